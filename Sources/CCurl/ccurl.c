@@ -1,0 +1,5 @@
+// Copyright the DataLoading authors
+// SPDX-License-Identifier: Apache-2.0
+
+
+#include "ccurl.h"

@@ -1,0 +1,53 @@
+// Copyright the DataLoading authors
+// SPDX-License-Identifier: Apache-2.0
+
+public import Foundation
+
+/// What a request sends after its head.
+///
+/// A body that can be made again may be sent again, on a retry or for a redirect that keeps the
+/// method. One that cannot ends the load with the outcome it has.
+public enum RequestBody: Sendable {
+    /// Bytes in memory.
+    case data(Data)
+    /// The contents of a local file, read while it is sent, never whole in memory.
+    case file(URL)
+    /// A stream made anew for each attempt; `length` in bytes, nil to send it chunked.
+    ///
+    /// `provider` is called on a background queue; what it throws ends the load.
+    case stream(length: Int64? = nil, provider: @Sendable () throws -> InputStream)
+    /// A stream that can be read once; `length` in bytes, nil to send it chunked.
+    case oneShot(OneShotStream, length: Int64? = nil)
+
+    /// Whether the body can be sent again without asking anybody.
+    public var isReplayable: Bool {
+        switch self {
+        case .data, .file, .stream: true
+        case .oneShot: false
+        }
+    }
+}
+
+/// An input stream that is handed to the first attempt, and to no other.
+public final class OneShotStream: Sendable {
+    private let stream: Locked<InputStream?>
+
+    /// Takes a stream over; it must not be open and nobody else may use it.
+    public init(_ stream: sending InputStream) {
+        self.stream = Locked(stream)
+    }
+
+    /// Hands the stream over; nil ever after.
+    package func take() -> InputStream? {
+        let taken: Transferred? = stream.withLock { held in
+            defer { held = nil }
+            return held.map { Transferred(stream: $0) }
+        }
+        return taken?.stream
+    }
+
+    /// Carries the stream out of the lock: after `take` nothing else refers to it.
+    private struct Transferred: @unchecked Sendable {
+        let stream: InputStream
+    }
+}

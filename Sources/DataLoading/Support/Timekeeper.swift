@@ -1,0 +1,41 @@
+// Copyright the DataLoading authors
+// SPDX-License-Identifier: Apache-2.0
+
+package import Foundation
+
+/// The only source of time: a monotonic clock, the wall clock, and alarms on the former.
+///
+/// `DataLoadingTesting` replaces it by a clock that moves when a test says so.
+package protocol Timekeeper: Sendable {
+    /// The monotonic time.
+    var now: Instant { get }
+    /// The wall time, read for one purpose: turning an HTTP date into a delay.
+    var date: Date { get }
+    /// Makes an alarm, not set, that calls `handler` each time it goes off, never inline in `set`.
+    func makeAlarm(_ handler: @escaping @Sendable () -> Void) -> any Alarm
+}
+
+/// A one-shot alarm that can be set again.
+package protocol Alarm: AnyObject, Sendable {
+    /// Replaces the instant at which the alarm goes off.
+    func set(for instant: Instant)
+    /// Silences the alarm for good.
+    func cancel()
+}
+
+/// The machine's own time: `ContinuousClock`, which also counts while the machine sleeps.
+package struct SystemTimekeeper: Timekeeper {
+    private static let origin = ContinuousClock.now
+
+    package init() {}
+
+    package var now: Instant {
+        Instant(nanoseconds: (ContinuousClock.now - Self.origin).wholeNanoseconds)
+    }
+
+    package var date: Date { Date() }
+
+    package func makeAlarm(_ handler: @escaping @Sendable () -> Void) -> any Alarm {
+        DispatchAlarm(timekeeper: self, handler: handler)
+    }
+}

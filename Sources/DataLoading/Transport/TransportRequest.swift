@@ -1,0 +1,53 @@
+// Copyright the DataLoading authors
+// SPDX-License-Identifier: Apache-2.0
+
+public import Foundation
+
+/// One attempt as a transport sees it: everything it needs, already checked byte by byte.
+public struct TransportRequest: Sendable {
+    /// The method, a token.
+    public var method: HTTPMethod
+    /// The URL; http or https, without user information and without fragment.
+    public var url: URL
+    /// The header fields, those of authorisers included.
+    public var headers: HTTPHeaders
+    /// The body; nil for none.
+    public var body: RequestBody?
+    /// The peer to dial instead of the URL's host: "host", "host:port" or "[::1]:8443"; nil for DNS.
+    ///
+    /// Host field, server name indication and certificate check stay those of `url`.
+    public var address: String?
+    /// The limit for name resolution, connection and TLS handshake together.
+    public var connectTimeout: Duration
+    /// The longest time without a byte either way once connected; not counted while paused.
+    public var idleTimeout: Duration
+    /// The most bytes of response head, 1xx heads and trailers included.
+    public var headLimit: Int
+    /// The most decoded body bytes, nil for no limit.
+    public var bodyLimit: Int64?
+    /// Pins and private certificate authorities; nil for the system's trust.
+    public var serverTrustPolicy: ServerTrustPolicy?
+    /// Whether the request may reach the server twice, so that a stale connection may be replaced.
+    public var maySendTwice: Bool
+    /// Whether a connection that was used before must not be.
+    public var needsFreshConnection: Bool
+    /// Whether the body is handed on while it arrives, which `pause` then holds back.
+    public var streamsResponse: Bool
+    /// What a caching transport may do.
+    public var cachePolicy: CachePolicy
+
+    /// Makes an attempt with the defaults of `DataLoaderService.Configuration`.
+    public init(method: HTTPMethod = .get, url: URL, headers: HTTPHeaders = HTTPHeaders()) {
+        self.method = method
+        self.url = url
+        self.headers = headers
+        connectTimeout = .seconds(10)
+        idleTimeout = .seconds(30)
+        headLimit = 262_144
+        bodyLimit = 33_554_432
+        maySendTwice = method.isIdempotent
+        needsFreshConnection = false
+        streamsResponse = false
+        cachePolicy = .useProtocolPolicy
+    }
+}
