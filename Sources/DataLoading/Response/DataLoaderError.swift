@@ -101,7 +101,7 @@
 }
 
 /// The part of a request that may not go on the wire.
-public enum RequestFault: Hashable, Sendable {
+public enum RequestFault: Error, Hashable, Sendable {
     /// Not an absolute http or https URL.
     case scheme
     /// No host, or a byte that no host may have.

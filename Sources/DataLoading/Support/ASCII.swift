@@ -2,6 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension String {
+    /// The string with A to Z mapped to a to z; itself when it has none.
+    package var asciiLowercased: String {
+        guard utf8.contains(where: { $0 != $0.asciiLowercased }) else { return self }
+        return String(decoding: utf8.map(\.asciiLowercased), as: UTF8.self)
+    }
+
     /// Compares without regard to the case of ASCII letters, as header names and hosts demand.
     package func equalsIgnoringASCIICase(_ other: String) -> Bool {
         let left = utf8

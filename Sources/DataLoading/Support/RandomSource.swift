@@ -5,6 +5,9 @@
 package final class RandomSource: Sendable {
     private let generator: Locked<any RandomNumberGenerator & Sendable>
 
+    /// The system's chance, shared.
+    package static let system = RandomSource()
+
     package init(
         _ generator: any RandomNumberGenerator & Sendable = SystemRandomNumberGenerator()
     ) {

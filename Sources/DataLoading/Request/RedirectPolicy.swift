@@ -1,0 +1,33 @@
+// Copyright the DataLoading authors
+// SPDX-License-Identifier: Apache-2.0
+
+public import Foundation
+
+/// What becomes of a 301, 302, 303, 307 or 308 with a `Location`.
+///
+/// Whatever the policy says, at most 10 redirects are followed, a cycle ends the load, only http and
+/// https are followed, https never leads to http, and user information in `Location` is refused.
+public enum RedirectPolicy: Sendable {
+    /// Follow it.
+    case follow
+    /// Deliver the 3xx as the response.
+    case doNotFollow
+    /// Ask for each one; called on the load's delegate queue.
+    ///
+    /// False delivers the 3xx as the response.
+    case ask(@Sendable (Redirect) -> Bool)
+}
+
+/// One redirect that a server asks for.
+public struct Redirect: Sendable {
+    /// The status: 301, 302, 303, 307 or 308.
+    public let status: HTTPStatus
+    /// The URL that answered.
+    public let from: URL
+    /// Where it points, resolved.
+    public let to: URL
+    /// The method that the next request will have.
+    public let method: HTTPMethod
+    /// How many redirects were followed before this one.
+    public let count: Int
+}

@@ -1,0 +1,122 @@
+// Copyright the DataLoading authors
+// SPDX-License-Identifier: Apache-2.0
+
+package import Foundation
+
+/// Where a URL points, read once, byte by byte, from its text.
+///
+/// Whatever reaches a transport comes from here, so a byte that is not allowed is refused in one
+/// place, for the caller's URL and for a server's `Location` alike.
+package struct RequestTarget: Hashable, Sendable {
+    package let origin: Origin
+    /// Path and query as they stand in the request line; at least "/".
+    package let pathAndQuery: String
+
+    /// Reads a URL, or says which part of it may not go on the wire.
+    package init(_ url: URL) throws(RequestFault) {
+        try self.init(text: url.absoluteString)
+    }
+
+    /// Reads the text of an absolute URL.
+    package init(text: String) throws(RequestFault) {
+        var bytes = Substring(text).utf8
+        let isSecure = try Self.takeScheme(&bytes)
+        let authorityEnd = bytes.firstIndex(where: Self.endsAuthority) ?? bytes.endIndex
+        origin = try Self.origin(bytes[..<authorityEnd], isSecure: isSecure)
+        let target = bytes[authorityEnd...].prefix { $0 != UInt8(ascii: "#") }
+        guard target.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) else { throw .target }
+        guard let first = target.first else {
+            pathAndQuery = "/"
+            return
+        }
+        let text = String(Substring(target))
+        pathAndQuery = first == UInt8(ascii: "/") ? text : "/" + text
+    }
+
+    /// The first component of the path, nil for the root.
+    package var firstPathComponent: Substring? {
+        let path = pathAndQuery.utf8.dropFirst().prefix {
+            $0 != UInt8(ascii: "/") && $0 != UInt8(ascii: "?")
+        }
+        return path.isEmpty ? nil : Substring(path)
+    }
+
+    /// The URL's text without its fragment, as a transport gets it.
+    package var urlText: String {
+        let standard: UInt16 = origin.isSecure ? 443 : 80
+        let port = origin.port == standard ? "" : ":\(origin.port)"
+        return (origin.isSecure ? "https://" : "http://") + origin.host + port + pathAndQuery
+    }
+
+    private static func takeScheme(
+        _ bytes: inout Substring.UTF8View
+    ) throws(RequestFault) -> Bool {
+        for (scheme, isSecure) in [("http://", false), ("https://", true)] {
+            let head = bytes.prefix(scheme.utf8.count)
+            if head.count == scheme.utf8.count,
+                zip(head, scheme.utf8).allSatisfy({ $0.asciiLowercased == $1 })
+            {
+                bytes = bytes.dropFirst(scheme.utf8.count)
+                return isSecure
+            }
+        }
+        throw .scheme
+    }
+
+    private static func endsAuthority(_ byte: UInt8) -> Bool {
+        byte == UInt8(ascii: "/") || byte == UInt8(ascii: "?") || byte == UInt8(ascii: "#")
+    }
+
+    private static func origin(
+        _ authority: Substring.UTF8View, isSecure: Bool
+    ) throws(RequestFault) -> Origin {
+        guard !authority.contains(UInt8(ascii: "@")) else { throw .userInformation }
+        let hostEnd: Substring.UTF8View.Index
+        if authority.first == UInt8(ascii: "[") {
+            guard let bracket = authority.firstIndex(of: UInt8(ascii: "]")) else { throw .host }
+            hostEnd = authority.index(after: bracket)
+            let inner = authority[authority.index(after: authority.startIndex)..<bracket]
+            guard !inner.isEmpty, inner.allSatisfy(isAddressByte) else { throw .host }
+        } else {
+            hostEnd = authority.firstIndex(of: UInt8(ascii: ":")) ?? authority.endIndex
+            let name = authority[..<hostEnd]
+            guard !name.isEmpty, name.allSatisfy(isHostByte) else { throw .host }
+        }
+        let host = String(Substring(authority[..<hostEnd])).asciiLowercased
+        let port = try port(authority[hostEnd...], isSecure: isSecure)
+        return Origin(isSecure: isSecure, host: host, port: port)
+    }
+
+    private static func port(
+        _ text: Substring.UTF8View, isSecure: Bool
+    ) throws(RequestFault) -> UInt16 {
+        let standard: UInt16 = isSecure ? 443 : 80
+        guard let colon = text.first else { return standard }
+        guard colon == UInt8(ascii: ":") else { throw .host }
+        let digits = text.dropFirst()
+        guard !digits.isEmpty else { return standard }
+        guard digits.allSatisfy(\.isDigit), let port = UInt16(Substring(digits)), port > 0 else {
+            throw .port
+        }
+        return port
+    }
+
+    // Letters, digits, "-", "." and "_": names as DNS has them; "%" is refused, as it hides others.
+    private static func isHostByte(_ byte: UInt8) -> Bool {
+        switch byte.asciiLowercased {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"),
+            UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"):
+            true
+        default: false
+        }
+    }
+
+    private static func isAddressByte(_ byte: UInt8) -> Bool {
+        switch byte.asciiLowercased {
+        case UInt8(ascii: "a")...UInt8(ascii: "f"), UInt8(ascii: "0")...UInt8(ascii: "9"),
+            UInt8(ascii: ":"), UInt8(ascii: "."):
+            true
+        default: false
+        }
+    }
+}
