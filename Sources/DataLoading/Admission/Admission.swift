@@ -1,0 +1,182 @@
+// Copyright the DataLoading authors
+// SPDX-License-Identifier: Apache-2.0
+
+/// Who goes next: the one place where a load gets a rate slot and a connection slot.
+///
+/// Loads that wait stand in the lane of their rule key. A lane that cannot start its first load
+/// waits for exactly one thing: an instant, a connection of its origin, a connection at all, or a
+/// change of its rate. When that comes, the lane is pumped, so nothing is ever scanned.
+final class Admission: Sendable {
+    /// What became of a load that asked to go.
+    enum Answer: Sendable {
+        /// It holds its slots and goes now.
+        case admitted
+        /// It waits; `Waiting.admitted` will be called, unless the ticket is given back.
+        case queued(Ticket)
+        /// It will never go.
+        case refused(DataLoaderError)
+    }
+
+    /// A place in a lane.
+    struct Ticket: Hashable, Sendable {
+        let key: RuleKey
+        let place: FairQueue<Candidate>.Ticket
+    }
+
+    /// A load that waits, and which of its turns it is.
+    struct Candidate: Sendable {
+        let waiting: any Waiting
+        let turn: Int
+    }
+
+    /// What a load says of itself when it asks to go.
+    struct Application: Sendable {
+        let candidate: Candidate
+        let key: RuleKey
+        let origin: Origin
+        let loader: ObjectIdentifier
+        let priority: Priority
+        /// When the load's deadline passes, nil when it has none.
+        let deadline: Instant?
+    }
+
+    private let limits: Limits
+    private let limiter: RateLimiter
+    private let agenda: Agenda
+    private let state: Locked<Lanes>
+    private let subscription = Locked<RateLimiter.Subscription?>(nil)
+
+    init(limits: Limits, limiter: RateLimiter, agenda: Agenda) {
+        self.limits = limits
+        self.limiter = limiter
+        self.agenda = agenda
+        state = Locked(Lanes(limits: limits))
+        let changes = limiter.subscribe { [weak self] key in self?.rateChanged(key) }
+        subscription.withLock { $0 = changes }
+    }
+
+    /// How many loads wait, and how many hold slots.
+    var load: (waiting: Int, running: Int) {
+        state.withLock { ($0.waiting, $0.running) }
+    }
+
+    /// Asks for a rate slot and a connection slot; a slot that was given must be given back by `leave`.
+    func enter(_ application: Application) -> Answer {
+        state.withLock { lanes in
+            if lanes.canStartAtOnce(application), limiter.reserve(application.key) == .granted {
+                lanes.start(application.origin)
+                return .admitted
+            }
+            guard lanes.waiting < limits.queue else { return .refused(.overloaded) }
+            if let wait = hopelessWait(of: application, in: lanes) {
+                return .refused(.rateLimited(wait: wait))
+            }
+            let ticket = lanes.append(application)
+            // A lane that already waits for something goes on waiting for it.
+            guard !lanes.isObstructed(application.key) else { return .queued(ticket) }
+            // Otherwise nobody else can be in it, so whoever starts now is this load.
+            return pump(application.key, &lanes).isEmpty ? .queued(ticket) : .admitted
+        }
+    }
+
+    /// Gives the slot of an attempt that has ended to whoever waits for it.
+    func leave(_ origin: Origin) {
+        let started = state.withLock { lanes in
+            lanes.finish(origin)
+            var started: [Candidate] = []
+            while let key = lanes.nextForFreedSlot(of: origin) {
+                started += pump(key, &lanes, atMost: 1)
+            }
+            return started
+        }
+        admit(started)
+    }
+
+    /// Takes a load out of the queue; false when it was admitted meanwhile and will be told.
+    func withdraw(_ ticket: Ticket) -> Bool {
+        state.withLock { $0.remove(ticket, agenda) }
+    }
+
+    private func admit(_ candidates: [Candidate]) {
+        for candidate in candidates { candidate.waiting.admitted(turn: candidate.turn) }
+    }
+
+    private func rateChanged(_ key: RuleKey?) {
+        let started = state.withLock { lanes in
+            var started: [Candidate] = []
+            for key in key.map({ [$0] }) ?? lanes.keys {
+                started += pump(key, &lanes)
+            }
+            return started
+        }
+        admit(started)
+    }
+
+    fileprivate func laneIsDue(_ key: RuleKey) {
+        admit(state.withLock { pump(key, &$0) })
+    }
+
+    /// Starts what a lane may start now, and notes what it waits for next.
+    private func pump(_ key: RuleKey, _ lanes: inout Lanes, atMost most: Int = .max) -> [Candidate] {
+        var started: [Candidate] = []
+        lanes.stopWaiting(key, agenda)
+        while let origin = lanes.origin(of: key) {
+            if let obstacle = lanes.fullLimit(for: origin)
+                ?? (started.count < most ? nil : .anotherTurn)
+            {
+                lanes.wait(key, for: obstacle)
+                return started
+            }
+            switch limiter.reserve(key) {
+            case .granted:
+                guard let candidate = lanes.startFirst(key) else { continue }
+                started.append(candidate)
+            case .wait(until: let instant):
+                let call = LaneCall(admission: self, key: key)
+                lanes.wait(key, for: .instant(agenda.schedule(at: instant, for: call, tag: 0)))
+                return started
+            case .paused:
+                lanes.wait(key, for: .change)
+                return started
+            }
+        }
+        return started
+    }
+
+    /// The wait of a load that could not be over before its deadline.
+    private func hopelessWait(of application: Application, in lanes: Lanes) -> Duration? {
+        guard let deadline = application.deadline else { return nil }
+        let remaining = deadline - agenda.now
+        func wait(_ position: Int) -> Duration? {
+            limiter.wait(for: application.key, position: position)
+        }
+        // The exact place is worth finding out only when the end of the line is too late.
+        guard let atEnd = wait(lanes.length(application.key)) else { return nil }
+        guard atEnd > remaining else { return nil }
+        guard let inTurn = wait(lanes.position(of: application)), inTurn > remaining else {
+            return nil
+        }
+        return inTurn
+    }
+}
+
+/// A load that waits for admission.
+protocol Waiting: AnyObject, Sendable {
+    /// The load holds its slots; called once for a ticket that was not withdrawn, under no lock.
+    func admitted(turn: Int)
+}
+
+/// Wakes a lane when its next slot has come.
+private final class LaneCall: Punctual {
+    private weak let admission: Admission?
+    private let key: RuleKey
+
+    init(admission: Admission, key: RuleKey) {
+        self.admission = admission
+        self.key = key
+    }
+
+    func isDue(_ tag: Int) {
+        admission?.laneIsDue(key)
+    }
+}

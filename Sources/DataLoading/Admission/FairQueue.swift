@@ -1,0 +1,113 @@
+// Copyright the DataLoading authors
+// SPDX-License-Identifier: Apache-2.0
+
+/// A queue that takes turns between loaders, first in first out within each, urgent ones first.
+///
+/// Each class of priority is a ring of lines, one line a loader. The most urgent class that has
+/// anybody goes first, but a class that was passed over fifteen times in a row goes next: of sixteen
+/// starts at least one is its own.
+struct FairQueue<Element: Sendable>: Sendable {
+    /// Names one waiting element.
+    struct Ticket: Hashable, Sendable {
+        fileprivate let index: Int
+        fileprivate let serial: UInt64
+    }
+
+    private struct LineKey: Hashable, Sendable {
+        let loader: ObjectIdentifier
+        let priority: Priority
+    }
+
+    private struct Line: Sendable {
+        let key: LineKey
+        var waiting = LinkedPool<Waiter>.List()
+    }
+
+    private struct Waiter: Sendable {
+        let element: Element
+        let line: Int
+    }
+
+    private static var mostPassedOver: Int { 15 }
+
+    private var waiters = LinkedPool<Waiter>()
+    private var lines = LinkedPool<Line>()
+    private var lineOf: [LineKey: Int] = [:]
+    private var rings = [LinkedPool<Line>.List](repeating: .init(), count: Priority.allCases.count)
+    private var passedOver = [Int](repeating: 0, count: Priority.allCases.count)
+    private(set) var count = 0
+
+    var isEmpty: Bool { count == 0 }
+
+    mutating func append(
+        _ element: Element, loader: ObjectIdentifier, priority: Priority
+    ) -> Ticket {
+        let key = LineKey(loader: loader, priority: priority)
+        let line =
+            lineOf[key] ?? lines.append(Line(key: key), to: &rings[priority.rawValue])
+        lineOf[key] = line
+        var waiting = lines[line]?.waiting ?? .init()
+        let index = waiters.append(Waiter(element: element, line: line), to: &waiting)
+        lines[line]?.waiting = waiting
+        count += 1
+        return Ticket(index: index, serial: waiters.serial(at: index))
+    }
+
+    mutating func popFirst() -> Element? {
+        guard let ring = nextClass(), let line = rings[ring].first,
+            let first = lines[line]?.waiting.first
+        else { return nil }
+        for other in rings.indices where other != ring && rings[other].count > 0 {
+            passedOver[other] += 1
+        }
+        passedOver[ring] = 0
+        let element = takeOut(first, line: line)
+        // The line had its turn; when it is empty it is in no ring any more.
+        if rings[ring].first == line { lines.moveToEnd(line, of: &rings[ring]) }
+        return element
+    }
+
+    mutating func remove(_ ticket: Ticket) -> Element? {
+        guard ticket.serial != 0, waiters.serial(at: ticket.index) == ticket.serial,
+            let waiter = waiters[ticket.index]
+        else { return nil }
+        return takeOut(ticket.index, line: waiter.line)
+    }
+
+    /// How many elements would leave before one that joins now, were nobody else to come.
+    ///
+    /// Counts turns: a loader that has few waiting is not behind one that has thousands.
+    func position(loader: ObjectIdentifier, priority: Priority) -> Int {
+        let own = lineOf[LineKey(loader: loader, priority: priority)]
+        let ahead = own.flatMap { lines[$0]?.waiting.count } ?? 0
+        var position = 0
+        for ring in rings.indices where ring >= priority.rawValue {
+            var next = rings[ring].first
+            while let line = next {
+                let waiting = lines[line]?.waiting.count ?? 0
+                position += ring > priority.rawValue ? waiting : min(waiting, ahead + 1)
+                next = lines.index(after: line)
+            }
+        }
+        // The own line has `ahead` elements, all of which leave first.
+        return position
+    }
+
+    private func nextClass() -> Int? {
+        rings.indices.first { rings[$0].count > 0 && passedOver[$0] >= Self.mostPassedOver }
+            ?? rings.indices.last { rings[$0].count > 0 }
+    }
+
+    private mutating func takeOut(_ index: Int, line: Int) -> Element? {
+        guard var waiting = lines[line]?.waiting, let key = lines[line]?.key else { return nil }
+        let waiter = waiters.remove(index, from: &waiting)
+        lines[line]?.waiting = waiting
+        count -= 1
+        if waiting.count == 0 {
+            _ = lines.remove(line, from: &rings[key.priority.rawValue])
+            lineOf[key] = nil
+            if rings[key.priority.rawValue].count == 0 { passedOver[key.priority.rawValue] = 0 }
+        }
+        return waiter?.element
+    }
+}

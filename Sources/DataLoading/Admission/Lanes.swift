@@ -1,0 +1,162 @@
+// Copyright the DataLoading authors
+// SPDX-License-Identifier: Apache-2.0
+
+/// The lanes of waiting loads and the slots that are taken: the state behind `Admission`'s lock.
+struct Lanes: Sendable {
+    /// What a lane with waiting loads waits for.
+    enum Obstacle: Sendable {
+        /// Its rate allows the next start at an instant.
+        case instant(Agenda.Entry)
+        /// Its rate is zero, or comes from elsewhere.
+        case change
+        /// Its origin has as many in flight as it may.
+        case originLimit
+        /// The service has as many in flight as it may.
+        case totalLimit
+        /// It has started its share of this round.
+        case anotherTurn
+    }
+
+    private struct Lane: Sendable {
+        let origin: Origin
+        var queue = FairQueue<Admission.Candidate>()
+        var obstacle: Obstacle?
+        /// Where it stands among the lanes that wait for a connection.
+        var place: Int?
+    }
+
+    private struct OriginSlots: Sendable {
+        var running = 0
+        var blocked = LinkedPool<RuleKey>.List()
+    }
+
+    private let limits: Limits
+    private var lanes: [RuleKey: Lane] = [:]
+    private var origins: [Origin: OriginSlots] = [:]
+    private var places = LinkedPool<RuleKey>()
+    private var hungry = LinkedPool<RuleKey>.List()
+    private(set) var waiting = 0
+    private(set) var running = 0
+
+    init(limits: Limits) {
+        self.limits = limits
+    }
+
+    var keys: [RuleKey] { Array(lanes.keys) }
+
+    func length(_ key: RuleKey) -> Int { lanes[key]?.queue.count ?? 0 }
+
+    func position(of application: Admission.Application) -> Int {
+        lanes[application.key]?.queue
+            .position(loader: application.loader, priority: application.priority) ?? 0
+    }
+
+    // MARK: Slots
+
+    /// Whether nobody waits before the load and both connection limits have room.
+    func canStartAtOnce(_ application: Admission.Application) -> Bool {
+        lanes[application.key] == nil && fullLimit(for: application.origin) == nil
+    }
+
+    /// The limit that stands in the way of another start at the origin.
+    func fullLimit(for origin: Origin) -> Obstacle? {
+        if let slots = origins[origin], slots.running >= limits.perOrigin { return .originLimit }
+        return running >= limits.total ? .totalLimit : nil
+    }
+
+    mutating func start(_ origin: Origin) {
+        origins[origin, default: OriginSlots()].running += 1
+        running += 1
+    }
+
+    mutating func finish(_ origin: Origin) {
+        running -= 1
+        guard var slots = origins[origin] else { return }
+        slots.running -= 1
+        origins[origin] = slots.running == 0 && slots.blocked.count == 0 ? nil : slots
+    }
+
+    /// The lane to pump next after a slot of an origin came free: first whoever waits for any slot
+    /// at all, so that one busy origin cannot keep all of them, then the origin's own.
+    func nextForFreedSlot(of origin: Origin) -> RuleKey? {
+        guard running < limits.total else { return nil }
+        if let first = hungry.first { return places[first] }
+        guard let slots = origins[origin], slots.running < limits.perOrigin else { return nil }
+        return slots.blocked.first.flatMap { places[$0] }
+    }
+
+    // MARK: Waiting loads
+
+    mutating func append(_ application: Admission.Application) -> Admission.Ticket {
+        waiting += 1
+        let place = lanes[application.key, default: Lane(origin: application.origin)].queue
+            .append(
+                application.candidate, loader: application.loader, priority: application.priority)
+        return Admission.Ticket(key: application.key, place: place)
+    }
+
+    mutating func remove(_ ticket: Admission.Ticket, _ agenda: Agenda) -> Bool {
+        guard lanes[ticket.key]?.queue.remove(ticket.place) != nil else { return false }
+        waiting -= 1
+        if lanes[ticket.key]?.queue.isEmpty == true {
+            stopWaiting(ticket.key, agenda)
+            lanes[ticket.key] = nil
+        }
+        return true
+    }
+
+    /// Takes the first load of a lane and gives it a slot.
+    mutating func startFirst(_ key: RuleKey) -> Admission.Candidate? {
+        guard let candidate = lanes[key]?.queue.popFirst(), let lane = lanes[key] else { return nil }
+        waiting -= 1
+        start(lane.origin)
+        return candidate
+    }
+
+    /// The origin of a lane that has somebody waiting; a lane that has nobody is forgotten.
+    mutating func origin(of key: RuleKey) -> Origin? {
+        guard let lane = lanes[key] else { return nil }
+        guard !lane.queue.isEmpty else {
+            lanes[key] = nil
+            return nil
+        }
+        return lane.origin
+    }
+
+    // MARK: Obstacles
+
+    func isObstructed(_ key: RuleKey) -> Bool { lanes[key]?.obstacle != nil }
+
+    mutating func wait(_ key: RuleKey, for obstacle: Obstacle) {
+        guard let origin = lanes[key]?.origin else { return }
+        lanes[key]?.obstacle = obstacle
+        switch obstacle {
+        case .totalLimit:
+            lanes[key]?.place = places.append(key, to: &hungry)
+        case .originLimit, .anotherTurn:
+            lanes[key]?.place = places.append(
+                key, to: &origins[origin, default: OriginSlots()].blocked)
+        case .instant, .change:
+            break
+        }
+    }
+
+    mutating func stopWaiting(_ key: RuleKey, _ agenda: Agenda) {
+        guard let lane = lanes[key], let obstacle = lane.obstacle else { return }
+        switch obstacle {
+        case .instant(let entry):
+            agenda.cancel(entry)
+        case .totalLimit:
+            if let place = lane.place { _ = places.remove(place, from: &hungry) }
+        case .originLimit, .anotherTurn:
+            if let place = lane.place, var slots = origins[lane.origin] {
+                _ = places.remove(place, from: &slots.blocked)
+                origins[lane.origin] = slots.running == 0 && slots.blocked.count == 0 ? nil : slots
+            }
+        case .change:
+            break
+        }
+        lanes[key]?.obstacle = nil
+        lanes[key]?.place = nil
+    }
+}

@@ -1,0 +1,84 @@
+// Copyright the DataLoading authors
+// SPDX-License-Identifier: Apache-2.0
+
+/// Doubly linked lists whose nodes share one array: removal anywhere without a search, and no
+/// object per node.
+struct LinkedPool<Element: Sendable>: Sendable {
+    /// A list in the pool.
+    struct List: Sendable {
+        fileprivate(set) var first: Int?
+        fileprivate(set) var last: Int?
+        fileprivate(set) var count = 0
+    }
+
+    private struct Node: Sendable {
+        var element: Element?
+        var previous: Int?
+        var next: Int?
+        var serial: UInt64
+    }
+
+    private var nodes: [Node] = []
+    private var free: [Int] = []
+    private var lastSerial: UInt64 = 0
+
+    /// Appends an element; its index stays its own until it is removed.
+    mutating func append(_ element: Element, to list: inout List) -> Int {
+        lastSerial &+= 1
+        let node = Node(element: element, previous: list.last, next: nil, serial: lastSerial)
+        let index: Int
+        if let reused = free.popLast() {
+            nodes[reused] = node
+            index = reused
+        } else {
+            index = nodes.count
+            nodes.append(node)
+        }
+        if let last = list.last { nodes[last].next = index } else { list.first = index }
+        list.last = index
+        list.count += 1
+        return index
+    }
+
+    /// The serial number of the element at an index, 0 when there is none.
+    func serial(at index: Int) -> UInt64 {
+        nodes.indices.contains(index) ? nodes[index].serial : 0
+    }
+
+    /// Reads or changes the element at an index.
+    subscript(index: Int) -> Element? {
+        get { nodes.indices.contains(index) ? nodes[index].element : nil }
+        set { if nodes.indices.contains(index) { nodes[index].element = newValue } }
+    }
+
+    /// The index after another one of the same list.
+    func index(after index: Int) -> Int? { nodes[index].next }
+
+    /// Takes the element at an index out of its list.
+    mutating func remove(_ index: Int, from list: inout List) -> Element? {
+        guard nodes.indices.contains(index), let element = nodes[index].element else { return nil }
+        unlink(index, from: &list)
+        nodes[index] = Node(element: nil, previous: nil, next: nil, serial: 0)
+        free.append(index)
+        return element
+    }
+
+    /// Sends an element of a list to its end; its index stays.
+    mutating func moveToEnd(_ index: Int, of list: inout List) {
+        guard list.last != index, nodes.indices.contains(index), nodes[index].element != nil
+        else { return }
+        unlink(index, from: &list)
+        nodes[index].previous = list.last
+        nodes[index].next = nil
+        if let last = list.last { nodes[last].next = index } else { list.first = index }
+        list.last = index
+        list.count += 1
+    }
+
+    private mutating func unlink(_ index: Int, from list: inout List) {
+        let (previous, next) = (nodes[index].previous, nodes[index].next)
+        if let previous { nodes[previous].next = next } else { list.first = next }
+        if let next { nodes[next].previous = previous } else { list.last = previous }
+        list.count -= 1
+    }
+}

@@ -1,0 +1,103 @@
+// Copyright the DataLoading authors
+// SPDX-License-Identifier: Apache-2.0
+
+extension Exchange {
+    /// Hands the request to the next authoriser that wants it, from an index on.
+    func authorise(from index: Int) -> Step? {
+        let authorisers = factory.authorisers
+        guard !authorisers.isEmpty else { return .admit }
+        let request = state.withLock { state in
+            if index == 0 {
+                state.progress.outgoing = state.progress.base
+                state.progress.participants = []
+                state.progress.stageBegan = runtime.agenda.now
+            }
+            return state.progress.outgoing
+        }
+        for next in authorisers.indices.dropFirst(index) {
+            let authoriser = authorisers[next]
+            guard authoriser.requiresAuthorisation(request) else { continue }
+            let turn = state.withLock { $0.enter(.authorising(authoriser)) }
+            guard let turn else { return nil }
+            authoriser.authorise(
+                request, for: AuthorisationStep(exchange: self, turn: turn, index: next))
+            return nil
+        }
+        return authorised()
+    }
+
+    /// Checks what the authorisers made of the request.
+    private func authorised() -> Step? {
+        let (request, hasParticipants) = state.withLock { state in
+            (state.progress.outgoing, !state.progress.participants.isEmpty)
+        }
+        guard hasParticipants else { return .admit }
+        do {
+            let target = try RequestCheck.target(of: request)
+            state.withLock { $0.progress.target = target }
+        } catch {
+            return .finish(.invalidRequest(error))
+        }
+        return .admit
+    }
+
+    fileprivate func wasAuthorised(_ request: DataLoaderRequest, turn: Int, index: Int) {
+        let isCurrent = state.withLock { state in
+            guard turn == state.turn, case .authorising(let authoriser) = state.stage,
+                state.enter(.starting) != nil
+            else { return false }
+            state.progress.outgoing = request
+            state.progress.participants.append(authoriser)
+            let now = runtime.agenda.now
+            state.progress.metrics.authorisationTime += now - state.progress.stageBegan
+            state.progress.stageBegan = now
+            return true
+        }
+        if isCurrent { proceed(.authorise(from: index + 1)) }
+    }
+
+    fileprivate func authorisationFailed(_ reason: String, turn: Int) {
+        let isCurrent = state.withLock { $0.update(.starting, turn: turn) }
+        if isCurrent { proceed(.finish(.cannotAuthenticate(reason: reason))) }
+    }
+
+    /// Tells everyone who took part that the server refused, and authorises again.
+    func authoriseAgain(refusedWith response: DataLoaderResponse) -> Step {
+        let (participants, sent) = state.withLock { state in
+            state.progress.isReauthorised = true
+            return (state.progress.participants, state.progress.outgoing)
+        }
+        for authoriser in participants {
+            authoriser.requestFailedAuthorisation(sent, response: response)
+        }
+        return .authorise(from: 0)
+    }
+}
+
+/// Hears one authoriser's answer about one load; answers after the first find that its turn passed.
+private final class AuthorisationStep: AuthoriserDelegate {
+    private weak let exchange: Exchange?
+    private let turn: Int
+    private let index: Int
+
+    init(exchange: Exchange, turn: Int, index: Int) {
+        self.exchange = exchange
+        self.turn = turn
+        self.index = index
+    }
+
+    deinit {
+        exchange?.authorisationFailed("the authoriser gave no answer", turn: turn)
+    }
+
+    func authoriser(_ authoriser: any Authoriser, authorised request: DataLoaderRequest) {
+        exchange?.wasAuthorised(request, turn: turn, index: index)
+    }
+
+    func authoriser(
+        _ authoriser: any Authoriser, didFailToAuthorise request: DataLoaderRequest,
+        error: any Error
+    ) {
+        exchange?.authorisationFailed("\(authoriser.identifier) refused", turn: turn)
+    }
+}

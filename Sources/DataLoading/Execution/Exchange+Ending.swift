@@ -1,0 +1,117 @@
+// Copyright the DataLoading authors
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+
+extension Exchange {
+    /// Decides the outcome, once; lets go of whatever the load was waiting for.
+    func finish(_ error: DataLoaderError?) -> Step? {
+        let now = runtime.agenda.now
+        let decided = state.withLock { state -> (LoadState.Stage, Agenda.Entry?)? in
+            guard let stage = state.decide(error) else { return nil }
+            state.progress.metrics.totalTime = now - state.progress.begun
+            return (stage, state.progress.deadlineEntry)
+        }
+        guard let (stage, deadline) = decided else { return nil }
+        if let deadline { runtime.agenda.cancel(deadline) }
+        letGo(of: stage)
+        if error == .cancelled { token.markCancelled() }
+        recipient.outcomeIsReady(self)
+        return nil
+    }
+
+    /// Cancels the load; an outcome that nobody has taken yet turns into a cancellation.
+    func cancel() {
+        cancel(as: .cancelled)
+    }
+
+    /// Ends the load from outside: cancelled, reset, or because the service went.
+    func cancel(as error: DataLoaderError) {
+        recipient.dropPending()
+        let wasDecided = state.withLock { $0.turnDecided(into: error) }
+        if wasDecided {
+            if error == .cancelled { token.markCancelled() }
+        } else {
+            _ = finish(error)
+        }
+    }
+
+    func deadlineHasPassed() {
+        let (limit, mayHaveBeenProcessed) = state.withLock { state in
+            var isProcessed = state.progress.mayHaveBeenProcessed
+            // How far a running attempt has got is not known before it has ended.
+            if case .running = state.stage { isProcessed = true }
+            let deadline = state.progress.deadline ?? state.progress.begun
+            return (deadline - state.progress.begun, isProcessed)
+        }
+        _ = finish(.timedOut(after: limit, mayHaveBeenProcessed: mayHaveBeenProcessed))
+    }
+
+    private func letGo(of stage: LoadState.Stage) {
+        switch stage {
+        case .authorising(let authoriser):
+            authoriser.cancelAuthorisation(of: state.withLock { $0.progress.outgoing })
+        case .waiting(let ticket):
+            if let ticket { _ = runtime.admission.withdraw(ticket) }
+        case .pausing(let entry):
+            if let entry { runtime.agenda.cancel(entry) }
+        case .running(let attempt):
+            attempt.task?.cancel()
+        case .starting, .asking, .decided, .over:
+            break
+        }
+    }
+
+    /// Takes the outcome, to hand it over now; nil when somebody has it or there is none.
+    ///
+    /// From here on the load is none of its loader's, and cancelling it does nothing.
+    func takeOutcome() -> DataLoaderResponse? {
+        let outcome = state.withLock { $0.take() }
+        guard let outcome else { return nil }
+        loader.remove(self)
+        let response = response(error: outcome)
+        state.withLock { $0.progress.handed = response }
+        return response
+    }
+
+    /// The outcome was handed over, or there was nobody left to hand it to.
+    func outcomeWasHandedOver() {
+        state.withLock { $0.progress.isHandedOver = true }
+        loader.outcomeWasHandedOver()
+        reportIfEnded()
+    }
+
+    /// Tells the observers once the outcome is handed over and no attempt is open any more.
+    func reportIfEnded() {
+        let report = state.withLock { state -> (DataLoaderResponse?, LoadMetrics)? in
+            guard state.progress.isHandedOver, !state.progress.isReported,
+                state.progress.openTurns.isEmpty
+            else { return nil }
+            state.progress.isReported = true
+            defer { state.progress.handed = nil }
+            return (state.progress.handed, state.progress.metrics)
+        }
+        guard let (response, metrics) = report else { return }
+        if var response {
+            // A cancelled attempt's bytes are known only now.
+            response.metrics = metrics
+            runtime.observers.notify(response)
+        }
+        runtime.ledger.loadEnded()
+    }
+
+    /// The response as it stands.
+    func response(error: DataLoaderError?) -> DataLoaderResponse {
+        let progress = state.withLock { $0.progress }
+        let delay = progress.head.flatMap {
+            RetryAfter.delay(from: $0.headers.values(for: "Retry-After"), date: runtime.timekeeper.date)
+        }
+        return DataLoaderResponse(
+            request: progress.original, error: error, statusCode: progress.head?.status ?? .none,
+            headers: progress.head?.headers ?? HTTPHeaders(),
+            resolvedURL: progress.head == nil ? nil : progress.base.url,
+            retryAfter: delay.map { runtime.timekeeper.date.addingTimeInterval($0.inSeconds) },
+            body: progress.body, requestTime: progress.metrics.totalTime,
+            metrics: progress.metrics)
+    }
+}

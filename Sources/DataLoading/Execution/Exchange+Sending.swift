@@ -1,0 +1,149 @@
+// Copyright the DataLoading authors
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+
+extension Exchange {
+    /// Asks for slots; with them the load goes on at once, or when its turn has come.
+    func admit() -> Step? {
+        let application = state.withLock { state -> Admission.Application? in
+            guard let target = state.progress.target,
+                let turn = state.enter(.waiting(nil))
+            else { return nil }
+            state.progress.triedAddresses = []
+            state.progress.stageBegan = runtime.agenda.now
+            return Admission.Application(
+                candidate: Admission.Candidate(waiting: self, turn: turn),
+                key: runtime.limiter.ruleKey(for: target), origin: target.origin,
+                loader: ObjectIdentifier(loader), priority: state.progress.base.priority,
+                deadline: state.progress.deadline)
+        }
+        guard let application else { return nil }
+        let turn = application.candidate.turn
+        switch runtime.admission.enter(application) {
+        case .admitted:
+            return holdsSlots(turn: turn, origin: application.origin) ? .send : nil
+        case .queued(let ticket):
+            let isCurrent = state.withLock { $0.update(.waiting(ticket), turn: turn) }
+            // Cancelled or admitted meanwhile; a ticket that was admitted cannot be withdrawn.
+            if !isCurrent { _ = runtime.admission.withdraw(ticket) }
+            return nil
+        case .refused(let error):
+            return .finish(error)
+        }
+    }
+
+    /// Notes that the slots are there; gives them back when the load has ended meanwhile.
+    private func holdsSlots(turn: Int, origin: Origin) -> Bool {
+        let isCurrent = state.withLock { state in
+            guard turn == state.turn, case .waiting = state.stage, state.enter(.starting) != nil
+            else { return false }
+            let now = runtime.agenda.now
+            state.progress.metrics.admissionTime += now - state.progress.stageBegan
+            state.progress.attempt += 1
+            state.progress.metrics.attempts += 1
+            return true
+        }
+        if !isCurrent { runtime.admission.leave(origin) }
+        return isCurrent
+    }
+
+    /// Sends the request to the next address that has not been tried.
+    func send() -> Step? {
+        guard let plan = planSend() else { return nil }
+        let sink = AttemptSink(exchange: self, turn: plan.turn, origin: plan.origin)
+        let task = runtime.transport.start(plan.request, sink: sink)
+        let isCurrent = state.withLock { state in
+            state.updateAttempt(turn: plan.turn) { $0.task = task }
+        }
+        // The load ended while the transport started; an attempt that has ended does not mind.
+        if !isCurrent { task.cancel() }
+        return nil
+    }
+
+    private struct SendPlan: Sendable {
+        let turn: Int
+        let origin: Origin
+        let request: TransportRequest
+    }
+
+    private func planSend() -> SendPlan? {
+        let (target, tried) = state.withLock { ($0.progress.target, $0.progress.triedAddresses) }
+        guard let target else { return nil }
+        let candidate =
+            runtime.resolver.choose(forHost: target.origin.host, excluding: tried) ?? .name
+        let plan = state.withLock { state -> SendPlan? in
+            let attempt = Attempt(candidate: candidate)
+            guard let turn = state.enter(.running(attempt)) else { return nil }
+            let request = transportRequest(candidate, target, &state.progress)
+            state.progress.openTurns.append(turn)
+            return SendPlan(turn: turn, origin: target.origin, request: request)
+        }
+        if plan == nil {
+            runtime.resolver.report(candidate, forHost: target.origin.host, outcome: .neutral)
+            runtime.admission.leave(target.origin)
+        }
+        return plan
+    }
+
+    private func transportRequest(
+        _ candidate: HostResolver.Candidate, _ target: RequestTarget, _ progress: inout LoadProgress
+    ) -> TransportRequest {
+        let outgoing = progress.outgoing
+        var request = TransportRequest(
+            method: outgoing.method, url: outgoing.url, headers: outgoing.headers)
+        request.target = target
+        if let userAgent = runtime.userAgent, !request.headers.contains("User-Agent") {
+            request.headers.add(userAgent, for: "User-Agent")
+        }
+        request.body = outgoing.body
+        if case .oneShot = outgoing.body { progress.bodyIsSpent = true }
+        if case .address(let address) = candidate {
+            request.address = address
+            progress.metrics.note(address)
+        }
+        request.connectTimeout = runtime.timeouts.connect
+        request.idleTimeout = runtime.timeouts.idle
+        request.headLimit = runtime.limits.head
+        request.bodyLimit = progress.streams ? nil : runtime.limits.body
+        request.serverTrustPolicy = runtime.serverTrustPolicy
+        request.maySendTwice = outgoing.mayBeSentTwice
+        request.needsFreshConnection = progress.needsFreshConnection
+        request.streamsResponse = progress.streams
+        request.cachePolicy = outgoing.cachePolicy
+        return request
+    }
+
+    /// Waits before another attempt.
+    func pause(_ delay: Duration) -> Step? {
+        guard delay > .zero else { return .authorise(from: 0) }
+        let now = runtime.agenda.now
+        let turn = state.withLock { state in
+            state.progress.stageBegan = now
+            return state.enter(.pausing(nil))
+        }
+        guard let turn else { return nil }
+        let entry = runtime.agenda.schedule(at: now + delay, for: self, tag: turn)
+        let isCurrent = state.withLock { $0.update(.pausing(entry), turn: turn) }
+        if !isCurrent { runtime.agenda.cancel(entry) }
+        return nil
+    }
+
+    func pauseIsOver(turn: Int) {
+        let isCurrent = state.withLock { state in
+            guard turn == state.turn, case .pausing = state.stage, state.enter(.starting) != nil
+            else { return false }
+            let now = runtime.agenda.now
+            state.progress.metrics.backOffTime += now - state.progress.stageBegan
+            return true
+        }
+        if isCurrent { proceed(.authorise(from: 0)) }
+    }
+}
+
+extension Exchange: Waiting {
+    func admitted(turn: Int) {
+        guard let origin = state.withLock({ $0.progress.target?.origin }) else { return }
+        if holdsSlots(turn: turn, origin: origin) { proceed(.send) }
+    }
+}

@@ -1,0 +1,127 @@
+// Copyright the DataLoading authors
+// SPDX-License-Identifier: Apache-2.0
+
+/// One load, from `perform` to its one outcome: the only owner of that outcome.
+///
+/// ```
+/// check ─▶ authorise ─▶ admit ─▶ send ─▶ (head, body) ─▶ judge ─▶ finish
+///             ▲            ▲                               │
+///             │            └── next address, same attempt ◀┤
+///             └──── pause, follow, renew the body ◀────────┘
+/// ```
+///
+/// One lock guards one `LoadState`. Every callback from below carries the turn of the stage that it
+/// belongs to, and a turn that has passed is dropped. User code runs under no lock.
+final class Exchange: Sendable {
+    let runtime: Runtime
+    let factory: DataLoaderFactory
+    let loader: LoaderCore
+    /// The load's place in the order of its loader's loads.
+    let number: Int
+    let recipient: any Recipient
+    let token = CancellationToken()
+    let state: Locked<LoadState>
+
+    init(
+        _ request: DataLoaderRequest, factory: DataLoaderFactory, loader: LoaderCore,
+        recipient: any Recipient
+    ) {
+        runtime = factory.service.runtime
+        self.factory = factory
+        self.loader = loader
+        number = loader.nextNumber()
+        self.recipient = recipient
+        let now = runtime.agenda.now
+        let total = request.timeout ?? (request.chunks ? nil : runtime.timeouts.total)
+        var progress = LoadProgress(request: request, now: now, deadline: total.map { now + $0 })
+        if factory.isOffline {
+            progress.base.cachePolicy = .cacheOnly
+            progress.outgoing.cachePolicy = .cacheOnly
+        }
+        state = Locked(LoadState(progress: progress))
+        token.bind(to: self)
+    }
+
+    /// The request as it was performed.
+    var request: DataLoaderRequest { state.withLock { $0.progress.original } }
+
+    /// The steps of a load; each one names the next, or nothing when it waits for a callback.
+    enum Step: Sendable {
+        /// Check every byte, and whether chunks may come.
+        case check
+        /// Ask the factory's authorisers, from this one on.
+        case authorise(from: Int)
+        /// Get a rate slot and a connection slot.
+        case admit
+        /// Hand the request to the transport; the slots are held.
+        case send
+        /// Wait before another attempt.
+        case pause(Duration)
+        /// Go where a redirect leads.
+        case follow(Redirection.Next)
+        /// Ask the owner for a body that was used up, and end with an outcome if there is none.
+        indirect case renewBody(then: Step, otherwise: DataLoaderError?)
+        /// End, with an error or with the response that is there.
+        case finish(DataLoaderError?)
+    }
+
+    /// Walks the load on from a step until something has to be waited for.
+    func proceed(_ first: Step) {
+        var next: Step? = first
+        while let step = next {
+            next =
+                switch step {
+                case .check: check()
+                case .authorise(let index): authorise(from: index)
+                case .admit: admit()
+                case .send: send()
+                case .pause(let delay): pause(delay)
+                case .follow(let redirect): follow(redirect)
+                case .renewBody(let step, let error): renewBody(then: step, otherwise: error)
+                case .finish(let error): finish(error)
+                }
+        }
+    }
+
+    /// Starts the load, or ends it with the reason why it may not start.
+    func begin(refusal: DataLoaderError?) {
+        guard refusal == nil else { return proceed(.finish(refusal)) }
+        scheduleDeadline()
+        proceed(.check)
+    }
+
+    private func scheduleDeadline() {
+        guard let deadline = state.withLock({ $0.progress.deadline }) else { return }
+        let entry = runtime.agenda.schedule(at: deadline, for: self, tag: Self.deadlineTag)
+        let isDecided = state.withLock { state in
+            state.progress.deadlineEntry = entry
+            return state.isDecided
+        }
+        if isDecided { runtime.agenda.cancel(entry) }
+    }
+
+    private func check() -> Step? {
+        let (request, streams) = state.withLock { ($0.progress.base, $0.progress.streams) }
+        do {
+            let target = try RequestCheck.target(of: request)
+            state.withLock { $0.progress.target = target }
+        } catch {
+            return .finish(.invalidRequest(error))
+        }
+        guard streams else { return .authorise(from: 0) }
+        guard let turn = state.withLock({ $0.enter(.asking) }) else { return nil }
+        recipient.askForChunkSupport { [self] isSupported in
+            guard state.withLock({ $0.update(.starting, turn: turn) }) else { return }
+            proceed(isSupported ? .authorise(from: 0) : .finish(.chunksNotSupported))
+        }
+        return nil
+    }
+}
+
+extension Exchange: Punctual {
+    static let deadlineTag = -1
+
+    func isDue(_ tag: Int) {
+        tag == Self.deadlineTag ? deadlineHasPassed() : pauseIsOver(turn: tag)
+    }
+}

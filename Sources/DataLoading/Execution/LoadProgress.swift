@@ -1,0 +1,75 @@
+// Copyright the DataLoading authors
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+
+/// What a load has become so far, over all its attempts.
+struct LoadProgress: Sendable {
+    /// The request as it was performed.
+    let original: DataLoaderRequest
+    /// The request after redirects, before authorisers.
+    var base: DataLoaderRequest
+    /// The request after authorisers, as it is sent.
+    var outgoing: DataLoaderRequest
+    /// Where `outgoing` goes.
+    var target: RequestTarget?
+    /// When `perform` was called.
+    let begun: Instant
+    /// When the deadline passes, nil for none.
+    var deadline: Instant?
+    /// The deadline's entry in the agenda.
+    var deadlineEntry: Agenda.Entry?
+    /// Whether the body goes to the owner in chunks.
+    let streams: Bool
+
+    /// The authorisers that took part in `outgoing`.
+    var participants: [any Authoriser] = []
+    /// Whether the load was authorised again after a 401; that happens once.
+    var isReauthorised = false
+    /// How many attempts were made for `base`, for retries: starts again with each redirect.
+    var attempt = 0
+    /// How many retries were made, over redirects too.
+    var retries = 0
+    /// What the last retry took from the budget, given back when it succeeds.
+    var retryCost: RetryBudget.Cost?
+    /// Addresses tried for the present attempt.
+    var triedAddresses: Set<String> = []
+    /// Whether the next attempt must not use a connection that was used before.
+    var needsFreshConnection = false
+    /// Whether a one-shot body has been handed to an attempt.
+    var bodyIsSpent = false
+    /// Whether the delegate was told that the load waits for a connection.
+    var waitsForConnectivity = false
+    /// Where redirects have led so far.
+    var visits: [Redirection.Visit] = []
+
+    /// Whether any part of a response has been delivered: nothing is retried after that.
+    var hasDelivered = false
+    /// Whether anything was written to any server, for `mayHaveBeenProcessed`.
+    var mayHaveBeenProcessed = false
+    /// The head that the load ended with.
+    var head: ResponseHead?
+    /// The whole body that the load ended with.
+    var body: Data?
+    /// The turns of attempts whose end the transport has not reported yet.
+    var openTurns: [Int] = []
+    /// When the present stage began, for the metrics.
+    var stageBegan: Instant
+    var metrics = LoadMetrics()
+    /// Whether the outcome was handed over; the load is reported when its attempts are closed too.
+    var isHandedOver = false
+    /// Whether the observers were told.
+    var isReported = false
+    /// The response that was handed over, for the observers.
+    var handed: DataLoaderResponse?
+
+    init(request: DataLoaderRequest, now: Instant, deadline: Instant?) {
+        original = request
+        base = request
+        outgoing = request
+        begun = now
+        stageBegan = now
+        self.deadline = deadline
+        streams = request.chunks
+    }
+}

@@ -1,0 +1,94 @@
+// Copyright the DataLoading authors
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+
+/// What to do about a 3xx: the rules of DESIGN's redirects, pure.
+enum Redirection: Sendable {
+    /// Deliver the 3xx as it is.
+    case deliver
+    /// End the load: the redirect leads where none may lead.
+    case refuse(DataLoaderError)
+    /// Send this next, if the request's policy allows it.
+    case follow(Next)
+
+    /// The request that a redirect asks for.
+    struct Next: Sendable {
+        let request: DataLoaderRequest
+        let target: RequestTarget
+        let changesOrigin: Bool
+    }
+
+    /// One place where a load has been, for noticing cycles.
+    struct Visit: Hashable, Sendable {
+        let method: HTTPMethod
+        let target: RequestTarget
+    }
+
+    /// The most redirects that are followed (as curl's own limit in RFC 9110's spirit: "a client
+    /// SHOULD detect and intervene in cyclical redirections").
+    static let limit = 10
+
+    /// Fields that are made for one origin, and never go to another.
+    private static let originFields = [
+        "Authorization", "Cookie", "Proxy-Authorization", "Origin", "Referer",
+    ]
+    private static let contentFields = [
+        "Content-Type", "Content-Encoding", "Content-Language", "Content-Location", "Digest",
+        "Last-Modified",
+    ]
+
+    /// Decides about a response to `request`, which went to `target`, after `visits` before it.
+    static func decide(
+        _ head: ResponseHead, for request: DataLoaderRequest, at target: RequestTarget,
+        visits: [Visit], bodyIsSpent: Bool
+    ) -> Redirection {
+        guard [301, 302, 303, 307, 308].contains(head.status.rawValue),
+            let location = head.headers.values(for: "Location").first, !location.isEmpty
+        else { return .deliver }
+        if case .doNotFollow = request.redirectPolicy { return .deliver }
+        let method = method(after: head.status, request.method)
+        let keepsBody = method == request.method && request.body != nil
+        if keepsBody && bodyIsSpent { return .deliver }
+        guard visits.count <= limit else { return .refuse(.redirectLimit) }
+
+        let text = ReferenceResolution.resolve(location, against: target)
+        let next: RequestTarget
+        do {
+            next = try RequestTarget(text: text)
+        } catch .userInformation {
+            return .refuse(.redirectRefused(reason: "user information"))
+        } catch {
+            return .deliver
+        }
+        if target.origin.isSecure && !next.origin.isSecure {
+            return .refuse(.redirectRefused(reason: "https to http"))
+        }
+        guard let url = URL(string: next.urlText) else { return .deliver }
+        let visit = Visit(method: method, target: next)
+        guard !visits.contains(visit) else { return .refuse(.redirectLimit) }
+
+        var followed = request
+        followed.url = url
+        followed.method = method
+        if !keepsBody {
+            followed.body = nil
+            for name in contentFields { followed.headers[name] = nil }
+        }
+        let changesOrigin = next.origin != target.origin
+        if changesOrigin {
+            for name in originFields { followed.headers[name] = nil }
+        }
+        return .follow(Next(request: followed, target: next, changesOrigin: changesOrigin))
+    }
+
+    /// RFC 9110 section 15.4: POST becomes GET after 301 and 302 as every client has it, anything but
+    /// HEAD becomes GET after 303, and 307 and 308 keep the method.
+    private static func method(after status: HTTPStatus, _ method: HTTPMethod) -> HTTPMethod {
+        switch status.rawValue {
+        case 301, 302: method == .post ? .get : method
+        case 303: method == .head ? .head : .get
+        default: method
+        }
+    }
+}

@@ -1,0 +1,63 @@
+// Copyright the DataLoading authors
+// SPDX-License-Identifier: Apache-2.0
+
+/// Adds what a server wants to see before it answers: a token, a signature, a cookie.
+///
+/// A factory asks its authorisers in order. Each one that `requiresAuthorisation` is handed the
+/// request that the one before it answered with. It should look at the host and demand https before
+/// it adds a secret. After a redirect to another origin it is asked again, with the new URL and
+/// without anything that any authoriser had added.
+///
+/// Every method may be called from any thread, several at once for different loads, and is never
+/// called under a lock of the library. A conformer passes this test:
+///
+/// ```swift
+/// let loader = service.makeFactory(authorisers: [authoriser]).makeDataLoader()
+/// let response = try await loader.response(for: request)   // the server answers 401, then 200
+/// // authorise, requestFailedAuthorisation, authorise: in this order, each exactly once
+/// ```
+public protocol Authoriser: AnyObject, Sendable {
+    /// A name for logs.
+    var identifier: String { get }
+
+    /// Whether this authoriser has something to add to the request.
+    func requiresAuthorisation(_ request: DataLoaderRequest) -> Bool
+
+    /// Answers `delegate` once: with the request and what it needs, or with the reason for refusing.
+    ///
+    /// The answer may be given inside the call or at any time after it. Until then the load waits; a
+    /// second answer does nothing. Hold `delegate` strongly: when it is dropped without an answer
+    /// the load ends `.cannotAuthenticate`.
+    func authorise(_ request: DataLoaderRequest, for delegate: any AuthoriserDelegate)
+
+    /// The server answered 401 to a request that this authoriser took part in.
+    ///
+    /// `request` is what was sent. The load is authorised and sent once more; a second 401 is
+    /// delivered.
+    func requestFailedAuthorisation(_ request: DataLoaderRequest, response: DataLoaderResponse)
+
+    /// The load ended while this authoriser held it; no answer is needed any more.
+    func cancelAuthorisation(of request: DataLoaderRequest)
+
+    /// Gets new credentials now; for callers outside the library, which never calls it.
+    func refresh()
+
+    /// Forgets every credential; returns when that has happened.
+    func reset() async
+}
+
+extension Authoriser {
+    /// Does nothing.
+    public func cancelAuthorisation(of request: DataLoaderRequest) {}
+}
+
+/// Hears an authoriser's one answer to one request.
+public protocol AuthoriserDelegate: AnyObject, Sendable {
+    /// The request with what the authoriser added.
+    func authoriser(_ authoriser: any Authoriser, authorised request: DataLoaderRequest)
+
+    /// The authoriser cannot or will not authorise the request.
+    func authoriser(
+        _ authoriser: any Authoriser, didFailToAuthorise request: DataLoaderRequest,
+        error: any Error)
+}

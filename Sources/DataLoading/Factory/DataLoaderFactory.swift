@@ -1,0 +1,75 @@
+// Copyright the DataLoading authors
+// SPDX-License-Identifier: Apache-2.0
+
+public import Dispatch
+
+/// The user level: one for each user or credential, owner of authorisation.
+///
+/// Its authorisers see the requests of its loaders and of no others.
+public final class DataLoaderFactory: Sendable {
+    let service: DataLoaderService
+    let authorisers: [any Authoriser]
+    private let resetGate = ResetGate()
+    private let offline = Locked(false)
+    private let loaders = Locked<[ObjectIdentifier: LoaderCore]>([:])
+
+    init(service: DataLoaderService, authorisers: [any Authoriser]) {
+        self.service = service
+        self.authorisers = authorisers
+    }
+
+    deinit {
+        service.forget(ObjectIdentifier(self))
+    }
+
+    /// Whether loads that are performed from now on are answered from the cache only; default false.
+    ///
+    /// Without a caching transport such a load ends `.notCached`.
+    public var isOffline: Bool {
+        get { offline.withLock { $0 } }
+        set { offline.withLock { $0 = newValue } }
+    }
+
+    /// Makes a loader, to be kept by the one feature that uses it.
+    ///
+    /// - Parameters:
+    ///   - delegate: Who hears of the loads; held weakly.
+    ///   - delegateQueue: Where the delegate is called, one call at a time for each load; nil for a
+    ///     private serial queue.
+    public func makeDataLoader(
+        delegate: (any DataLoaderDelegate)? = nil, delegateQueue: DispatchQueue? = nil
+    ) -> DataLoader {
+        let queue = delegateQueue ?? DispatchQueue(label: "DataLoading.delegate")
+        let core = LoaderCore(queue: queue, delegate: delegate)
+        loaders.withLock { $0[ObjectIdentifier(core)] = core }
+        return DataLoader(factory: self, core: core)
+    }
+
+    /// "Log out": ends every load `.reset` and resets each authoriser once.
+    ///
+    /// Loads that are performed meanwhile end `.resetInProgress`. Returns when every load is over and
+    /// every authoriser is reset; a reset that is under way already is joined.
+    public func reset() async {
+        await resetGate.perform {
+            endAllLoads(.reset)
+            for authoriser in authorisers { await authoriser.reset() }
+            for core in cores { await core.waitUntilEmpty() }
+        }
+    }
+
+    /// Why no load may start now, nil when one may.
+    var refusal: DataLoaderError? {
+        service.refusal ?? (resetGate.isResetting ? .resetInProgress : nil)
+    }
+
+    func endAllLoads(_ error: DataLoaderError) {
+        for core in cores { core.endAllLoads(error) }
+    }
+
+    func forget(_ core: LoaderCore) {
+        // The core is let go after the lock.
+        _ = loaders.withLock { $0.removeValue(forKey: ObjectIdentifier(core)) }
+    }
+
+    private var cores: [LoaderCore] { loaders.withLock { Array($0.values) } }
+}

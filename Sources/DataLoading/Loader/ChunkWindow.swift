@@ -1,0 +1,65 @@
+// Copyright the DataLoading authors
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+
+/// The undelivered part of a body in chunks, and the window that it may fill: pure.
+struct ChunkWindow: Sendable {
+    /// How many bytes may wait before the transfer is paused: 256 KiB.
+    static let size = 262_144
+
+    /// Something to deliver before the outcome.
+    enum Item: Sendable {
+        case initial(DataLoaderResponse)
+        case chunk(Data)
+    }
+
+    private var items: [Item] = []
+    private var next = 0
+    private var held = 0
+    private var isPaused = false
+
+    var isEmpty: Bool { next == items.count }
+
+    mutating func append(_ response: DataLoaderResponse) {
+        items.append(.initial(response))
+    }
+
+    /// Keeps a chunk; true when the transfer is to be paused.
+    mutating func append(_ chunk: Data) -> Bool {
+        items.append(.chunk(chunk))
+        held += chunk.count
+        guard held >= Self.size, !isPaused else { return false }
+        isPaused = true
+        return true
+    }
+
+    /// Takes the next item; its bytes count as undelivered until `delivered` says otherwise.
+    mutating func takeFirst() -> Item? {
+        guard next < items.count else { return nil }
+        let item = items[next]
+        next += 1
+        if next == items.count {
+            items.removeAll(keepingCapacity: true)
+            next = 0
+        } else if next > 64, next * 2 > items.count {
+            items.removeFirst(next)
+            next = 0
+        }
+        return item
+    }
+
+    /// Gives room back; true when the transfer may go on.
+    mutating func delivered(_ count: Int) -> Bool {
+        held -= count
+        guard isPaused, held <= Self.size / 2 else { return false }
+        isPaused = false
+        return true
+    }
+
+    /// Forgets what was not delivered.
+    mutating func removeAll() {
+        items = []
+        next = 0
+    }
+}

@@ -1,0 +1,109 @@
+// Copyright the DataLoading authors
+// SPDX-License-Identifier: Apache-2.0
+
+import Dispatch
+import Foundation
+
+/// Holds one load's chunks until a task asks for them.
+final class PulledChunks: Recipient {
+    fileprivate struct State: Sendable {
+        var window = ChunkWindow()
+        var response: DataLoaderResponse?
+        /// How the load ended; what is in the window comes first.
+        var outcome: Result<Void, DataLoaderError>?
+        /// Who waits for something to change; several only when several tasks read.
+        var waiters: [CheckedContinuation<Void, Never>] = []
+    }
+
+    let queue: DispatchQueue
+    private let state = Locked(State())
+
+    init(queue: DispatchQueue) {
+        self.queue = queue
+    }
+
+    func response() async throws -> DataLoaderResponse {
+        while true {
+            let (response, outcome) = state.withLock { ($0.response, $0.outcome) }
+            if let response { return response }
+            try outcome?.get()
+            await change { $0.response != nil || $0.outcome != nil }
+        }
+    }
+
+    func next(from exchange: Exchange) async throws -> Data? {
+        while true {
+            let (chunk, opens, outcome) = state.withLock { $0.takeChunk() }
+            if opens { exchange.windowHasOpened() }
+            if let chunk { return chunk }
+            if let outcome {
+                try outcome.get()
+                return nil
+            }
+            await change { !$0.window.isEmpty || $0.outcome != nil }
+        }
+    }
+
+    func askForChunkSupport(_ answer: @escaping @Sendable (Bool) -> Void) {
+        queue.async { answer(true) }
+    }
+
+    func didReceiveInitial(_ response: DataLoaderResponse, from exchange: Exchange) {
+        update { state in
+            state.response = response
+            return false
+        }
+    }
+
+    func didReceive(_ chunk: Data, from exchange: Exchange) -> Bool {
+        update { $0.window.append(chunk) }
+    }
+
+    func dropPending() {
+        update { state in
+            // A body that lost its end must not look whole.
+            if !state.window.isEmpty, state.outcome != nil { state.outcome = .failure(.cancelled) }
+            state.window.removeAll()
+            return false
+        }
+    }
+
+    func outcomeIsReady(_ exchange: Exchange) {
+        // Taken before the last chunks are read: whether they ever are is the reader's affair.
+        guard let response = exchange.takeOutcome() else { return }
+        update { state in
+            state.outcome = response.error.map { .failure($0) } ?? .success(())
+            return false
+        }
+        exchange.outcomeWasHandedOver()
+    }
+
+    @discardableResult private func update(_ change: (inout State) -> Bool) -> Bool {
+        let (result, waiters) = state.withLock { state in
+            let result = change(&state)
+            defer { state.waiters = [] }
+            return (result, state.waiters)
+        }
+        for waiter in waiters { waiter.resume() }
+        return result
+    }
+
+    private func change(until isThere: (State) -> Bool) async {
+        await withCheckedContinuation { continuation in
+            let isThereNow = state.withLock { state in
+                if isThere(state) { return true }
+                state.waiters.append(continuation)
+                return false
+            }
+            if isThereNow { continuation.resume() }
+        }
+    }
+}
+
+extension PulledChunks.State {
+    /// The next chunk, whether the transfer may go on, and how the load ended if it has.
+    fileprivate mutating func takeChunk() -> (Data?, Bool, Result<Void, DataLoaderError>?) {
+        guard case .chunk(let data) = window.takeFirst() else { return (nil, false, outcome) }
+        return (data, window.delivered(data.count), outcome)
+    }
+}

@@ -1,0 +1,27 @@
+// Copyright the DataLoading authors
+// SPDX-License-Identifier: Apache-2.0
+
+extension DataLoaderService {
+    /// What a service is made with; every property has a default that suits a daemon.
+    public struct Configuration: Sendable {
+        /// Sent as `User-Agent` by requests that have none; default nil: no such field.
+        public var userAgent: String?
+        /// How often each server is asked; default: not held back until a rate is set.
+        public var rateLimiter = RateLimiter(defaultRequestsPerSecond: nil)
+        /// Which addresses stand in for which host; default: DNS alone until addresses are set.
+        public var resolver = HostResolver()
+        /// What carries requests; default nil: `CurlTransport` on Linux.
+        public var transport: (any Transport)?
+        /// Pins and private certificate authorities; default nil: the system's trust.
+        public var serverTrustPolicy: ServerTrustPolicy?
+        /// Connect 10 s, idle 30 s, total 60 s.
+        public var timeouts = Timeouts()
+        /// 8 in flight an origin, 64 in all, 10,000 waiting, bodies of 32 MiB, heads of 256 KiB.
+        public var limits = Limits()
+        /// No retries unless asked for, jittered exponential pauses, a budget for each origin.
+        public var retry = RetryConfiguration()
+
+        /// Makes the default configuration.
+        public init() {}
+    }
+}

@@ -1,0 +1,58 @@
+// Copyright the DataLoading authors
+// SPDX-License-Identifier: Apache-2.0
+
+extension DataLoaderService {
+    /// How long a shut-down waits for cancelled loads to be handed over, when a queue is blocked.
+    private static var handOverLimit: Duration { .seconds(2) }
+
+    /// Cancels every load; new ones may start.
+    public func cancelAllLoads() {
+        endAllLoads(.cancelled)
+    }
+
+    /// Cancels every load at once; later ones end `.serviceInvalidated`.
+    public func invalidateAndCancel() {
+        isInvalidated.withLock { $0 = true }
+        endAllLoads(.cancelled)
+    }
+
+    /// Lets no load start any more, waits for those that run, and cancels what is left.
+    ///
+    /// Loads that are performed meanwhile end `.serviceInvalidated`. Returns when every outcome was
+    /// handed over and every socket is closed, at the latest 2 seconds after the grace period, should
+    /// a delegate queue be blocked.
+    ///
+    /// - Parameter gracePeriod: How long running loads may go on; zero cancels them at once.
+    public func shutDown(gracePeriod: Duration) async {
+        isInvalidated.withLock { $0 = true }
+        await runtime.ledger.waitUntilEmpty(atMost: gracePeriod)
+        endAllLoads(.cancelled)
+        await runtime.ledger.waitUntilEmpty(atMost: Self.handOverLimit)
+        await runtime.transport.shutDown()
+    }
+
+    /// "Log out": resets every factory, and then the transport, which forgets what it stored.
+    ///
+    /// Loads that run end `.reset`, loads that are performed meanwhile `.resetInProgress`. Returns
+    /// when all of that has happened; a reset that is under way already is joined.
+    public func reset() async {
+        await resetGate.perform {
+            for factory in liveFactories { await factory.reset() }
+            await runtime.transport.reset()
+        }
+    }
+
+    /// Why no load may start now, nil when one may.
+    var refusal: DataLoaderError? {
+        if isInvalidated.withLock({ $0 }) { return .serviceInvalidated }
+        return resetGate.isResetting ? .resetInProgress : nil
+    }
+
+    private var liveFactories: [DataLoaderFactory] {
+        factories.withLock { $0.values.compactMap(\.factory) }
+    }
+
+    private func endAllLoads(_ error: DataLoaderError) {
+        for factory in liveFactories { factory.endAllLoads(error) }
+    }
+}

@@ -1,0 +1,71 @@
+// Copyright the DataLoading authors
+// SPDX-License-Identifier: Apache-2.0
+
+public import Dispatch
+
+/// The application level: one per process, owner of politeness and of everything that is shared.
+///
+/// It owns the rate limiter, the resolver of fallback addresses, the transport and the consumption
+/// observers. Factories are made from it, one for each user or credential, and loaders from those.
+/// A service lives as long as any of its factories or loads.
+public final class DataLoaderService: Sendable {
+    /// How often each server is asked; may be changed while loads run.
+    public let rateLimiter: RateLimiter
+    /// Which addresses stand in for which host; may be changed while loads run.
+    public let resolver: HostResolver
+
+    let runtime: Runtime
+    let isInvalidated = Locked(false)
+    let resetGate = ResetGate()
+    let factories = Locked<[ObjectIdentifier: WeakFactory]>([:])
+
+    /// Makes a service; programs usually have one, `shared`.
+    public convenience init(configuration: Configuration = Configuration()) {
+        self.init(
+            configuration: configuration, timekeeper: SystemTimekeeper(), random: .system)
+    }
+
+    /// Makes a service whose time and chance are a test's.
+    package init(
+        configuration: Configuration, timekeeper: any Timekeeper, random: RandomSource
+    ) {
+        runtime = Runtime(configuration, timekeeper: timekeeper, random: random)
+        rateLimiter = runtime.limiter
+        resolver = runtime.resolver
+    }
+
+    deinit {
+        let transport = runtime.transport
+        // The last load is over; what the transport still holds is idle.
+        Task { await transport.shutDown() }
+    }
+
+    /// Makes a factory whose loads are authorised by `authorisers`, in this order.
+    public func makeFactory(authorisers: [any Authoriser] = []) -> DataLoaderFactory {
+        let factory = DataLoaderFactory(service: self, authorisers: authorisers)
+        factories.withLock { $0[ObjectIdentifier(factory)] = WeakFactory(factory: factory) }
+        return factory
+    }
+
+    func forget(_ factory: ObjectIdentifier) {
+        factories.withLock { _ = $0.removeValue(forKey: factory) }
+    }
+
+    struct WeakFactory: Sendable {
+        weak var factory: DataLoaderFactory?
+    }
+}
+
+extension DataLoaderService {
+    /// Adds an observer, held weakly, or gives one that was added another queue.
+    public func addConsumptionObserver(
+        _ observer: any ConsumptionObserver, on queue: DispatchQueue
+    ) {
+        runtime.observers.add(observer, on: queue)
+    }
+
+    /// Removes an observer; a call that is on its queue already still comes.
+    public func removeConsumptionObserver(_ observer: any ConsumptionObserver) {
+        runtime.observers.remove(observer)
+    }
+}

@@ -1,0 +1,43 @@
+// Copyright the DataLoading authors
+// SPDX-License-Identifier: Apache-2.0
+
+/// What the loads of one service share: its seams to time, chance and wire, and its tables.
+final class Runtime: Sendable {
+    let timekeeper: any Timekeeper
+    let random: RandomSource
+    let agenda: Agenda
+    let limiter: RateLimiter
+    let resolver: HostResolver
+    let admission: Admission
+    let budget: RetryBudget
+    let transport: any Transport
+    let observers = ObserverList()
+    let ledger: Ledger
+    let userAgent: String?
+    let limits: Limits
+    let timeouts: Timeouts
+    let retry: RetryConfiguration
+    let serverTrustPolicy: ServerTrustPolicy?
+
+    init(
+        _ configuration: DataLoaderService.Configuration, timekeeper: any Timekeeper,
+        random: RandomSource
+    ) {
+        self.timekeeper = timekeeper
+        self.random = random
+        agenda = Agenda(timekeeper: timekeeper)
+        limiter = configuration.rateLimiter
+        limiter.adopt(timekeeper)
+        resolver = configuration.resolver
+        resolver.adopt(timekeeper, random: random)
+        limits = configuration.limits
+        admission = Admission(limits: limits, limiter: limiter, agenda: agenda)
+        retry = configuration.retry
+        budget = RetryBudget(configuration.retry)
+        transport = configuration.transport ?? DefaultTransport.make()
+        ledger = Ledger(agenda: agenda)
+        userAgent = configuration.userAgent
+        timeouts = configuration.timeouts
+        serverTrustPolicy = configuration.serverTrustPolicy
+    }
+}
