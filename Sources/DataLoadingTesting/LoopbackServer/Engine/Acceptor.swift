@@ -1,0 +1,112 @@
+// Copyright the DataLoading authors
+// SPDX-License-Identifier: Apache-2.0
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Darwin
+#endif
+
+import DataLoading
+
+/// Accepts connections on one listening socket and gives each a thread, until it is stopped.
+final class Acceptor: Sendable {
+    private struct Threads {
+        var accepting: NativeThread?
+        var serving: [Int: NativeThread] = [:]
+        /// Those that are about to exit and may be joined without waiting.
+        var finished: [Int] = []
+        var resetsOnStop = false
+    }
+
+    private let listener: Int32
+    private let recorder: Recorder
+    private let bodyLimit: Int
+    private let script: @Sendable () -> LoopbackScript
+    private let wakeUp: WakePipe
+    private let threads = Locked(Threads())
+
+    /// Takes over a listening socket and starts to accept.
+    init(
+        listener: Int32, recorder: Recorder, bodyLimit: Int,
+        script: @escaping @Sendable () -> LoopbackScript
+    ) throws {
+        self.listener = listener
+        self.recorder = recorder
+        self.bodyLimit = bodyLimit
+        self.script = script
+        do {
+            wakeUp = try WakePipe()
+            let thread = try NativeThread { [self] in acceptConnections() }
+            threads.withLock { $0.accepting = thread }
+        } catch {
+            SystemCall.release(listener)
+            throw error
+        }
+    }
+
+    /// Closes everything and returns when no thread of it is left.
+    func stop(resettingConnections: Bool) {
+        threads.withLock { $0.resetsOnStop = resettingConnections }
+        wakeUp.fire()
+        threads.withLock { $0.accepting }?.join()
+        // Nobody but the accepting thread adds to these.
+        let serving = threads.withLock { threads in
+            defer { threads = Threads() }
+            return threads.serving.values.map { $0 }
+        }
+        for thread in serving { thread.join() }
+    }
+
+    private func acceptConnections() {
+        var events = [
+            pollfd(wakeUp.descriptor, for: Int32(POLLIN)), pollfd(listener, for: Int32(POLLIN)),
+        ]
+        while !wakeUp.isFired {
+            switch PlatformSocket.takeConnection(listener) {
+            case .count(let descriptor):
+                start(Int32(descriptor))
+                joinFinished()
+            case .wouldBlock:
+                SystemCall.awaitEvents(&events, milliseconds: -1)
+            case .failed:
+                // Out of descriptors, say: the client stays in the queue until there is one.
+                var stop = [events[0]]
+                SystemCall.awaitEvents(&stop, milliseconds: 10)
+            }
+        }
+        SystemCall.release(listener)
+    }
+
+    private func start(_ descriptor: Int32) {
+        let number = recorder.addConnection()
+        do {
+            let thread = try NativeThread { [self] in serve(descriptor, number: number) }
+            threads.withLock { $0.serving[number] = thread }
+        } catch {
+            SystemCall.release(descriptor)
+            ConnectionLog(number: number, recorder: recorder).serverEnded()
+        }
+    }
+
+    private func serve(_ descriptor: Int32, number: Int) {
+        ListeningSocket.sendWithoutDelay(descriptor)
+        let log = ConnectionLog(number: number, recorder: recorder)
+        let stream = SocketStream(descriptor: descriptor, stop: wakeUp, log: log)
+        let worker = ConnectionWorker(
+            stream: stream, log: log, recorder: recorder, bodyLimit: bodyLimit)
+        let outcome = worker.run(script()) { threads.withLock { $0.resetsOnStop } }
+        stream.close(resetting: outcome == .reset)
+        threads.withLock { $0.finished.append(number) }
+    }
+
+    private func joinFinished() {
+        let finished = threads.withLock { threads in
+            defer { threads.finished = [] }
+            return threads.finished.compactMap { threads.serving.removeValue(forKey: $0) }
+        }
+        for thread in finished { thread.join() }
+    }
+}

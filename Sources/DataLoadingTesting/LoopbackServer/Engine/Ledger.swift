@@ -1,0 +1,39 @@
+// Copyright the DataLoading authors
+// SPDX-License-Identifier: Apache-2.0
+
+/// Numbered records of which only the newest are kept, so that a long run does not grow.
+struct Ledger<Record> {
+    private var records: [Record] = []
+    private var firstNumber = 0
+    private let limit: Int
+
+    init(limit: Int) {
+        self.limit = max(1, limit)
+    }
+
+    /// How many were ever added; the number of the next one.
+    var count: Int { firstNumber + records.count }
+
+    /// The newest, at most `limit`, in order.
+    var newest: [Record] { Array(records.suffix(limit)) }
+
+    mutating func append(_ record: Record) {
+        records.append(record)
+        // Dropping half at once costs each record one move.
+        guard records.count >= limit * 2 else { return }
+        records.removeFirst(limit)
+        firstNumber += limit
+    }
+
+    /// Changes a record, if it is still kept.
+    mutating func update(_ number: Int, _ change: (inout Record) -> Void) {
+        guard number >= firstNumber, number < count else { return }
+        change(&records[number - firstNumber])
+    }
+
+    /// The record of a number, if it is still kept.
+    func record(_ number: Int) -> Record? {
+        guard number >= firstNumber, number < count else { return nil }
+        return records[number - firstNumber]
+    }
+}

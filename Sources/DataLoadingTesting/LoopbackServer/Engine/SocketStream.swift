@@ -1,0 +1,128 @@
+// Copyright the DataLoading authors
+// SPDX-License-Identifier: Apache-2.0
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Darwin
+#endif
+
+import DataLoading
+
+/// A connection in the clear.
+final class SocketStream: ByteStream {
+    private let descriptor: Int32
+    private let stop: WakePipe
+    private let log: ConnectionLog
+    private let timekeeper = SystemTimekeeper()
+
+    init(descriptor: Int32, stop: WakePipe, log: ConnectionLog) {
+        self.descriptor = descriptor
+        self.stop = stop
+        self.log = log
+    }
+
+    func read(into bytes: UnsafeMutableRawBufferPointer) throws -> Int {
+        while true {
+            try checkStop()
+            switch SystemCall.receive(descriptor, bytes) {
+            case .count(let count):
+                if count > 0 { log.received(count) } else { log.clientEnded(.closed) }
+                return count
+            case .wouldBlock:
+                awaitReadiness(for: Int32(POLLIN))
+            case .failed:
+                log.clientEnded(.reset)
+                throw Interruption.clientGone
+            }
+        }
+    }
+
+    func write(_ bytes: UnsafeRawBufferPointer) throws {
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            try checkStop()
+            switch PlatformSocket.sendBytes(descriptor, UnsafeRawBufferPointer(rebasing: rest)) {
+            case .count(let count):
+                log.sent(count)
+                rest = rest.dropFirst(count)
+            case .wouldBlock:
+                awaitReadiness(for: Int32(POLLOUT))
+            case .failed(let code):
+                // A broken pipe means that an orderly close came before the reset.
+                log.clientEnded(code == EPIPE ? .closed : .reset)
+                throw Interruption.clientGone
+            }
+        }
+    }
+
+    func wait(until deadline: Instant, or wakeUp: Int32?) throws {
+        while true {
+            try checkStop()
+            let remaining = (deadline - timekeeper.now).wholeNanoseconds
+            guard remaining > 0 else { return }
+            // A client that ended its side would be ready for ever; poll passes over -1.
+            let watched = log.hasClientEnded ? -1 : descriptor
+            var events = [
+                pollfd(stop.descriptor, for: Int32(POLLIN)),
+                pollfd(watched, for: PlatformSocket.hangUp),
+                pollfd(wakeUp ?? -1, for: Int32(POLLIN)),
+            ]
+            // An hour at most a turn keeps the number inside the call's range.
+            let milliseconds = min((remaining + 999_999) / 1_000_000, 3_600_000)
+            SystemCall.awaitEvents(&events, milliseconds: Int32(milliseconds))
+            if events[1].isReady {
+                let isReset = events[1].has(Int32(POLLERR))
+                log.clientEnded(isReset ? .reset : .closed)
+                if isReset { throw Interruption.clientGone }
+            }
+            if events[2].isReady { return }
+        }
+    }
+
+    func waitForClient() throws {
+        while !log.hasClientEnded {
+            try checkStop()
+            var events = [
+                pollfd(stop.descriptor, for: Int32(POLLIN)),
+                pollfd(descriptor, for: PlatformSocket.hangUp),
+            ]
+            SystemCall.awaitEvents(&events, milliseconds: -1)
+            if events[1].isReady {
+                log.clientEnded(events[1].has(Int32(POLLERR)) ? .reset : .closed)
+            }
+        }
+        throw Interruption.clientGone
+    }
+
+    func finishWriting() {
+        ListeningSocket.finishWriting(descriptor)
+    }
+
+    func dropArrived() {
+        withUnsafeTemporaryAllocation(byteCount: 16_384, alignment: 1) { bytes in
+            while case .count(let count) = SystemCall.receive(descriptor, bytes), count > 0 {
+                log.received(count)
+            }
+        }
+    }
+
+    func close(resetting: Bool) {
+        if resetting { ListeningSocket.resetOnClose(descriptor) }
+        SystemCall.release(descriptor)
+        log.serverEnded()
+    }
+
+    private func awaitReadiness(for event: Int32) {
+        var events = [
+            pollfd(stop.descriptor, for: Int32(POLLIN)), pollfd(descriptor, for: event),
+        ]
+        SystemCall.awaitEvents(&events, milliseconds: -1)
+    }
+
+    private func checkStop() throws {
+        if stop.isFired { throw Interruption.stopped }
+    }
+}

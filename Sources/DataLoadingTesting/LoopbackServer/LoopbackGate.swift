@@ -1,0 +1,77 @@
+// Copyright the DataLoading authors
+// SPDX-License-Identifier: Apache-2.0
+
+import DataLoading
+
+/// A gate that holds scripts until it is opened, and tells a test that a script came by.
+///
+/// A step `.wait(for: gate)` holds its connection; the test calls `open()`. The other way round, a
+/// step `.open(gate)` opens it and the test awaits `opened()`. Neither side sleeps or polls. A gate
+/// stays open. It may be used by any number of connections, servers and tasks, from any thread.
+public final class LoopbackGate: Sendable {
+    private struct State {
+        var isOpen = false
+        /// Made for the first thread that waits, gone with the last: idle gates hold no descriptor.
+        var pipe: WakePipe?
+        var threads = 0
+        var tasks: [CheckedContinuation<Void, Never>] = []
+    }
+
+    private let state = Locked(State())
+
+    /// Makes a closed gate.
+    public init() {}
+
+    /// Whether it was opened.
+    public var isOpen: Bool {
+        state.withLock { $0.isOpen }
+    }
+
+    /// Opens the gate for good; opening it twice is fine.
+    public func open() {
+        let (pipe, tasks) = state.withLock { state in
+            state.isOpen = true
+            defer { state.tasks = [] }
+            return (state.pipe, state.tasks)
+        }
+        pipe?.fire()
+        for task in tasks { task.resume() }
+    }
+
+    /// Returns when the gate is open.
+    ///
+    /// It does not react to the cancellation of the task.
+    public func opened() async {
+        await withCheckedContinuation { continuation in
+            let isOpen = state.withLock { state in
+                if !state.isOpen { state.tasks.append(continuation) }
+                return state.isOpen
+            }
+            if isOpen { continuation.resume() }
+        }
+    }
+
+    /// Runs `wait` with a descriptor that hangs up when the gate opens; not at all when it is open.
+    func withDescriptor(_ wait: (Int32) throws -> Void) throws {
+        guard let pipe = try enter() else { return }
+        defer { leave() }
+        try wait(pipe.descriptor)
+    }
+
+    private func enter() throws -> WakePipe? {
+        try state.withLock { state in
+            guard !state.isOpen else { return nil }
+            let pipe = try state.pipe ?? WakePipe()
+            state.pipe = pipe
+            state.threads += 1
+            return pipe
+        }
+    }
+
+    private func leave() {
+        state.withLock { state in
+            state.threads -= 1
+            if state.threads == 0 { state.pipe = nil }
+        }
+    }
+}

@@ -1,0 +1,52 @@
+// Copyright the DataLoading authors
+// SPDX-License-Identifier: Apache-2.0
+
+/// What a server does with its connections.
+public struct LoopbackScript: Sendable {
+    enum Plan: Sendable {
+        case serve(LoopbackHandler)
+        case steps([LoopbackStep])
+        case choose(@Sendable (Int) -> LoopbackScript)
+    }
+
+    let plan: Plan
+
+    /// Reads requests and answers them.
+    public static func serve(_ handler: LoopbackHandler) -> LoopbackScript {
+        LoopbackScript(plan: .serve(handler))
+    }
+
+    /// Gives the connection's first request the first answer and so on, the last one ever after.
+    ///
+    /// A keep-alive that goes stale: `.answers([.ok("a"), .steps(.reset)])`.
+    public static func answers(_ responses: [LoopbackResponse]) -> LoopbackScript {
+        serve(
+            LoopbackHandler { request in
+                let last = responses.count - 1
+                return last < 0 ? .ok() : responses[min(request.indexOnConnection, last)]
+            })
+    }
+
+    /// Runs steps right after the connection was accepted, without reading, and closes it.
+    public static func steps(_ steps: LoopbackStep...) -> LoopbackScript {
+        LoopbackScript(plan: .steps(steps))
+    }
+
+    /// Chooses by the number of the connection, counted from 0 in the order of acceptance.
+    ///
+    /// The closure is called once a connection, on the connection's thread.
+    public static func perConnection(
+        _ choose: @escaping @Sendable (_ number: Int) -> LoopbackScript
+    ) -> LoopbackScript {
+        LoopbackScript(plan: .choose(choose))
+    }
+
+    /// Closes the connection at once.
+    public static let close = steps(.close)
+
+    /// Resets the connection at once.
+    public static let reset = steps(.reset)
+
+    /// Accepts, and never reads nor writes a byte until the client closes.
+    public static let silent = steps(.stall)
+}

@@ -1,0 +1,72 @@
+// Copyright the DataLoading authors
+// SPDX-License-Identifier: Apache-2.0
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Darwin
+#endif
+
+/// Makes and tunes the sockets that a loopback server listens on.
+enum ListeningSocket {
+    /// Binds a socket that does not listen yet; an address may be bound again right after its use.
+    static func make(boundTo address: SocketAddress) throws -> Int32 {
+        let descriptor = try PlatformSocket.make(family: address.family)
+        do {
+            try set(SO_REUSEADDR, to: 1, on: descriptor)
+            let result = address.withPointer { pointer, length in
+                bind(descriptor, pointer, length)
+            }
+            try SystemCall.check("bind", result)
+            return descriptor
+        } catch {
+            SystemCall.release(descriptor)
+            throw error
+        }
+    }
+
+    /// Starts to listen, without ever blocking in `accept`.
+    static func start(_ descriptor: Int32, backlog: Int) throws {
+        _ = fcntl(descriptor, F_SETFL, O_NONBLOCK)
+        try SystemCall.check("listen", listen(descriptor, Int32(clamping: backlog)))
+    }
+
+    /// Sets what accepted connections inherit.
+    static func tune(_ descriptor: Int32, _ configuration: LoopbackServer.Configuration) throws {
+        if let size = configuration.receiveBufferSize {
+            try set(SO_RCVBUF, to: size, on: descriptor)
+        }
+        if let size = configuration.sendBufferSize {
+            try set(SO_SNDBUF, to: size, on: descriptor)
+        }
+    }
+
+    /// Sets a number option of the socket level.
+    static func set(_ option: Int32, to value: Int32, on descriptor: Int32) throws {
+        var value = value
+        let size = socklen_t(MemoryLayout<Int32>.size)
+        try SystemCall.check(
+            "setsockopt", setsockopt(descriptor, SOL_SOCKET, option, &value, size))
+    }
+
+    /// Sends small writes at once, so that a script decides what travels together.
+    static func sendWithoutDelay(_ descriptor: Int32) {
+        var on: Int32 = 1
+        let size = socklen_t(MemoryLayout<Int32>.size)
+        _ = setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &on, size)
+    }
+
+    /// Makes the coming close a reset: what was not sent is dropped, the peer sees RST.
+    static func resetOnClose(_ descriptor: Int32) {
+        var value = linger(l_onoff: 1, l_linger: 0)
+        let size = socklen_t(MemoryLayout<linger>.size)
+        _ = setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &value, size)
+    }
+
+    /// Says that nothing more will be sent.
+    static func finishWriting(_ descriptor: Int32) {
+        _ = shutdown(descriptor, Int32(SHUT_WR))
+    }
+}

@@ -1,0 +1,28 @@
+// Copyright the DataLoading authors
+// SPDX-License-Identifier: Apache-2.0
+
+#if canImport(Darwin)
+    import Darwin
+
+    extension NativeThread {
+        typealias Handle = pthread_t
+
+        static func spawn(stackSize: Int, _ context: UnsafeMutableRawPointer) throws -> Handle {
+            var handle: pthread_t?
+            var attributes = pthread_attr_t()
+            pthread_attr_init(&attributes)
+            defer { pthread_attr_destroy(&attributes) }
+            pthread_attr_setstacksize(&attributes, stackSize)
+            let code = pthread_create(
+                &handle, &attributes,
+                { context in
+                    NativeThread.enter(context)
+                    return nil
+                }, context)
+            guard code == 0, let handle else {
+                throw LoopbackServerError(operation: "pthread_create", code: code)
+            }
+            return handle
+        }
+    }
+#endif

@@ -1,0 +1,39 @@
+// Copyright the DataLoading authors
+// SPDX-License-Identifier: Apache-2.0
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Darwin
+#endif
+
+/// What a system does in its own way; its extensions have one file a system.
+enum PlatformSocket {
+    /// Takes a connection from the queue: private to the process, and never blocking.
+    static func takeConnection(_ listener: Int32) -> SystemCall.Outcome {
+        let outcome = SystemCall.attempt { Int(accept(listener, nil, nil)) }
+        if case .count(let number) = outcome {
+            let descriptor = Int32(number)
+            _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
+            _ = fcntl(descriptor, F_SETFL, O_NONBLOCK)
+            silenceSignals(descriptor)
+        }
+        return outcome
+    }
+
+    /// Sends what fits, without raising SIGPIPE when the client is gone.
+    static func sendBytes(_ descriptor: Int32, _ bytes: UnsafeRawBufferPointer)
+        -> SystemCall.Outcome
+    {
+        SystemCall.attempt { send(descriptor, bytes.baseAddress, bytes.count, sendFlags) }
+    }
+
+    static func makePipe() throws -> (read: Int32, write: Int32) {
+        var ends: [Int32] = [-1, -1]
+        try SystemCall.check("pipe", pipe(&ends))
+        for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+        return (ends[0], ends[1])
+    }
+}

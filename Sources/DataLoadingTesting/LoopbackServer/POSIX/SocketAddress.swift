@@ -1,0 +1,71 @@
+// Copyright the DataLoading authors
+// SPDX-License-Identifier: Apache-2.0
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Darwin
+#endif
+
+/// A loopback address with a port, IPv4 or IPv6.
+struct SocketAddress {
+    private var storage = sockaddr_storage()
+    private var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
+
+    /// Reads a numeric address; names are not looked up.
+    init(host: String, port: UInt16) throws {
+        var four = in_addr()
+        var six = in6_addr()
+        if inet_pton(AF_INET, host, &four) == 1 {
+            fill(sockaddr_in.self) {
+                $0.sin_family = sa_family_t(AF_INET)
+                $0.sin_port = port.bigEndian
+                $0.sin_addr = four
+            }
+        } else if inet_pton(AF_INET6, host, &six) == 1 {
+            fill(sockaddr_in6.self) {
+                $0.sin6_family = sa_family_t(AF_INET6)
+                $0.sin6_port = port.bigEndian
+                $0.sin6_addr = six
+            }
+        } else {
+            throw LoopbackServerError(operation: "inet_pton", code: 0)
+        }
+    }
+
+    /// Asks where a socket is bound.
+    init(boundTo descriptor: Int32) throws {
+        let result = withUnsafeMutableBytes(of: &storage) { bytes in
+            guard let address = bytes.baseAddress?.assumingMemoryBound(to: sockaddr.self) else {
+                return Int32(-1)
+            }
+            return getsockname(descriptor, address, &length)
+        }
+        try SystemCall.check("getsockname", result)
+    }
+
+    var family: Int32 { Int32(storage.ss_family) }
+
+    /// The port, which both families keep in the same place.
+    var port: UInt16 {
+        withUnsafeBytes(of: storage) {
+            UInt16(bigEndian: $0.loadUnaligned(fromByteOffset: 2, as: UInt16.self))
+        }
+    }
+
+    /// Lends the address in the form that `bind` and `connect` take.
+    func withPointer<Result>(_ body: (UnsafePointer<sockaddr>, socklen_t) -> Result) -> Result {
+        withUnsafePointer(to: storage) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { body($0, length) }
+        }
+    }
+
+    private mutating func fill<Address>(_ type: Address.Type, _ body: (inout Address) -> Void) {
+        length = socklen_t(MemoryLayout<Address>.size)
+        withUnsafeMutablePointer(to: &storage) {
+            $0.withMemoryRebound(to: type, capacity: 1) { body(&$0.pointee) }
+        }
+    }
+}

@@ -1,0 +1,66 @@
+// Copyright the DataLoading authors
+// SPDX-License-Identifier: Apache-2.0
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Darwin
+#endif
+
+/// Thin covers of system calls, so that few other files need to know `errno`.
+enum SystemCall {
+    /// What became of a call on a descriptor that does not block.
+    enum Outcome {
+        case count(Int)
+        case wouldBlock
+        case failed(Int32)
+    }
+
+    /// Runs a call, again when a signal interrupted it.
+    static func attempt(_ call: () -> Int) -> Outcome {
+        while true {
+            let count = call()
+            if count >= 0 { return .count(count) }
+            switch errno {
+            case EINTR: continue
+            case EAGAIN, EWOULDBLOCK: return .wouldBlock
+            case let code: return .failed(code)
+            }
+        }
+    }
+
+    /// Throws when the result of a call is negative.
+    @discardableResult
+    static func check(_ operation: String, _ result: Int32) throws -> Int32 {
+        guard result < 0 else { return result }
+        throw LoopbackServerError(operation: operation, code: errno)
+    }
+
+    static func receive(_ descriptor: Int32, _ bytes: UnsafeMutableRawBufferPointer) -> Outcome {
+        attempt { recv(descriptor, bytes.baseAddress, bytes.count, 0) }
+    }
+
+    /// Closes a descriptor; one that was interrupted is closed all the same.
+    static func release(_ descriptor: Int32) {
+        _ = close(descriptor)
+    }
+
+    /// Waits for events, for ever when `milliseconds` is negative; an interruption is no event.
+    static func awaitEvents(_ descriptors: inout [pollfd], milliseconds: Int32) {
+        guard poll(&descriptors, nfds_t(descriptors.count), milliseconds) < 0 else { return }
+        for index in descriptors.indices { descriptors[index].revents = 0 }
+    }
+}
+
+extension pollfd {
+    init(_ descriptor: Int32, for events: Int32) {
+        self.init(fd: descriptor, events: Int16(truncatingIfNeeded: events), revents: 0)
+    }
+
+    /// Whether anything happened, be it asked for or an error.
+    var isReady: Bool { revents != 0 }
+
+    func has(_ event: Int32) -> Bool { Int32(revents) & event != 0 }
+}
