@@ -1,0 +1,163 @@
+// Copyright the DataLoading authors
+// SPDX-License-Identifier: Apache-2.0
+
+public import Foundation
+
+/// How often each server is asked, and how long it is left alone when it says so.
+///
+/// A rate holds for all loads of a service together, retries and redirects included. It belongs to
+/// an origin (scheme, host, port), or to the part of an origin below one first path component: for
+/// `https://example.com/search/…` the rate set for `https://example.com/search` holds, else the one
+/// set for `https://example.com`, else the default, which every origin has for itself.
+/// The component is compared byte for byte, as it stands in the URL.
+///
+/// Rates may change while loads wait; the new rate holds at once. Any thread may call.
+/// URLs that cannot be loaded are ignored. Time is monotonic: the wall clock changes nothing.
+///
+/// ```swift
+/// let limiter = RateLimiter(defaultRequestsPerSecond: 10)
+/// limiter.setRequestsPerSecond(2, burst: 5, for: searchURL)
+/// ```
+public final class RateLimiter: Sendable {
+    private struct State: Sendable {
+        var table: RateTable
+        var timekeeper: any Timekeeper = SystemTimekeeper()
+        var handlers: [UInt64: @Sendable (RuleKey?) -> Void] = [:]
+        var lastHandler: UInt64 = 0
+    }
+
+    private let state: Locked<State>
+
+    /// Makes a limiter with a rate for every origin that has none of its own.
+    ///
+    /// - Parameters:
+    ///   - defaultRequestsPerSecond: Requests per second; nil holds nothing back, zero lets nothing
+    ///     through. What is no rate (negative, infinite, not a number) counts as nil.
+    ///   - burst: How many requests an origin that was idle may start at once; at least and by
+    ///     default 1, which keeps all requests apart.
+    public init(defaultRequestsPerSecond: Double?, burst: Int = 1) {
+        let rule = RateRule(requestsPerSecond: defaultRequestsPerSecond, burst: burst) ?? .off
+        state = Locked(State(table: RateTable(defaultRule: rule)))
+    }
+
+    /// The rate that holds for a URL; nil when nothing holds it back, zero when it is paused.
+    public func requestsPerSecond(for url: URL) -> Double? {
+        guard let target = try? RequestTarget(url) else { return nil }
+        return state.withLock { $0.table.rule(for: $0.table.key(for: target)).requestsPerSecond }
+    }
+
+    /// Sets the rate for a URL's origin and first path component, or its origin when it has no path.
+    ///
+    /// - Parameters:
+    ///   - requestsPerSecond: Requests per second; nil holds nothing back, zero lets nothing
+    ///     through. What is no rate (negative, infinite, not a number) leaves the rate as it was.
+    ///   - burst: How many requests may start at once after an idle time; at least and by default 1.
+    ///   - url: Any URL that the rate is meant for; its query and the rest of its path do not count.
+    public func setRequestsPerSecond(_ requestsPerSecond: Double?, burst: Int = 1, for url: URL) {
+        guard let target = try? RequestTarget(url),
+            let rule = RateRule(requestsPerSecond: requestsPerSecond, burst: burst)
+        else { return }
+        let (key, isNew) = state.withLock { state in
+            state.table.set(rule, for: target, at: state.timekeeper.now)
+        }
+        notify(isNew ? nil : key)
+    }
+
+    /// Lets nothing through for a URL's key until `delay` from now.
+    ///
+    /// The service calls it with what a 429 or 503 response says in `Retry-After`. Only time opens
+    /// the key again: a shorter delay does not, nor does a success. At most one hour; zero and less
+    /// do nothing. Those who waited leave at the key's rate; without one, at 10 requests a second
+    /// that double each second for 10 s.
+    public func setRetryAfter(_ delay: Duration, for url: URL) {
+        guard let target = try? RequestTarget(url) else { return }
+        setRetryAfter(delay, for: ruleKey(for: target))
+    }
+
+    /// How long a request performed now would wait, if nobody waits before it; takes no slot.
+    ///
+    /// Zero for a URL that cannot be loaded, 292 years for a paused one.
+    public func earliestTimeUntilRequestCanBeExecuted(_ request: DataLoaderRequest) -> Duration {
+        guard let target = try? RequestTarget(request.url) else { return .zero }
+        return wait(for: ruleKey(for: target), position: 0) ?? .nanoseconds(Int64.max)
+    }
+}
+
+extension RateLimiter {
+    /// The key whose rate and gate hold for a target.
+    package func ruleKey(for target: RequestTarget) -> RuleKey {
+        state.withLock { $0.table.key(for: target) }
+    }
+
+    /// Takes a slot if there is one now; otherwise says when to ask again.
+    ///
+    /// Whoever waits holds nothing: a waiter that is cancelled costs no slot.
+    package func reserve(_ key: RuleKey) -> Reservation {
+        state.withLock { state in
+            state.table.isUnlimited
+                ? .granted : state.table.reserve(key, at: state.timekeeper.now)
+        }
+    }
+
+    /// The wait of one before whom `position` others go; nil when that is not known: paused.
+    package func wait(for key: RuleKey, position: Int) -> Duration? {
+        state.withLock { state in
+            if state.table.isUnlimited { return .zero }
+            let now = state.timekeeper.now
+            return state.table.start(key, position: position, at: now).map { $0 - now }
+        }
+    }
+
+    /// Closes a key until `delay` from now, as the public form does.
+    package func setRetryAfter(_ delay: Duration, for key: RuleKey) {
+        let isChange = state.withLock { $0.table.close(key, for: delay, at: $0.timekeeper.now) }
+        if isChange { notify(key) }
+    }
+
+    /// Takes a service's time, before its first load; gates and spacing keep their distance to now.
+    package func adopt(_ timekeeper: any Timekeeper) {
+        state.withLock { state in
+            state.table.rebase(by: timekeeper.now - state.timekeeper.now)
+            state.timekeeper = timekeeper
+        }
+    }
+
+    /// The number of keys that take memory besides their rule.
+    package var busyKeys: Int {
+        state.withLock { $0.table.busyKeys }
+    }
+
+    /// Calls `handler` whenever those who wait for a key may have to go earlier or later than told.
+    ///
+    /// nil stands for every key, and says that a target may belong to another key than before.
+    /// It is called on the thread that made the change, with no lock held, until the subscription is
+    /// dropped.
+    package func subscribe(_ handler: @escaping @Sendable (RuleKey?) -> Void) -> RateSubscription {
+        let identifier = state.withLock { state in
+            state.lastHandler += 1
+            state.handlers[state.lastHandler] = handler
+            return state.lastHandler
+        }
+        return RateSubscription { [weak self] in
+            // The handler is let go after the lock.
+            _ = self?.state.withLock { $0.handlers.removeValue(forKey: identifier) }
+        }
+    }
+
+    private func notify(_ key: RuleKey?) {
+        for handler in state.withLock({ Array($0.handlers.values) }) { handler(key) }
+    }
+}
+
+/// Keeps a limiter's change handler until it is dropped.
+package final class RateSubscription: Sendable {
+    private let end: @Sendable () -> Void
+
+    fileprivate init(end: @escaping @Sendable () -> Void) {
+        self.end = end
+    }
+
+    deinit {
+        end()
+    }
+}

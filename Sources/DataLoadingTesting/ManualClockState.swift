@@ -1,0 +1,86 @@
+// Copyright the DataLoading authors
+// SPDX-License-Identifier: Apache-2.0
+
+import DataLoading
+import Foundation
+
+/// What a manual clock knows: the time, what waits for it, and who waits for the waiting.
+struct ManualClockState: Sendable {
+    struct Entry: Sendable {
+        let identifier: UInt64
+        let instant: Instant
+        let handler: @Sendable () -> Void
+    }
+
+    struct Waiter: Sendable {
+        let count: Int
+        let continuation: CheckedContinuation<Void, Never>
+    }
+
+    private(set) var now = Instant(nanoseconds: 0)
+    /// The latest first, and of equals the last set first, so that the next to go off stands last.
+    private(set) var pending: [Entry] = []
+    var waiters: [UInt64: Waiter] = [:]
+    private var dateAtStart: Date
+    private var lastIdentifier: UInt64 = 0
+
+    init(dateAtStart: Date) {
+        self.dateAtStart = dateAtStart
+    }
+
+    var date: Date {
+        dateAtStart.addingTimeInterval(elapsed)
+    }
+
+    mutating func setDate(_ date: Date) {
+        dateAtStart = date.addingTimeInterval(-elapsed)
+    }
+
+    mutating func makeIdentifier() -> UInt64 {
+        lastIdentifier += 1
+        return lastIdentifier
+    }
+
+    /// Puts the alarm at an instant, in the place of the one it had.
+    mutating func set(
+        _ identifier: UInt64, for instant: Instant, handler: @escaping @Sendable () -> Void
+    ) {
+        _ = remove(identifier)
+        var low = 0
+        var high = pending.count
+        while low < high {
+            let middle = (low + high) / 2
+            if pending[middle].instant > instant { low = middle + 1 } else { high = middle }
+        }
+        let entry = Entry(identifier: identifier, instant: instant, handler: handler)
+        pending.insert(entry, at: low)
+    }
+
+    mutating func remove(_ identifier: UInt64) -> Entry? {
+        guard let index = pending.lastIndex(where: { $0.identifier == identifier }) else {
+            return nil
+        }
+        return pending.remove(at: index)
+    }
+
+    /// Moves to the next due alarm and takes it, or moves to `target` and answers nil.
+    mutating func takeDue(until target: Instant) -> (@Sendable () -> Void)? {
+        guard let next = pending.last, next.instant <= target else {
+            now = max(now, target)
+            return nil
+        }
+        now = max(now, next.instant)
+        pending.removeLast()
+        return next.handler
+    }
+
+    mutating func takeReadyWaiters() -> [Waiter] {
+        let ready = waiters.filter { $0.value.count <= pending.count }
+        for identifier in ready.keys { waiters[identifier] = nil }
+        return Array(ready.values)
+    }
+
+    private var elapsed: TimeInterval {
+        (now - Instant(nanoseconds: 0)).inSeconds
+    }
+}

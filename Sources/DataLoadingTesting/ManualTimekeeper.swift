@@ -1,0 +1,50 @@
+// Copyright the DataLoading authors
+// SPDX-License-Identifier: Apache-2.0
+
+import DataLoading
+import Foundation
+
+/// A manual clock as the library's source of time.
+struct ManualTimekeeper: Timekeeper {
+    let clock: ManualClock
+
+    var now: Instant { clock.instant }
+
+    var date: Date { clock.date }
+
+    func makeAlarm(_ handler: @escaping @Sendable () -> Void) -> any Alarm {
+        ManualAlarm(clock: clock, handler: handler)
+    }
+}
+
+/// An alarm that goes off when its clock is moved past it; silent once it is dropped or cancelled.
+private final class ManualAlarm: Alarm {
+    private let clock: ManualClock
+    private let identifier: UInt64
+    private let handler: Locked<(@Sendable () -> Void)?>
+
+    init(clock: ManualClock, handler: @escaping @Sendable () -> Void) {
+        self.clock = clock
+        self.identifier = clock.makeIdentifier()
+        self.handler = Locked(handler)
+    }
+
+    deinit {
+        clock.remove(identifier)
+    }
+
+    func set(for instant: Instant) {
+        // Under the lock, so that no alarm is left behind by a `cancel` that comes in between.
+        handler.withLock { handler in
+            if let handler { clock.set(identifier, for: instant, handler: handler) }
+        }
+    }
+
+    func cancel() {
+        let dropped = handler.withLock { handler in
+            defer { handler = nil }
+            return handler
+        }
+        if dropped != nil { clock.remove(identifier) }
+    }
+}

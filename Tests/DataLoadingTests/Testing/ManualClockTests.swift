@@ -1,0 +1,139 @@
+// Copyright the DataLoading authors
+// SPDX-License-Identifier: Apache-2.0
+
+import DataLoading
+import DataLoadingTesting
+import Foundation
+import Testing
+
+@Suite struct ManualClockTests {
+    private let clock = ManualClock()
+    private let log = Locked<[String]>([])
+
+    private func note(_ text: String) {
+        log.withLock { $0.append("\(text)@\(clock.now.wholeNanoseconds / 1_000_000)") }
+    }
+
+    private var notes: [String] { log.withLock { $0 } }
+
+    private func alarm(_ name: String, at milliseconds: Int64) -> any Alarm {
+        let alarm = clock.timekeeper.makeAlarm { [self] in note(name) }
+        alarm.set(for: Instant(nanoseconds: milliseconds * 1_000_000))
+        return alarm
+    }
+
+    @Test func `moves only when it is told to, and never back`() {
+        #expect(clock.now == .zero)
+        clock.advance(by: .milliseconds(1_500))
+        clock.advance(by: .seconds(-9))
+        #expect(clock.now == .milliseconds(1_500))
+        #expect(clock.timekeeper.now == Instant(nanoseconds: 1_500_000_000))
+        clock.advance(by: .seconds(Int64.max))
+        #expect(clock.timekeeper.now == .distantFuture)
+    }
+
+    @Test func `sets off what is due in order of time, then in order of setting`() {
+        let alarms = [
+            alarm("late", at: 30), alarm("first", at: 10), alarm("second", at: 10),
+            alarm("never", at: 31),
+        ]
+        clock.advance(by: .milliseconds(30))
+        #expect(notes == ["first@10", "second@10", "late@30"])
+        #expect(clock.pendingAlarms == 1)
+        withExtendedLifetime(alarms) {}
+    }
+
+    @Test func `sets off an alarm that is set and due during the advance`() {
+        let timekeeper = clock.timekeeper
+        let holder = Locked<(any Alarm)?>(nil)
+        let alarm = timekeeper.makeAlarm { [self] in
+            note("tick")
+            holder.withLock { $0 }?.set(for: timekeeper.now + .milliseconds(10))
+        }
+        holder.withLock { $0 = alarm }
+        alarm.set(for: Instant(nanoseconds: 5_000_000))
+        clock.advance(by: .milliseconds(26))
+        #expect(notes == ["tick@5", "tick@15", "tick@25"])
+        #expect(clock.now == .milliseconds(26))
+        alarm.cancel()
+        holder.withLock { $0 = nil }
+        #expect(clock.pendingAlarms == 0)
+    }
+
+    @Test func `sets off what is overdue at the next advance, by zero too`() {
+        clock.advance(by: .seconds(1))
+        let overdue = alarm("overdue", at: 5)
+        #expect(notes.isEmpty)
+        clock.advance(by: .zero)
+        #expect(notes == ["overdue@1000"])
+        withExtendedLifetime(overdue) {}
+    }
+
+    @Test func `an alarm has one instant, and none after it is cancelled or dropped`() {
+        let moved = alarm("moved", at: 10)
+        moved.set(for: Instant(nanoseconds: 20_000_000))
+        let cancelled = alarm("cancelled", at: 10)
+        cancelled.cancel()
+        cancelled.set(for: Instant(nanoseconds: 10_000_000))
+        _ = alarm("dropped", at: 10)
+        #expect(clock.pendingAlarms == 1)
+        clock.advance(by: .milliseconds(50))
+        #expect(notes == ["moved@20"])
+    }
+
+    @Test func `goes to the next alarm, if there is one`() {
+        #expect(!clock.advanceToNextAlarm())
+        let alarms = [alarm("b", at: 70), alarm("a", at: 40)]
+        #expect(clock.advanceToNextAlarm())
+        #expect(clock.now == .milliseconds(40))
+        #expect(clock.advanceToNextAlarm())
+        #expect(notes == ["a@40", "b@70"])
+        withExtendedLifetime(alarms) {}
+    }
+
+    @Test func `the wall time moves along and jumps when it is set`() {
+        let start = clock.date
+        clock.advance(by: .seconds(60))
+        #expect(clock.date == start.addingTimeInterval(60))
+        clock.setDate(Date(timeIntervalSince1970: 0))
+        clock.advance(by: .seconds(2))
+        #expect(clock.timekeeper.date == Date(timeIntervalSince1970: 2))
+        #expect(clock.now == .seconds(62))
+    }
+
+    @Test func `wakes sleepers at their instant`() async throws {
+        async let short: Void = clock.sleep(for: .seconds(1))
+        async let long: Void = clock.sleep(for: .seconds(3))
+        await clock.waitForAlarms(2)
+        clock.advance(by: .seconds(1))
+        try await short
+        #expect(clock.pendingAlarms == 1)
+        clock.advance(by: .seconds(2))
+        try await long
+        try await clock.sleep(for: .zero)
+    }
+
+    @Test func `a cancelled sleep ends without the clock moving`() async {
+        let sleeper = Task { [clock] in try await clock.sleep(for: .seconds(1)) }
+        await clock.waitForAlarms(1)
+        sleeper.cancel()
+        await #expect(throws: CancellationError.self) { try await sleeper.value }
+        #expect(clock.pendingAlarms == 0)
+    }
+
+    @Test func `a cancelled sleep leaves nothing behind, whenever the cancel comes`() async {
+        for _ in 0..<500 {
+            let sleeper = Task { [clock] in try? await clock.sleep(for: .seconds(1)) }
+            sleeper.cancel()
+            await sleeper.value
+        }
+        #expect(clock.pendingAlarms == 0)
+        #expect(clock.now == .zero)
+    }
+
+    @Test func `a cancelled wait for alarms ends`() async {
+        let waiter = Task { [clock] in await clock.waitForAlarms(1) }
+        waiter.cancel()
+        await waiter.value
+    }
+}
