@@ -62,11 +62,14 @@ extension Exchange {
     }
 
     /// Tells everyone who took part that the server refused, and authorises again.
-    func authoriseAgain(refusedWith response: DataLoaderResponse) -> Step {
-        let (participants, sent) = state.withLock { state in
+    func authoriseAgain(_ head: ResponseHead) -> Step? {
+        let (participants, sent, request) = state.withLock { state in
             state.progress.isReauthorised = true
-            return (state.progress.participants, state.progress.outgoing)
+            return (state.progress.participants, state.progress.outgoing, state.progress.original)
         }
+        let response = DataLoaderResponse(
+            request: request, error: .status(head.status), statusCode: head.status,
+            headers: head.headers, resolvedURL: sent.url)
         for authoriser in participants {
             authoriser.requestFailedAuthorisation(sent, response: response)
         }

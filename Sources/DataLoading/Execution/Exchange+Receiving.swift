@@ -107,7 +107,10 @@ extension Exchange {
         case .discard(let step):
             return step
         case .hold(let step):
-            state.withLock { $0.progress.body = failure == nil ? attempt.body : nil }
+            state.withLock { state in
+                state.progress.head = attempt.head
+                state.progress.body = failure == nil ? attempt.body : nil
+            }
             return step
         case .deliver, .undecided:
             break

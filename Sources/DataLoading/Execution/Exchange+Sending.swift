@@ -22,7 +22,7 @@ extension Exchange {
         let turn = application.candidate.turn
         switch runtime.admission.enter(application) {
         case .admitted:
-            return holdsSlots(turn: turn, origin: application.origin) ? .send : nil
+            return holdsSlots(turn: turn, origin: application.origin) ? .send(to: nil) : nil
         case .queued(let ticket):
             let isCurrent = state.withLock { $0.update(.waiting(ticket), turn: turn) }
             // Cancelled or admitted meanwhile; a ticket that was admitted cannot be withdrawn.
@@ -40,7 +40,6 @@ extension Exchange {
             else { return false }
             let now = runtime.agenda.now
             state.progress.metrics.admissionTime += now - state.progress.stageBegan
-            state.progress.attempt += 1
             state.progress.metrics.attempts += 1
             return true
         }
@@ -48,9 +47,9 @@ extension Exchange {
         return isCurrent
     }
 
-    /// Sends the request to the next address that has not been tried.
-    func send() -> Step? {
-        guard let plan = planSend() else { return nil }
+    /// Sends the request to an address, or to the one that the resolver puts first.
+    func send(to address: AddressCandidate?) -> Step? {
+        guard let plan = planSend(to: address) else { return nil }
         let sink = AttemptSink(exchange: self, turn: plan.turn, origin: plan.origin)
         let task = runtime.transport.start(plan.request, sink: sink)
         let isCurrent = state.withLock { state in
@@ -67,27 +66,30 @@ extension Exchange {
         let request: TransportRequest
     }
 
-    private func planSend() -> SendPlan? {
-        let (target, tried) = state.withLock { ($0.progress.target, $0.progress.triedAddresses) }
-        guard let target else { return nil }
+    private func planSend(to address: AddressCandidate?) -> SendPlan? {
+        guard let target = state.withLock({ $0.progress.target }) else { return nil }
+        let host = target.origin.host
         let candidate =
-            runtime.resolver.choose(forHost: target.origin.host, excluding: tried) ?? .name
+            address ?? runtime.resolver.choose(forHost: host)
+            ?? AddressCandidate(name: host, isDNS: true)
         let plan = state.withLock { state -> SendPlan? in
             let attempt = Attempt(candidate: candidate)
             guard let turn = state.enter(.running(attempt)) else { return nil }
-            let request = transportRequest(candidate, target, &state.progress)
+            state.progress.head = nil
+            state.progress.body = nil
             state.progress.openTurns.append(turn)
+            let request = transportRequest(candidate, target, &state.progress)
             return SendPlan(turn: turn, origin: target.origin, request: request)
         }
         if plan == nil {
-            runtime.resolver.report(candidate, forHost: target.origin.host, outcome: .neutral)
+            runtime.resolver.report(.neutral, of: candidate, forHost: host)
             runtime.admission.leave(target.origin)
         }
         return plan
     }
 
     private func transportRequest(
-        _ candidate: HostResolver.Candidate, _ target: RequestTarget, _ progress: inout LoadProgress
+        _ candidate: AddressCandidate, _ target: RequestTarget, _ progress: inout LoadProgress
     ) -> TransportRequest {
         let outgoing = progress.outgoing
         var request = TransportRequest(
@@ -98,7 +100,7 @@ extension Exchange {
         }
         request.body = outgoing.body
         if case .oneShot = outgoing.body { progress.bodyIsSpent = true }
-        if case .address(let address) = candidate {
+        if let address = candidate.address {
             request.address = address
             progress.metrics.note(address)
         }
@@ -144,6 +146,6 @@ extension Exchange {
 extension Exchange: Waiting {
     func admitted(turn: Int) {
         guard let origin = state.withLock({ $0.progress.target?.origin }) else { return }
-        if holdsSlots(turn: turn, origin: origin) { proceed(.send) }
+        if holdsSlots(turn: turn, origin: origin) { proceed(.send(to: nil)) }
     }
 }

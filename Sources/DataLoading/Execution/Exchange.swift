@@ -53,8 +53,10 @@ final class Exchange: Sendable {
         case authorise(from: Int)
         /// Get a rate slot and a connection slot.
         case admit
-        /// Hand the request to the transport; the slots are held.
-        case send
+        /// Hand the request to the transport; the slots are held. Without an address: choose one.
+        case send(to: AddressCandidate?)
+        /// Tell everyone who took part of a 401, and start over.
+        case authoriseAgain(ResponseHead)
         /// Wait before another attempt.
         case pause(Duration)
         /// Go where a redirect leads.
@@ -74,7 +76,8 @@ final class Exchange: Sendable {
                 case .check: check()
                 case .authorise(let index): authorise(from: index)
                 case .admit: admit()
-                case .send: send()
+                case .send(let address): send(to: address)
+                case .authoriseAgain(let head): authoriseAgain(head)
                 case .pause(let delay): pause(delay)
                 case .follow(let redirect): follow(redirect)
                 case .renewBody(let step, let error): renewBody(then: step, otherwise: error)

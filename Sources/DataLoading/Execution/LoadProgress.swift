@@ -26,8 +26,6 @@ struct LoadProgress: Sendable {
     var participants: [any Authoriser] = []
     /// Whether the load was authorised again after a 401; that happens once.
     var isReauthorised = false
-    /// How many attempts were made for `base`, for retries: starts again with each redirect.
-    var attempt = 0
     /// How many retries were made, over redirects too.
     var retries = 0
     /// What the last retry took from the budget, given back when it succeeds.
@@ -38,8 +36,8 @@ struct LoadProgress: Sendable {
     var needsFreshConnection = false
     /// Whether a one-shot body has been handed to an attempt.
     var bodyIsSpent = false
-    /// Whether the delegate was told that the load waits for a connection.
-    var waitsForConnectivity = false
+    /// The pauses while there is no connection, once the delegate was told that the load waits.
+    var connectivityTimer: ExponentialTimer?
     /// Where redirects have led so far.
     var visits: [Redirection.Visit] = []
 
@@ -62,6 +60,12 @@ struct LoadProgress: Sendable {
     var isReported = false
     /// The response that was handed over, for the observers.
     var handed: DataLoaderResponse?
+
+    /// Whether another attempt needs a body that only the owner can make.
+    var needsNewBody: Bool {
+        if case .oneShot = base.body { return bodyIsSpent }
+        return false
+    }
 
     init(request: DataLoaderRequest, now: Instant, deadline: Instant?) {
         original = request

@@ -41,7 +41,7 @@ enum Redirection: Sendable {
     /// Decides about a response to `request`, which went to `target`, after `visits` before it.
     static func decide(
         _ head: ResponseHead, for request: DataLoaderRequest, at target: RequestTarget,
-        visits: [Visit], bodyIsSpent: Bool
+        visits: [Visit]
     ) -> Redirection {
         guard [301, 302, 303, 307, 308].contains(head.status.rawValue),
             let location = head.headers.values(for: "Location").first, !location.isEmpty
@@ -49,8 +49,7 @@ enum Redirection: Sendable {
         if case .doNotFollow = request.redirectPolicy { return .deliver }
         let method = method(after: head.status, request.method)
         let keepsBody = method == request.method && request.body != nil
-        if keepsBody && bodyIsSpent { return .deliver }
-        guard visits.count <= limit else { return .refuse(.redirectLimit) }
+        guard visits.count < limit else { return .refuse(.redirectLimit) }
 
         let text = ReferenceResolution.resolve(location, against: target)
         let next: RequestTarget
@@ -66,7 +65,8 @@ enum Redirection: Sendable {
         }
         guard let url = URL(string: next.urlText) else { return .deliver }
         let visit = Visit(method: method, target: next)
-        guard !visits.contains(visit) else { return .refuse(.redirectLimit) }
+        let here = Visit(method: request.method, target: target)
+        guard visit != here, !visits.contains(visit) else { return .refuse(.redirectLimit) }
 
         var followed = request
         followed.url = url

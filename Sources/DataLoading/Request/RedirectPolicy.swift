@@ -12,9 +12,9 @@ public enum RedirectPolicy: Sendable {
     case follow
     /// Deliver the 3xx as the response.
     case doNotFollow
-    /// Ask for each one; called on the load's delegate queue.
+    /// Ask for each one; false delivers the 3xx as the response.
     ///
-    /// False delivers the 3xx as the response.
+    /// Called on an arbitrary thread; must not wait.
     case ask(@Sendable (Redirect) -> Bool)
 }
 

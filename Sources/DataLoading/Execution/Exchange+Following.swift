@@ -1,0 +1,51 @@
+// Copyright the DataLoading authors
+// SPDX-License-Identifier: Apache-2.0
+
+extension Exchange {
+    /// Goes where a redirect leads: authorised anew, admitted anew.
+    func follow(_ redirect: Redirection.Next) -> Step? {
+        state.withLock { state in
+            var request = redirect.request
+            // A body that had to be made again is with the request that was redirected.
+            if request.body != nil { request.body = state.progress.base.body }
+            if let target = state.progress.target {
+                state.progress.visits.append(
+                    Redirection.Visit(method: state.progress.base.method, target: target))
+            }
+            state.progress.base = request
+            state.progress.outgoing = request
+            state.progress.target = redirect.target
+            state.progress.metrics.redirects += 1
+            state.progress.needsFreshConnection = false
+        }
+        return .authorise(from: 0)
+    }
+
+    /// Asks the owner for another body stream, and ends the load when there is none.
+    func renewBody(then next: Step, otherwise error: DataLoaderError?) -> Step? {
+        let asked = state.withLock { state in
+            state.enter(.asking).map { ($0, state.progress.original) }
+        }
+        guard let (turn, request) = asked else { return nil }
+        recipient.askForBodyStream(request) { [self] stream in
+            let isCurrent = state.withLock { state in
+                guard state.update(.starting, turn: turn) else { return false }
+                if let stream { state.progress.replaceBody(by: stream) }
+                return true
+            }
+            guard isCurrent else { return }
+            proceed(stream == nil ? .finish(error) : next)
+        }
+        return nil
+    }
+}
+
+extension LoadProgress {
+    /// Puts another stream in the place of one that was read.
+    fileprivate mutating func replaceBody(by stream: OneShotStream) {
+        guard case .oneShot(_, let length) = base.body else { return }
+        base.body = .oneShot(stream, length: length)
+        outgoing.body = base.body
+        bodyIsSpent = false
+    }
+}

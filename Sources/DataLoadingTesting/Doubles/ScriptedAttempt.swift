@@ -1,0 +1,146 @@
+// Copyright the DataLoading authors
+// SPDX-License-Identifier: Apache-2.0
+
+public import DataLoading
+import Dispatch
+public import Foundation
+
+/// One attempt with a `ScriptedTransport`, driven by its answer or by the test.
+///
+/// The driving methods return when the event has been heard. After the end, or once the attempt was
+/// cancelled, they do nothing, as a wire does.
+public final class ScriptedAttempt: TransportTask {
+    private struct State: Sendable {
+        var isOver = false
+        var isCancelled = false
+        var isPaused = false
+        var pauses = 0
+        var report = TransportReport()
+    }
+
+    /// The attempt as the transport got it.
+    public let request: TransportRequest
+    private let sink: any TransportSink
+    private let queue: DispatchQueue
+    private let state = Locked(State())
+    private let cancellation = EventRecorder<Void>()
+    private let flow = EventRecorder<Bool>()
+
+    init(request: TransportRequest, sink: any TransportSink, queue: DispatchQueue) {
+        self.request = request
+        self.sink = sink
+        self.queue = queue
+    }
+
+    /// Whether it was cancelled.
+    public var isCancelled: Bool { state.withLock { $0.isCancelled } }
+    /// Whether it is paused.
+    public var isPaused: Bool { state.withLock { $0.isPaused } }
+    /// How often it was paused.
+    public var pauseCount: Int { state.withLock { $0.pauses } }
+
+    /// Returns once it was cancelled.
+    public func waitUntilCancelled() async { _ = await cancellation.first(1) }
+
+    /// Returns once it was paused or resumed at least `count` times in all; true stands for paused.
+    public func waitForFlowChanges(_ count: Int) async -> [Bool] { await flow.first(count) }
+
+    /// Sets what the end of the attempt will report as sent and received.
+    public func setReport(_ report: TransportReport) {
+        state.withLock { $0.report = report }
+    }
+
+    /// Sends a whole response.
+    public func respond(
+        status: Int, headers: HTTPHeaders = HTTPHeaders(), body: Data = Data()
+    ) {
+        queue.sync {
+            deliverHead(status, headers)
+            if !body.isEmpty { deliverBody(body) }
+            deliverEnd()
+        }
+    }
+
+    /// Sends a head.
+    public func sendHead(status: Int, headers: HTTPHeaders = HTTPHeaders()) {
+        queue.sync { deliverHead(status, headers) }
+    }
+
+    /// Sends a piece of the body.
+    public func send(_ bytes: Data) {
+        queue.sync { deliverBody(bytes) }
+    }
+
+    /// Ends the response.
+    public func end() {
+        queue.sync { deliverEnd() }
+    }
+
+    /// Ends the attempt with a failure.
+    public func fail(_ error: DataLoaderError, sent: SentState = .nothingWritten) {
+        queue.sync { deliverFailure(error, sent) }
+    }
+
+    /// Ends the attempt as cancelled, soon.
+    public func cancel() {
+        let isFirst = state.withLock { state in
+            defer { state.isCancelled = true }
+            return !state.isCancelled
+        }
+        guard isFirst else { return }
+        cancellation.record(())
+        queue.async { self.deliverFailure(.cancelled, .written, evenIfCancelled: true) }
+    }
+
+    /// Notes that nothing more is wanted for now.
+    public func pause() {
+        state.withLock { state in
+            state.isPaused = true
+            state.pauses += 1
+        }
+        flow.record(true)
+    }
+
+    /// Notes that more is wanted.
+    public func resume() {
+        state.withLock { $0.isPaused = false }
+        flow.record(false)
+    }
+
+    func deliverHead(_ status: Int, _ headers: HTTPHeaders) {
+        guard isOpen else { return }
+        sink.didReceive(ResponseHead(status: HTTPStatus(rawValue: status), headers: headers))
+    }
+
+    func deliverBody(_ bytes: Data) {
+        guard isOpen else { return }
+        state.withLock { state in
+            state.report.bodyBytesReceived += Int64(bytes.count)
+            state.report.decodedBytes += Int64(bytes.count)
+        }
+        sink.didReceive(bytes)
+    }
+
+    func deliverEnd() {
+        guard isOpen, let report = takeEnd() else { return }
+        sink.didEnd(TransportEnd(report: report))
+    }
+
+    func deliverFailure(
+        _ error: DataLoaderError, _ sent: SentState, evenIfCancelled: Bool = false
+    ) {
+        guard isOpen || evenIfCancelled, let report = takeEnd() else { return }
+        sink.didFail(TransportFailure(error, sent: sent, report: report))
+    }
+
+    private var isOpen: Bool { state.withLock { !$0.isOver && !$0.isCancelled } }
+
+    /// The report, once.
+    private func takeEnd() -> TransportReport? {
+        state.withLock { state in
+            guard !state.isOver else { return nil }
+            state.isOver = true
+            return state.report
+        }
+    }
+}

@@ -1,0 +1,106 @@
+// Copyright the DataLoading authors
+// SPDX-License-Identifier: Apache-2.0
+
+public import DataLoading
+import Dispatch
+public import Foundation
+
+/// A transport that answers as a test says: in order, and then with one answer for all that follow.
+///
+/// ```swift
+/// let transport = ScriptedTransport([.fail(.connectRefused), .respond(status: 200)])
+/// ```
+/// It keeps every attempt. Answers come on a private serial queue, never inline in `start`.
+/// `.cacheOnly` attempts are refused with `.notCached`, as a transport that reaches a network does.
+public final class ScriptedTransport: Transport {
+    private struct State: Sendable {
+        var answers: [ScriptedAnswer]
+        var next = 0
+        var resets = 0
+        var isShutDown = false
+    }
+
+    private let state: Locked<State>
+    private let fallback: ScriptedAnswer
+    private let started = EventRecorder<ScriptedAttempt>()
+    private let queue = DispatchQueue(label: "DataLoading.scripted")
+
+    /// Makes a transport.
+    ///
+    /// - Parameters:
+    ///   - answers: What the first attempts get, in the order in which they start.
+    ///   - fallback: What all others get; default: nothing until the test drives the attempt.
+    public init(_ answers: [ScriptedAnswer] = [], otherwise fallback: ScriptedAnswer = .hold) {
+        state = Locked(State(answers: answers))
+        self.fallback = fallback
+    }
+
+    /// Every attempt so far.
+    public var attempts: [ScriptedAttempt] { started.elements }
+
+    /// Returns the attempts once at least `count` have started.
+    public func attempts(_ count: Int) async -> [ScriptedAttempt] { await started.first(count) }
+
+    /// How many times it was reset.
+    public var resetCount: Int { state.withLock { $0.resets } }
+
+    /// Whether it was shut down.
+    public var isShutDown: Bool { state.withLock { $0.isShutDown } }
+
+    /// Appends an answer for an attempt that has not started.
+    public func then(_ answer: ScriptedAnswer) {
+        state.withLock { $0.answers.append(answer) }
+    }
+
+    /// Records the attempt and gives it its answer.
+    public func start(_ attempt: TransportRequest, sink: any TransportSink) -> any TransportTask {
+        let answer = state.withLock { state -> ScriptedAnswer in
+            if state.isShutDown { return .fail(.serviceInvalidated) }
+            if attempt.cachePolicy == .cacheOnly { return .fail(.notCached) }
+            guard state.next < state.answers.count else { return fallback }
+            defer { state.next += 1 }
+            return state.answers[state.next]
+        }
+        let task = ScriptedAttempt(request: attempt, sink: sink, queue: queue)
+        started.record(task)
+        queue.async { answer.give(to: task) }
+        return task
+    }
+
+    /// Counts.
+    public func reset() async {
+        state.withLock { $0.resets += 1 }
+    }
+
+    /// Refuses what comes later.
+    public func shutDown() async {
+        state.withLock { $0.isShutDown = true }
+    }
+}
+
+/// What a scripted attempt gets.
+public enum ScriptedAnswer: Sendable {
+    /// A whole response.
+    case respond(status: Int, headers: HTTPHeaders = HTTPHeaders(), body: Data = Data())
+    /// A failure, with how far the request had got.
+    case fail(DataLoaderError, sent: SentState = .nothingWritten)
+    /// Nothing: the test drives the attempt.
+    case hold
+    /// Whatever the closure does with the attempt; called on the transport's queue.
+    case run(@Sendable (ScriptedAttempt) -> Void)
+
+    fileprivate func give(to attempt: ScriptedAttempt) {
+        switch self {
+        case .respond(let status, let headers, let body):
+            attempt.deliverHead(status, headers)
+            if !body.isEmpty { attempt.deliverBody(body) }
+            attempt.deliverEnd()
+        case .fail(let error, let sent):
+            attempt.deliverFailure(error, sent)
+        case .hold:
+            break
+        case .run(let body):
+            body(attempt)
+        }
+    }
+}
