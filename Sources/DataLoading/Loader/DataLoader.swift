@@ -88,4 +88,10 @@ public final class DataLoader: Sendable {
         streamed.chunks = true
         return DataChunks(request: streamed, loader: self)
     }
+
+    /// Describes a load in a chain of calls; it starts with the first handler.
+    public func request(_ url: URL, sourceIdentifier: String?) -> DataLoaderCall {
+        DataLoaderCall(
+            DataLoaderRequest(url: url, sourceIdentifier: sourceIdentifier), loader: self)
+    }
 }

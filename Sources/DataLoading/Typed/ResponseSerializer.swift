@@ -1,0 +1,47 @@
+// Copyright the DataLoading authors
+// SPDX-License-Identifier: Apache-2.0
+
+public import Foundation
+
+/// Makes a value of a whole response, whatever its status.
+public protocol ResponseSerializer: Sendable {
+    /// The type of the value.
+    associatedtype Output: Sendable
+    /// Returns the value, or throws what is wrong with the response.
+    func serialize(_ response: DataLoaderResponse) throws -> Output
+}
+
+/// Decodes values from bytes, as `JSONDecoder` and `PropertyListDecoder` do.
+public protocol ResponseDecoder: Sendable {
+    /// Returns the value that the bytes stand for.
+    func decode<Value: Decodable>(_ type: Value.Type, from data: Data) throws -> Value
+}
+
+extension JSONDecoder: ResponseDecoder {}
+extension PropertyListDecoder: ResponseDecoder {}
+
+/// Returns the body as it is; an empty one for a response without.
+public struct DataSerializer: ResponseSerializer {
+    /// Makes a serializer.
+    public init() {}
+
+    /// Returns the body.
+    public func serialize(_ response: DataLoaderResponse) throws -> Data {
+        response.body ?? Data()
+    }
+}
+
+/// Decodes the body.
+public struct DecodableSerializer<Output: Decodable & Sendable>: ResponseSerializer {
+    private let decoder: any ResponseDecoder
+
+    /// Makes a serializer.
+    public init(_ type: Output.Type = Output.self, decoder: any ResponseDecoder = JSONDecoder()) {
+        self.decoder = decoder
+    }
+
+    /// Returns what the decoder makes of the body.
+    public func serialize(_ response: DataLoaderResponse) throws -> Output {
+        try decoder.decode(Output.self, from: response.body ?? Data())
+    }
+}
