@@ -52,11 +52,11 @@ final class Acceptor: Sendable {
     func stop(resettingConnections: Bool) {
         threads.withLock { $0.resetsOnStop = resettingConnections }
         wakeUp.fire()
-        threads.withLock { $0.accepting }?.join()
+        threads.withLock { $0.accepting.take() }?.join()
         // Nobody but the accepting thread adds to these.
         let serving = threads.withLock { threads in
-            defer { threads = Threads() }
-            return threads.serving.values.map { $0 }
+            defer { threads.serving = [:] }
+            return Array(threads.serving.values)
         }
         for thread in serving { thread.join() }
     }
