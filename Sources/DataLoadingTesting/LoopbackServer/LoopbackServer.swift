@@ -20,13 +20,20 @@ public import Foundation
 /// connections run side by side. After `stop()`, which `deinit` calls too, no thread and no
 /// descriptor of it is left.
 public final class LoopbackServer: Sendable {
+    enum State {
+        case listening(Acceptor)
+        /// Not listening, with a bound socket that keeps the port from being given to others.
+        case down(reservation: Int32?)
+        case stopped
+    }
+
     /// The port it listens on.
     public let port: UInt16
     /// What it was made with.
     public let configuration: Configuration
     let recorder: Recorder
-    private let script: Locked<LoopbackScript>
-    private let acceptor: Locked<Acceptor?>
+    let script: Locked<LoopbackScript>
+    let state: Locked<State>
 
     /// Makes a server that answers each request by a closure, and starts it.
     public convenience init(
@@ -47,44 +54,23 @@ public final class LoopbackServer: Sendable {
     public init(
         _ configuration: Configuration = Configuration(), script: LoopbackScript
     ) throws {
-        let address = try SocketAddress(host: configuration.host, port: configuration.port)
-        let listener = try ListeningSocket.make(boundTo: address)
-        do {
-            try ListeningSocket.tune(listener, configuration)
-            try ListeningSocket.start(listener, backlog: configuration.backlog)
-            port = try SocketAddress(boundTo: listener).port
-        } catch {
-            SystemCall.release(listener)
-            throw error
-        }
-        let script = Locked(script)
-        let recorder = Recorder(
-            requestLimit: configuration.recordLimit, connectionLimit: configuration.recordLimit)
         self.configuration = configuration
-        self.script = script
-        self.recorder = recorder
-        acceptor = Locked(
-            try Acceptor(
-                listener: listener, recorder: recorder, bodyLimit: configuration.recordedBodyLimit
-            ) { script.withLock { $0 } })
+        self.script = Locked(script)
+        recorder = Recorder(
+            requestLimit: configuration.recordLimit, connectionLimit: configuration.recordLimit)
+        let (descriptor, port) = try ListeningSocket.make(configuration, port: configuration.port)
+        self.port = port
+        state = Locked(.down(reservation: descriptor))
+        try comeUp()
     }
 
     deinit {
         stop()
     }
 
-    /// Closes everything and returns when no thread and no descriptor of the server is left.
-    ///
-    /// Waits, pauses and stalls of scripts end at once; a closure that blocks is waited for.
-    /// Connections are closed in order or, if asked, reset. Records stay; tasks that wait for more
-    /// of them return. Stopping again does nothing.
-    public func stop(resettingConnections: Bool = false) {
-        let running = acceptor.withLock { acceptor in
-            defer { acceptor = nil }
-            return acceptor
-        }
-        running?.stop(resettingConnections: resettingConnections)
-        recorder.finish()
+    /// The address of a target, which must be empty or start with a slash and be legal in a URL.
+    public func url(_ target: String = "/") -> URL {
+        .loopback(host: configuration.host, port: port, target: target)
     }
 
     /// Changes what is done with connections that are accepted from now on.
@@ -93,11 +79,11 @@ public final class LoopbackServer: Sendable {
     }
 }
 
-extension LoopbackServer {
-    /// The address of a target, which must be empty or start with a slash and be legal in a URL.
-    public func url(_ target: String = "/") -> URL {
-        let host = configuration.host.contains(":") ? "[\(configuration.host)]" : configuration.host
-        guard let url = URL(string: "http://\(host):\(port)\(target)") else {
+extension URL {
+    /// Makes the URL of a target on a numeric address.
+    static func loopback(host: String, port: UInt16, target: String) -> URL {
+        let authority = host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
+        guard let url = URL(string: "http://\(authority)\(target)") else {
             preconditionFailure("\(target) is no target")
         }
         return url

@@ -19,7 +19,7 @@ public struct RecordedConnection: Sendable {
     public let accepted: Duration
     /// The number of heads that were read.
     public internal(set) var requestCount = 0
-    /// The bytes that were read.
+    /// The bytes that were read; what is dropped at a close does not count.
     public internal(set) var bytesReceived: Int64 = 0
     /// The bytes that the system took for sending.
     public internal(set) var bytesSent: Int64 = 0

@@ -31,27 +31,25 @@ final class RawClient {
     init(port: UInt16, receiveBuffer: Int32? = nil) throws {
         descriptor = socket(AF_INET, streamKind, 0)
         guard descriptor >= 0 else { throw Failure(operation: "socket", code: errno) }
-        var limit = timeval(tv_sec: 10, tv_usec: 0)
-        let limitSize = socklen_t(MemoryLayout<timeval>.size)
-        setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, limitSize)
-        if var size = receiveBuffer {
-            let sizeSize = socklen_t(MemoryLayout<Int32>.size)
-            setsockopt(descriptor, SOL_SOCKET, SO_RCVBUF, &size, sizeSize)
-        }
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        address.sin_port = port.bigEndian
-        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
-        let result = withUnsafePointer(to: address) {
-            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
-            }
-        }
-        guard result == 0 else {
+        set(SO_RCVTIMEO, to: timeval(tv_sec: 10, tv_usec: 0))
+        if let receiveBuffer { set(SO_RCVBUF, to: receiveBuffer) }
+        guard Self.connect(descriptor, to: port) == 0 else {
             let code = errno
             disconnect()
             throw Failure(operation: "connect", code: code)
         }
+    }
+
+    /// Whether a connection to a port can be made in this time.
+    static func connects(to port: UInt16, within limit: Duration) throws -> Bool {
+        let descriptor = socket(AF_INET, streamKind, 0)
+        guard descriptor >= 0 else { throw Failure(operation: "socket", code: errno) }
+        defer { close(descriptor) }
+        _ = fcntl(descriptor, F_SETFL, O_NONBLOCK)
+        guard connect(descriptor, to: port) != 0 else { return true }
+        guard errno == EINPROGRESS else { throw Failure(operation: "connect", code: errno) }
+        var events = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+        return poll(&events, 1, Int32(limit / .milliseconds(1))) > 0
     }
 
     deinit {
@@ -128,9 +126,26 @@ final class RawClient {
     }
 
     func reset() {
-        var value = linger(l_onoff: 1, l_linger: 0)
-        setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &value, socklen_t(MemoryLayout<linger>.size))
+        set(SO_LINGER, to: linger(l_onoff: 1, l_linger: 0))
         disconnect()
+    }
+
+    private static func connect(_ descriptor: Int32, to port: UInt16) -> Int32 {
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = port.bigEndian
+        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+        return withUnsafePointer(to: address) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                Foundation.connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+            }
+        }
+    }
+
+    private func set<Value: BitwiseCopyable>(_ option: Int32, to value: Value) {
+        var value = value
+        setsockopt(
+            descriptor, SOL_SOCKET, option, &value, socklen_t(MemoryLayout<Value>.size))
     }
 
     private func fill() -> Ending? {

@@ -23,22 +23,23 @@ final class Acceptor: Sendable {
 
     private let listener: Int32
     private let recorder: Recorder
-    private let bodyLimit: Int
-    private let script: @Sendable () -> LoopbackScript
+    private let configuration: LoopbackServer.Configuration
+    private let script: Locked<LoopbackScript>
     private let wakeUp: WakePipe
     private let threads = Locked(Threads())
 
-    /// Takes over a listening socket and starts to accept.
+    /// Takes over a bound socket, which is closed in the end or on failure, and starts to accept.
     init(
-        listener: Int32, recorder: Recorder, bodyLimit: Int,
-        script: @escaping @Sendable () -> LoopbackScript
+        listener: Int32, recorder: Recorder, configuration: LoopbackServer.Configuration,
+        script: Locked<LoopbackScript>
     ) throws {
         self.listener = listener
         self.recorder = recorder
-        self.bodyLimit = bodyLimit
+        self.configuration = configuration
         self.script = script
         do {
             wakeUp = try WakePipe()
+            try ListeningSocket.start(listener, backlog: configuration.backlog)
             let thread = try NativeThread { [self] in acceptConnections() }
             threads.withLock { $0.accepting = thread }
         } catch {
@@ -51,11 +52,11 @@ final class Acceptor: Sendable {
     func stop(resettingConnections: Bool) {
         threads.withLock { $0.resetsOnStop = resettingConnections }
         wakeUp.fire()
-        threads.withLock { $0.accepting }?.join()
+        threads.withLock { $0.accepting.take() }?.join()
         // Nobody but the accepting thread adds to these.
         let serving = threads.withLock { threads in
-            defer { threads = Threads() }
-            return threads.serving.values.map { $0 }
+            defer { threads.serving = [:] }
+            return Array(threads.serving.values)
         }
         for thread in serving { thread.join() }
     }
@@ -96,8 +97,13 @@ final class Acceptor: Sendable {
         let log = ConnectionLog(number: number, recorder: recorder)
         let stream = SocketStream(descriptor: descriptor, stop: wakeUp, log: log)
         let worker = ConnectionWorker(
-            stream: stream, log: log, recorder: recorder, bodyLimit: bodyLimit)
-        let outcome = worker.run(script()) { threads.withLock { $0.resetsOnStop } }
+            stream: stream, log: log, recorder: recorder,
+            bodyLimit: configuration.recordedBodyLimit)
+        let outcome = worker.run(script.withLock { $0 }) {
+            threads.withLock { $0.resetsOnStop }
+        }
+        // Closing over bytes that nobody read would make the system reset the connection.
+        if outcome == .close { stream.dropArrived() }
         stream.close(resetting: outcome == .reset)
         threads.withLock { $0.finished.append(number) }
     }

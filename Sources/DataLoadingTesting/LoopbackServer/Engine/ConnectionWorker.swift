@@ -21,7 +21,6 @@ struct ConnectionWorker {
             let answer = ResponseHead(
                 status: 400, reason: nil, headers: ["Content-Length": "0", "Connection": "close"])
             try? answer.bytes.withUnsafeBytes(stream.write)
-            stream.dropArrived()
             return .close
         } catch {
             return .close

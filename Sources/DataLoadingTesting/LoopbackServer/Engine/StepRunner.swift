@@ -37,10 +37,19 @@ final class StepRunner {
             if let outcome { return outcome }
         }
         try output.flush()
+        guard let head, head.keepsAlive, !closesAfterwards else {
+            if body?.isFinished == false { try close(afterBodyOf: stream) }
+            return .close
+        }
         // What is left of the body stands in front of the next request.
         try body?.read()
-        let keepsAlive = head?.keepsAlive == true && !closesAfterwards
-        return keepsAlive ? .open : .close
+        return .open
+    }
+
+    /// Lets a client that still uploads take the answer: closing at once would reset it away.
+    private func close(afterBodyOf stream: any ByteStream) throws {
+        stream.finishWriting()
+        try stream.drain()
     }
 
     /// Does a step that sends bytes; false when it is none.
@@ -89,7 +98,6 @@ final class StepRunner {
         case .halfClose:
             stream.finishWriting()
         case .close:
-            stream.dropArrived()
             outcome = .close
         case .reset:
             outcome = .reset

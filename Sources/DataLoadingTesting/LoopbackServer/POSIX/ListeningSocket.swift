@@ -11,16 +11,23 @@
 
 /// Makes and tunes the sockets that a loopback server listens on.
 enum ListeningSocket {
-    /// Binds a socket that does not listen yet; an address may be bound again right after its use.
-    static func make(boundTo address: SocketAddress) throws -> Int32 {
+    /// Binds a socket that does not listen yet; a port may be bound again right after its use.
+    static func make(
+        _ configuration: LoopbackServer.Configuration, port: UInt16
+    ) throws -> (descriptor: Int32, port: UInt16) {
+        let address = try SocketAddress(host: configuration.host, port: port)
         let descriptor = try PlatformSocket.make(family: address.family)
         do {
             try set(SO_REUSEADDR, to: 1, on: descriptor)
-            let result = address.withPointer { pointer, length in
-                bind(descriptor, pointer, length)
+            // Accepted connections inherit the sizes.
+            if let size = configuration.receiveBufferSize {
+                try set(SO_RCVBUF, to: size, on: descriptor)
             }
-            try SystemCall.check("bind", result)
-            return descriptor
+            if let size = configuration.sendBufferSize {
+                try set(SO_SNDBUF, to: size, on: descriptor)
+            }
+            try SystemCall.check("bind", address.withPointer { bind(descriptor, $0, $1) })
+            return (descriptor, try SocketAddress(boundTo: descriptor).port)
         } catch {
             SystemCall.release(descriptor)
             throw error
@@ -31,16 +38,6 @@ enum ListeningSocket {
     static func start(_ descriptor: Int32, backlog: Int) throws {
         _ = fcntl(descriptor, F_SETFL, O_NONBLOCK)
         try SystemCall.check("listen", listen(descriptor, Int32(clamping: backlog)))
-    }
-
-    /// Sets what accepted connections inherit.
-    static func tune(_ descriptor: Int32, _ configuration: LoopbackServer.Configuration) throws {
-        if let size = configuration.receiveBufferSize {
-            try set(SO_RCVBUF, to: size, on: descriptor)
-        }
-        if let size = configuration.sendBufferSize {
-            try set(SO_SNDBUF, to: size, on: descriptor)
-        }
     }
 
     /// Sets a number option of the socket level.

@@ -1,0 +1,64 @@
+// Copyright the DataLoading authors
+// SPDX-License-Identifier: Apache-2.0
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Darwin
+#endif
+
+import DataLoading
+public import Foundation
+
+/// A port where connecting never ends: it listens, its queue is full and nobody accepts.
+///
+/// On Linux the system drops every further attempt to connect without an answer, as an overloaded
+/// or cut-off host does. Nothing is left of it after `close()`, which `deinit` calls too; clients
+/// that still try are then refused.
+public final class LoopbackBlackHole: Sendable {
+    /// The port on 127.0.0.1.
+    public let port: UInt16
+    private let descriptors: Locked<[Int32]>
+
+    /// Makes a full port, which is full when this returns.
+    public init() throws {
+        let configuration = LoopbackServer.Configuration()
+        let (listener, port) = try ListeningSocket.make(configuration, port: 0)
+        self.port = port
+        descriptors = Locked([listener])
+        do {
+            try ListeningSocket.start(listener, backlog: 0)
+            let bound = try SocketAddress(host: configuration.host, port: port)
+            // A queue of length zero has room for one.
+            let filler = try PlatformSocket.make(family: bound.family)
+            descriptors.withLock { $0.append(filler) }
+            try SystemCall.check("connect", bound.withPointer { connect(filler, $0, $1) })
+            // The filler is connected a moment before it stands in the queue.
+            var events = [pollfd(listener, for: Int32(POLLIN))]
+            SystemCall.awaitEvents(&events, milliseconds: 1000)
+        } catch {
+            close()
+            throw error
+        }
+    }
+
+    deinit {
+        close()
+    }
+
+    /// The address of a target, which must be empty or start with a slash and be legal in a URL.
+    public func url(_ target: String = "/") -> URL {
+        .loopback(host: "127.0.0.1", port: port, target: target)
+    }
+
+    /// Frees the port.
+    public func close() {
+        let open = descriptors.withLock { open in
+            defer { open = [] }
+            return open
+        }
+        for descriptor in open { SystemCall.release(descriptor) }
+    }
+}

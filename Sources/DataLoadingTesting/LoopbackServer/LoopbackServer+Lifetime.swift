@@ -1,0 +1,63 @@
+// Copyright the DataLoading authors
+// SPDX-License-Identifier: Apache-2.0
+
+import DataLoading
+
+extension LoopbackServer {
+    /// Closes everything and returns when no thread and no descriptor of the server is left.
+    ///
+    /// Waits, pauses and stalls of scripts end at once; a closure that blocks is waited for.
+    /// Connections are closed in order or, if asked, reset. Records stay; tasks that wait for more
+    /// of them return. Stopping again does nothing.
+    public func stop(resettingConnections: Bool = false) {
+        end(in: .stopped, resettingConnections: resettingConnections)
+        recorder.finish()
+    }
+
+    /// Closes every connection and refuses new ones, as a server that is being restarted does.
+    ///
+    /// Returns when that is done. The port stays the server's; records and counts go on.
+    public func goDown(resettingConnections: Bool = false) {
+        end(in: .down(reservation: nil), resettingConnections: resettingConnections)
+        guard let made = try? ListeningSocket.make(configuration, port: port) else { return }
+        let isKept = state.withLock { state in
+            guard case .down(nil) = state else { return false }
+            state = .down(reservation: made.descriptor)
+            return true
+        }
+        if !isKept { SystemCall.release(made.descriptor) }
+    }
+
+    /// Listens again after `goDown()`; does nothing when it listens, or was stopped.
+    ///
+    /// Throws when the system will not listen, on the port as it was.
+    public func comeUp() throws {
+        try state.withLock { state in
+            guard case .down(let reservation) = state else { return }
+            let listener =
+                try reservation ?? ListeningSocket.make(configuration, port: port).descriptor
+            // From here on the descriptor is the acceptor's, whatever happens.
+            state = .down(reservation: nil)
+            let acceptor = try Acceptor(
+                listener: listener, recorder: recorder, configuration: configuration, script: script
+            )
+            state = .listening(acceptor)
+        }
+    }
+
+    private func end(in next: State, resettingConnections: Bool) {
+        let last = state.withLock { state in
+            if case .stopped = state { return state }
+            defer { state = next }
+            return state
+        }
+        switch last {
+        case .listening(let acceptor):
+            acceptor.stop(resettingConnections: resettingConnections)
+        case .down(let reservation):
+            if let reservation { SystemCall.release(reservation) }
+        case .stopped:
+            break
+        }
+    }
+}

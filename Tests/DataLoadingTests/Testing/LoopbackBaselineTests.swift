@@ -1,0 +1,40 @@
+// Copyright the DataLoading authors
+// SPDX-License-Identifier: Apache-2.0
+
+#if os(Linux)
+    import DataLoadingTesting
+    import Foundation
+    import Testing
+
+    /// That nothing is left right after `stop()`: each test is alone in a process.
+    @Suite struct LoopbackBaselineTests {
+        @Test func `leaves no thread and no descriptor behind`() async {
+            await #expect(processExitsWith: .success) {
+                try Self.useServer()
+                let threads = Self.count("/proc/self/task")
+                let descriptors = Self.count("/proc/self/fd")
+                for _ in 0..<200 {
+                    try Self.useServer()
+                    guard Self.count("/proc/self/task") == threads else { exit(1) }
+                    guard Self.count("/proc/self/fd") == descriptors else { exit(2) }
+                }
+            }
+        }
+
+        private static func useServer() throws {
+            let gate = LoopbackGate()
+            let server = try LoopbackServer(
+                handler: .sequence([.ok(), .steps(.stall), .steps(.wait(for: gate)), .ok()]))
+            let clients = try (0..<4).map { _ in try RawClient(port: server.port) }
+            for client in clients { try client.send("GET / HTTP/1.1\r\n\r\n") }
+            clients[1].reset()
+            server.goDown()
+            try server.comeUp()
+            server.stop()
+        }
+
+        private static func count(_ directory: String) -> Int {
+            (try? FileManager.default.contentsOfDirectory(atPath: directory).count) ?? -1
+        }
+    }
+#endif
