@@ -1,0 +1,83 @@
+// Copyright the DataLoading authors
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+
+/// What a log may show of a load.
+struct ConsumptionLine: Encodable {
+    let source: String?
+    let method: String
+    let url: String
+    let status: Int?
+    let error: String?
+    let attempts: Int
+    let retries: Int
+    let redirects: Int
+    let bytesDownloaded: Int64
+    let bytesUploaded: Int64
+    let seconds: Double
+    let secondsWaiting: Double
+
+    init(_ response: DataLoaderResponse, bytesDownloaded: Int64, bytesUploaded: Int64) {
+        let metrics = response.metrics
+        source = response.request.sourceIdentifier
+        method = response.request.method.rawValue
+        url = response.request.url.redactedText
+        status = response.statusCode == .none ? nil : response.statusCode.rawValue
+        error = response.error?.kind
+        attempts = metrics.attempts
+        retries = metrics.retries
+        redirects = metrics.redirects
+        self.bytesDownloaded = bytesDownloaded
+        self.bytesUploaded = bytesUploaded
+        seconds = Self.milliseconds(metrics.totalTime)
+        secondsWaiting = Self.milliseconds(
+            metrics.admissionTime + metrics.authorisationTime + metrics.backOffTime)
+    }
+
+    private enum CodingKeys: String, CodingKey {
+        case source
+        case method = "http.request.method"
+        case url = "url.full"
+        case status = "http.response.status_code"
+        case error = "error.type"
+        case attempts
+        case retries = "http.request.resend_count"
+        case redirects
+        case bytesDownloaded = "bytes.down"
+        case bytesUploaded = "bytes.up"
+        case seconds
+        case secondsWaiting = "seconds.waiting"
+    }
+
+    /// The line for people.
+    var text: String {
+        var words = [Self.printable(source ?? "-"), Self.printable(method), url]
+        words.append(status.map(String.init) ?? "-")
+        if let error { words.append(error) }
+        words.append("attempts=\(attempts)")
+        if redirects > 0 { words.append("redirects=\(redirects)") }
+        words.append("down=\(bytesDownloaded) up=\(bytesUploaded)")
+        words.append("time=\(seconds)s waiting=\(secondsWaiting)s")
+        return words.joined(separator: " ")
+    }
+
+    /// The line for machines.
+    var json: String {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        // Nothing here can fail to encode but a number that is none, and these are finite.
+        guard let data = try? encoder.encode(self) else { return "{}" }
+        return String(decoding: data, as: UTF8.self)
+    }
+
+    /// Seconds, to a millisecond.
+    private static func milliseconds(_ duration: Duration) -> Double {
+        (duration.inSeconds * 1_000).rounded() / 1_000
+    }
+
+    /// A caller's word without what could start another line or steer a terminal.
+    private static func printable(_ word: String) -> String {
+        String(String.UnicodeScalarView(word.unicodeScalars.map { $0.value < 0x20 || $0.value == 0x7F ? "?" : $0 }))
+    }
+}
