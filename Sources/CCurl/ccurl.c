@@ -1,5 +1,235 @@
 // Copyright the DataLoading authors
 // SPDX-License-Identifier: Apache-2.0
 
+#if defined(__linux__)
 
+#define _GNU_SOURCE
 #include "ccurl.h"
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+
+// CURLMsg
+typedef struct {
+    int kind;
+    ccurl_easy *easy;
+    union {
+        void *whatever;
+        int result;
+    } data;
+} message;
+
+// The head of curl_version_info_data, unchanged since its first age.
+typedef struct {
+    int age;
+    const char *version;
+    unsigned int version_num;
+    const char *host;
+    int features;
+} version_info;
+
+static struct {
+    int (*global_init)(long);
+    version_info *(*version_info)(int);
+    ccurl_easy *(*easy_init)(void);
+    void (*easy_reset)(ccurl_easy *);
+    void (*easy_cleanup)(ccurl_easy *);
+    int (*easy_pause)(ccurl_easy *, int);
+    int (*easy_setopt)(ccurl_easy *, int, ...);
+    int (*easy_getinfo)(ccurl_easy *, int, ...);
+    ccurl_multi *(*multi_init)(void);
+    int (*multi_cleanup)(ccurl_multi *);
+    int (*multi_add_handle)(ccurl_multi *, ccurl_easy *);
+    int (*multi_remove_handle)(ccurl_multi *, ccurl_easy *);
+    int (*multi_socket_action)(ccurl_multi *, int, int, int *);
+    message *(*multi_info_read)(ccurl_multi *, int *);
+    int (*multi_setopt)(ccurl_multi *, int, ...);
+} curl;
+
+static const char *load_error = "libcurl was not loaded";
+static _Atomic int forks;
+
+static void count_fork(void) { atomic_fetch_add(&forks, 1); }
+
+static int find(void *library) {
+    struct {
+        const char *name;
+        void **place;
+    } symbols[] = {
+        {"curl_global_init", (void **)&curl.global_init},
+        {"curl_version_info", (void **)&curl.version_info},
+        {"curl_easy_init", (void **)&curl.easy_init},
+        {"curl_easy_reset", (void **)&curl.easy_reset},
+        {"curl_easy_cleanup", (void **)&curl.easy_cleanup},
+        {"curl_easy_pause", (void **)&curl.easy_pause},
+        {"curl_easy_setopt", (void **)&curl.easy_setopt},
+        {"curl_easy_getinfo", (void **)&curl.easy_getinfo},
+        {"curl_multi_init", (void **)&curl.multi_init},
+        {"curl_multi_cleanup", (void **)&curl.multi_cleanup},
+        {"curl_multi_add_handle", (void **)&curl.multi_add_handle},
+        {"curl_multi_remove_handle", (void **)&curl.multi_remove_handle},
+        {"curl_multi_socket_action", (void **)&curl.multi_socket_action},
+        {"curl_multi_info_read", (void **)&curl.multi_info_read},
+        {"curl_multi_setopt", (void **)&curl.multi_setopt},
+    };
+    for (size_t i = 0; i < sizeof symbols / sizeof *symbols; i++) {
+        *symbols[i].place = dlsym(library, symbols[i].name);
+        if (!*symbols[i].place) {
+            load_error = "libcurl lacks a function of its multi interface";
+            return -1;
+        }
+    }
+    return 0;
+}
+
+int ccurl_load(void) {
+    void *library = dlopen("libcurl.so.4", RTLD_NOW | RTLD_LOCAL);
+    if (!library) library = dlopen("libcurl-gnutls.so.4", RTLD_NOW | RTLD_LOCAL);
+    if (!library) {
+        load_error = "libcurl.so.4 is not installed";
+        return -1;
+    }
+    if (find(library)) return -1;
+    // OPENSSL_INIT_NO_ATEXIT: OpenSSL 3 frees its tables in exit() while the loop thread may still
+    // be in a handshake, which crashes. The symbol is found through libcurl's dependencies.
+    int (*init_crypto)(uint64_t, const void *) =
+        (int (*)(uint64_t, const void *))dlsym(library, "OPENSSL_init_crypto");
+    if (init_crypto) init_crypto(0x00080000, NULL);
+    // CURL_GLOBAL_ALL. Never undone: FoundationNetworking may share the library.
+    if (curl.global_init(3)) {
+        load_error = "libcurl cannot be initialised";
+        return -1;
+    }
+    pthread_atfork(NULL, NULL, count_fork);
+    return 0;
+}
+
+const char *ccurl_load_error(void) { return load_error; }
+unsigned int ccurl_version(void) { return curl.version_info(0)->version_num; }
+const char *ccurl_version_text(void) { return curl.version_info(0)->version; }
+int ccurl_features(void) { return curl.version_info(0)->features; }
+int ccurl_forks(void) { return atomic_load_explicit(&forks, memory_order_relaxed); }
+
+ccurl_easy *ccurl_easy_init(void) { return curl.easy_init(); }
+void ccurl_easy_reset(ccurl_easy *easy) { curl.easy_reset(easy); }
+void ccurl_easy_cleanup(ccurl_easy *easy) { curl.easy_cleanup(easy); }
+int ccurl_easy_pause(ccurl_easy *easy, int mask) { return curl.easy_pause(easy, mask); }
+
+int ccurl_set_long(ccurl_easy *easy, int option, long value) {
+    return curl.easy_setopt(easy, option, value);
+}
+int ccurl_set_offset(ccurl_easy *easy, int option, int64_t value) {
+    return curl.easy_setopt(easy, option, value);
+}
+int ccurl_set_pointer(ccurl_easy *easy, int option, const void *value) {
+    return curl.easy_setopt(easy, option, value);
+}
+int ccurl_set_data_callback(ccurl_easy *easy, int option, ccurl_data_callback callback) {
+    return curl.easy_setopt(easy, option, callback);
+}
+int ccurl_set_seek_callback(ccurl_easy *easy, int option, ccurl_seek_callback callback) {
+    return curl.easy_setopt(easy, option, callback);
+}
+int ccurl_set_open_callback(ccurl_easy *easy, int option, ccurl_open_callback callback) {
+    return curl.easy_setopt(easy, option, callback);
+}
+int ccurl_set_close_callback(ccurl_easy *easy, int option, ccurl_close_callback callback) {
+    return curl.easy_setopt(easy, option, callback);
+}
+int ccurl_set_send_callback(ccurl_easy *easy, int option, ccurl_send_callback callback) {
+    return curl.easy_setopt(easy, option, callback);
+}
+int ccurl_get_long(ccurl_easy *easy, int info, long *value) {
+    return curl.easy_getinfo(easy, info, value);
+}
+int ccurl_get_offset(ccurl_easy *easy, int info, int64_t *value) {
+    return curl.easy_getinfo(easy, info, value);
+}
+int ccurl_get_socket(ccurl_easy *easy, int info, int *value) {
+    return curl.easy_getinfo(easy, info, value);
+}
+int ccurl_get_text(ccurl_easy *easy, int info, const char **value) {
+    return curl.easy_getinfo(easy, info, value);
+}
+
+ccurl_multi *ccurl_multi_init(void) { return curl.multi_init(); }
+int ccurl_multi_cleanup(ccurl_multi *multi) { return curl.multi_cleanup(multi); }
+int ccurl_multi_add(ccurl_multi *multi, ccurl_easy *easy) {
+    return curl.multi_add_handle(multi, easy);
+}
+int ccurl_multi_remove(ccurl_multi *multi, ccurl_easy *easy) {
+    return curl.multi_remove_handle(multi, easy);
+}
+int ccurl_multi_action(ccurl_multi *multi, int socket, int events, int *running) {
+    return curl.multi_socket_action(multi, socket, events, running);
+}
+ccurl_easy *ccurl_multi_done(ccurl_multi *multi, int *result) {
+    int left = 0;
+    for (message *next; (next = curl.multi_info_read(multi, &left));) {
+        if (next->kind != 1) continue;  // CURLMSG_DONE
+        // Copied here: the message goes with the handle when that is removed.
+        *result = next->data.result;
+        return next->easy;
+    }
+    return NULL;
+}
+int ccurl_multi_set_long(ccurl_multi *multi, int option, long value) {
+    return curl.multi_setopt(multi, option, value);
+}
+int ccurl_multi_set_pointer(ccurl_multi *multi, int option, void *value) {
+    return curl.multi_setopt(multi, option, value);
+}
+int ccurl_multi_set_socket_callback(
+    ccurl_multi *multi, int option, ccurl_socket_callback callback) {
+    return curl.multi_setopt(multi, option, callback);
+}
+int ccurl_multi_set_timer_callback(
+    ccurl_multi *multi, int option, ccurl_timer_callback callback) {
+    return curl.multi_setopt(multi, option, callback);
+}
+
+int ccurl_open_socket(const ccurl_sockaddr *address) {
+    return socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
+}
+
+void ccurl_name_thread(const char *name) { pthread_setname_np(pthread_self(), name); }
+
+int ccurl_unacknowledged(int socket) {
+    int bytes = 0;
+    return ioctl(socket, TIOCOUTQ, &bytes) == 0 ? bytes : -1;
+}
+
+static struct {
+    int (*inflate_init2)(ccurl_zstream *, int, const char *, int);
+    int (*inflate)(ccurl_zstream *, int);
+    int (*inflate_reset)(ccurl_zstream *);
+    int (*inflate_end)(ccurl_zstream *);
+} zlib;
+
+int ccurl_zlib_load(void) {
+    void *library = dlopen("libz.so.1", RTLD_NOW | RTLD_LOCAL);
+    if (!library) return -1;
+    *(void **)&zlib.inflate_init2 = dlsym(library, "inflateInit2_");
+    *(void **)&zlib.inflate = dlsym(library, "inflate");
+    *(void **)&zlib.inflate_reset = dlsym(library, "inflateReset");
+    *(void **)&zlib.inflate_end = dlsym(library, "inflateEnd");
+    return zlib.inflate_init2 && zlib.inflate && zlib.inflate_reset && zlib.inflate_end ? 0 : -1;
+}
+
+int ccurl_inflate_init(ccurl_zstream *stream, int window_bits) {
+    // Any "1…" version with this structure's size is accepted.
+    return zlib.inflate_init2(stream, window_bits, "1.2.0", (int)sizeof(ccurl_zstream));
+}
+int ccurl_inflate(ccurl_zstream *stream) { return zlib.inflate(stream, 0); }
+int ccurl_inflate_reset(ccurl_zstream *stream) { return zlib.inflate_reset(stream); }
+void ccurl_inflate_end(ccurl_zstream *stream) { zlib.inflate_end(stream); }
+
+#else
+
+// Nothing on other platforms; a translation unit must not be empty.
+typedef int ccurl_nothing;
+
+#endif

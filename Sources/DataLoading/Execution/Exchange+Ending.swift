@@ -104,7 +104,7 @@ extension Exchange {
     func response(error: DataLoaderError?) -> DataLoaderResponse {
         let progress = state.withLock { $0.progress }
         let delay = progress.head.flatMap {
-            RetryAfter.delay(from: $0.headers.values(for: "Retry-After"), date: runtime.timekeeper.date)
+            RetryAfter.delay(in: $0.headers, date: runtime.timekeeper.date)
         }
         return DataLoaderResponse(
             request: progress.original, error: error, statusCode: progress.head?.status ?? .none,

@@ -78,7 +78,7 @@ extension Exchange {
             state.progress.head = nil
             state.progress.body = nil
             state.progress.openTurns.append(turn)
-            let request = transportRequest(candidate, target, &state.progress)
+            let request = transportRequest(candidate, &state.progress)
             return SendPlan(turn: turn, origin: target.origin, request: request)
         }
         if plan == nil {
@@ -89,12 +89,11 @@ extension Exchange {
     }
 
     private func transportRequest(
-        _ candidate: AddressCandidate, _ target: RequestTarget, _ progress: inout LoadProgress
+        _ candidate: AddressCandidate, _ progress: inout LoadProgress
     ) -> TransportRequest {
         let outgoing = progress.outgoing
         var request = TransportRequest(
             method: outgoing.method, url: outgoing.url, headers: outgoing.headers)
-        request.target = target
         if let userAgent = runtime.userAgent, !request.headers.contains("User-Agent") {
             request.headers.add(userAgent, for: "User-Agent")
         }

@@ -15,10 +15,7 @@ enum RequestCheck {
     /// Returns where the request goes, or says which part of it is not allowed.
     static func target(of request: DataLoaderRequest) throws(RequestFault) -> RequestTarget {
         let target = try RequestTarget(request.url)
-        let method = request.method.rawValue.utf8
-        guard !method.isEmpty, method.allSatisfy(\.isTokenCharacter) else { throw .method }
-        // A CONNECT request asks for a tunnel, which no load is.
-        guard request.method.rawValue != "CONNECT" else { throw .method }
+        try check(request.method)
         for field in request.headers.fields { try check(field) }
         if request.method == .head || request.method == .trace, request.body != nil {
             throw .body
@@ -26,7 +23,14 @@ enum RequestCheck {
         return target
     }
 
-    private static func check(_ field: HTTPHeaders.Field) throws(RequestFault) {
+    static func check(_ method: HTTPMethod) throws(RequestFault) {
+        let bytes = method.rawValue.utf8
+        guard !bytes.isEmpty, bytes.allSatisfy(\.isTokenCharacter) else { throw .method }
+        // A CONNECT request asks for a tunnel, which no load is.
+        guard method.rawValue != "CONNECT" else { throw .method }
+    }
+
+    static func check(_ field: HTTPHeaders.Field) throws(RequestFault) {
         let name = field.name.utf8
         guard !name.isEmpty, name.allSatisfy(\.isTokenCharacter) else {
             throw .headerName(field.name)

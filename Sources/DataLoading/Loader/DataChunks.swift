@@ -21,7 +21,7 @@ public struct DataChunks: AsyncSequence, Sendable {
     }
 
     /// Reads one load.
-    public struct Iterator: AsyncIteratorProtocol {
+    public struct Iterator: AsyncIteratorProtocol, Sendable {
         let reader: ChunkReader
 
         /// The head of the response, before any piece of it is read.

@@ -1,7 +1,7 @@
 // Copyright the DataLoading authors
 // SPDX-License-Identifier: Apache-2.0
 
-public import Dispatch
+import Dispatch
 public import Foundation
 
 /// The owner level: one for each feature; dropping it cancels its loads.

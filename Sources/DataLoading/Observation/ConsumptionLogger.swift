@@ -1,7 +1,7 @@
 // Copyright the DataLoading authors
 // SPDX-License-Identifier: Apache-2.0
 
-public import Foundation
+import Foundation
 
 /// Writes one line for each load that ended: for people, or as JSON for machines.
 ///

@@ -1,0 +1,160 @@
+// Copyright the DataLoading authors
+// SPDX-License-Identifier: Apache-2.0
+
+#if canImport(Glibc) || canImport(Musl)
+
+    import Foundation
+
+    /// Brings an upload from its file or stream to the loop, at most a window ahead of the wire.
+    ///
+    /// Reading has a queue of its own, because a user's stream may block for as long as it likes;
+    /// the loop only takes what is there, or pauses its transfer until `ready` is called.
+    final class BodyFeed: Sendable {
+        enum Portion {
+            case bytes(Int)
+            case notYet
+            case end
+            case failed(DataLoaderError)
+        }
+
+        private struct State {
+            var chunks: [Data] = []
+            var buffered = 0
+            var length: Int64?
+            var isReading = true
+            var isAtEnd = false
+            var isStopped = false
+            var isAwaited = true
+            var failure: DataLoaderError?
+        }
+
+        static let window = 262_144
+        private let body: RequestBody
+        private let ready: @Sendable () -> Void
+        private let state = Locked(State())
+        private let reader = Confined<BodyReader?>(nil, label: "DataLoading.body")
+
+        /// Opens the body and reads ahead; `ready` is called when there is something to take.
+        init(_ body: RequestBody, ready: @escaping @Sendable () -> Void) {
+            self.body = body
+            self.ready = ready
+            reader.async { reader in
+                do throws(DataLoaderError) {
+                    let opened = try Self.open(self.body)
+                    reader = opened
+                    self.state.withLock { $0.length = opened.length }
+                    self.fill(&reader)
+                } catch {
+                    self.end(error)
+                }
+            }
+        }
+
+        /// Bytes in all, nil when unknown; known once `ready` was called.
+        var length: Int64? { state.withLock { $0.length } }
+
+        /// Why the body cannot go on.
+        var failure: DataLoaderError? { state.withLock { $0.failure } }
+
+        /// Takes bytes over; `notYet` promises a call of `ready`.
+        func take(into buffer: UnsafeMutableRawBufferPointer) -> Portion {
+            let (portion, wantsMore): (Portion, Bool) = state.withLock { state in
+                guard let first = state.chunks.first else {
+                    if let failure = state.failure { return (.failed(failure), false) }
+                    if state.isAtEnd { return (.end, false) }
+                    state.isAwaited = true
+                    return (.notYet, Self.startReading(&state))
+                }
+                let count = min(first.count, buffer.count)
+                first.copyBytes(to: buffer, count: count)
+                if count == first.count {
+                    state.chunks.removeFirst()
+                } else {
+                    state.chunks[0] = first.dropFirst(count)
+                }
+                state.buffered -= count
+                return (.bytes(count), Self.startReading(&state))
+            }
+            if wantsMore { reader.async { self.fill(&$0) } }
+            return portion
+        }
+
+        /// Ends the reading; a read that blocks is waited for by nobody.
+        func stop() {
+            state.withLock { state in
+                state.isStopped = true
+                state.chunks = []
+            }
+            reader.async { reader in
+                reader?.close()
+                reader = nil
+            }
+        }
+
+        private static func startReading(_ state: inout State) -> Bool {
+            guard !state.isReading, !state.isAtEnd, !state.isStopped,
+                state.buffered <= window / 2
+            else { return false }
+            state.isReading = true
+            return true
+        }
+
+        private static func open(_ body: RequestBody) throws(DataLoaderError) -> BodyReader {
+            switch body {
+            case .data(let data):
+                return try BodyReader(stream: InputStream(data: data), length: Int64(data.count))
+            case .file(let url): return try BodyReader(file: url)
+            case .stream(let length, let provider):
+                let stream: InputStream
+                do { stream = try provider() } catch {
+                    throw .requestBody(reason: "the provider threw \(type(of: error))")
+                }
+                return try BodyReader(stream: stream, length: length)
+            case .oneShot(let stream, let length):
+                guard let stream = stream.take() else {
+                    throw .requestBody(reason: "a one-shot stream was sent before")
+                }
+                return try BodyReader(stream: stream, length: length)
+            }
+        }
+
+        private func fill(_ reader: inout BodyReader?) {
+            while let next = nextChunk(&reader) {
+                let (goesOn, isAwaited) = state.withLock { state in
+                    guard !state.isStopped else { return (false, false) }
+                    state.chunks.append(next)
+                    state.buffered += next.count
+                    defer { state.isAwaited = false }
+                    state.isReading = state.buffered < Self.window
+                    return (state.isReading, state.isAwaited)
+                }
+                if isAwaited { ready() }
+                guard goesOn else { return }
+            }
+        }
+
+        private func nextChunk(_ reader: inout BodyReader?) -> Data? {
+            do throws(DataLoaderError) {
+                guard let chunk = try reader?.next() else {
+                    end(nil)
+                    return nil
+                }
+                return chunk
+            } catch {
+                end(error)
+                return nil
+            }
+        }
+
+        private func end(_ failure: DataLoaderError?) {
+            let isAwaited = state.withLock { state in
+                state.isReading = false
+                state.isAtEnd = true
+                state.failure = failure
+                defer { state.isAwaited = false }
+                return state.isAwaited && !state.isStopped
+            }
+            if isAwaited { ready() }
+        }
+    }
+#endif

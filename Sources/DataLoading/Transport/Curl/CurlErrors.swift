@@ -1,0 +1,59 @@
+// Copyright the DataLoading authors
+// SPDX-License-Identifier: Apache-2.0
+
+#if canImport(Glibc) || canImport(Musl)
+
+    /// What libcurl's results mean for a load.
+    ///
+    /// Results alone do not tell a reset from broken chunks, so the texts decide where they must;
+    /// the texts that are looked for are those of libcurl 7.66 to 8.x with OpenSSL and GnuTLS.
+    enum CurlErrors {
+        /// The error of a result that is not zero.
+        static func error(
+            _ result: Int32, text: String, systemError: Int32, attempt: CurlAttempt
+        ) -> DataLoaderError {
+            switch result {
+            case 1, 8: .framing(reason: text.isEmpty ? "not HTTP" : text)
+            case 2: .resources(reason: "libcurl cannot start the transfer")
+            case 3: .invalidRequest(.target)
+            case 4, 48: .unsupported(reason: text.isEmpty ? "libcurl lacks a feature" : text)
+            case 5, 6: .dns
+            case 7:
+                CurlTransfer.isExhaustion(systemError)
+                    ? .resources(reason: text) : .connectRefused
+            case 16, 92: .http2(reason: text)
+            case 18: attempt.response.isComplete ? .truncatedBody : .truncatedHead
+            case 26: .requestBody(reason: text)
+            case 27: isInHead(attempt) ? .headTooLarge : .resources(reason: "memory")
+            case 28: attempt.sends == 0 ? .connectTimeout : .idleTimeout
+            case 35, 53, 54, 58, 59, 64, 66: .tls
+            case 51, 60, 77, 82, 83, 91: .certificate(reason: text)
+            case 52: .noResponse
+            case 55, 65: .connectionReset
+            case 56: receiveError(text, attempt)
+            case 61: .decode(reason: text)
+            case 90: .pin
+            case 100: .headTooLarge
+            default: .transport(reason: text.isEmpty ? "libcurl result \(result)" : text)
+            }
+        }
+
+        private static func isInHead(_ attempt: CurlAttempt) -> Bool {
+            attempt.sends > 0 && !attempt.response.isComplete
+        }
+
+        /// 56 stands for a reset, for broken chunks, for a head past libcurl's own limit, and for a
+        /// TLS connection that ended without its close_notify.
+        private static func receiveError(
+            _ text: String, _ attempt: CurlAttempt
+        ) -> DataLoaderError {
+            if text.contains("chunk") { return .framing(reason: text) }
+            if text.contains("Too large response header") { return .headTooLarge }
+            if text.contains("unexpected eof") || text.contains("non-properly terminated") {
+                if attempt.response.isComplete { return .truncatedBody }
+                return attempt.response.bytes > 0 ? .truncatedHead : .noResponse
+            }
+            return .connectionReset
+        }
+    }
+#endif

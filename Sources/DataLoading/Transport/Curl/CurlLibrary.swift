@@ -1,0 +1,42 @@
+// Copyright the DataLoading authors
+// SPDX-License-Identifier: Apache-2.0
+
+#if canImport(Glibc) || canImport(Musl)
+
+    import CCurl
+    #if canImport(Glibc)
+        import Glibc
+    #else
+        import Musl
+    #endif
+
+    /// The system's libcurl, loaded and initialised when it is first needed, and never unloaded.
+    struct CurlLibrary: Sendable {
+        /// The library; nil when there is none, for the reason in `failure`.
+        static let shared = CurlLibrary()
+        /// Why there is no library.
+        static let failure = shared == nil ? String(cString: ccurl_load_error()) : ""
+
+        /// 0xXXYYZZ for version X.Y.Z.
+        let version: UInt32
+        /// HTTP/2 was built in.
+        let hasHTTP2: Bool
+        /// Each send of a request can be refused (7.80), so nothing is sent twice unseen.
+        let seesSends: Bool
+        /// zlib is there for our own decoding.
+        let hasZlib: Bool
+
+        private init?() {
+            // 7.66 has every function that is used; older ones also lack the pause semantics.
+            guard ccurl_load() == 0, ccurl_version() >= 0x07_42_00 else { return nil }
+            version = ccurl_version()
+            hasHTTP2 = ccurl_features() & (1 << 16) != 0
+            hasZlib = ccurl_zlib_load() == 0
+            guard let probe = ccurl_easy_init() else { return nil }
+            defer { ccurl_easy_cleanup(probe) }
+            seesSends = ccurl_set_send_callback(probe, CurlOption.sendFunction, nil) == 0
+            // Registered after libcurl's and OpenSSL's own handlers, and so run before them.
+            atexit { LoopRegistry.stopAllForExit() }
+        }
+    }
+#endif

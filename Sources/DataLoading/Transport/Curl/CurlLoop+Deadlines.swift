@@ -1,0 +1,95 @@
+// Copyright the DataLoading authors
+// SPDX-License-Identifier: Apache-2.0
+
+#if canImport(Glibc) || canImport(Musl)
+
+    import CCurl
+
+    #if canImport(Glibc)
+        import Glibc
+    #else
+        import Musl
+    #endif
+
+    extension CurlLoop {
+        /// Sees to it that deadlines are looked at no later than that.
+        func expect(_ deadline: Int64) {
+            nextCheck = min(nextCheck, deadline)
+        }
+
+        func expectActivity(_ transfer: CurlTransfer) {
+            expect(deadline(of: transfer))
+        }
+
+        /// Ends the transfers whose limits have passed.
+        ///
+        /// No transfer has a timer, and activity only notes the time: each look finds the next
+        /// instant at which a limit can pass at all, so looks are as rare as limits are long.
+        func checkDeadlines() {
+            guard nextCheck <= now else { return }
+            var next = Int64.max
+            var late: [CurlTransfer] = []
+            for transfer in running.values {
+                let deadline = deadline(of: transfer)
+                if deadline <= now {
+                    late.append(transfer)
+                } else {
+                    next = min(next, deadline)
+                }
+            }
+            // Looks that follow each other closely are joined: limits are kept to 2 ms.
+            nextCheck = next == .max ? .max : max(next, now &+ 2_000_000)
+            for transfer in late { expire(transfer) }
+        }
+
+        private func deadline(of transfer: CurlTransfer) -> Int64 {
+            guard let task = transfer.task else { return .max }
+            switch transfer.phase {
+            case .idle, .preparing: return .max
+            case .resolving: return transfer.attempt.connectDeadline
+            case .running: break
+            }
+            if transfer.attempt.sends == 0 { return transfer.attempt.connectDeadline }
+            guard !task.isPaused else { return .max }
+            let (deadline, overflow) = transfer.attempt.lastActivity.addingReportingOverflow(
+                transfer.attempt.idleLimit)
+            return overflow ? .max : deadline
+        }
+
+        private func expire(_ transfer: CurlTransfer) {
+            switch transfer.phase {
+            case .resolving: finish(transfer, .dns)
+            case .running where transfer.attempt.sends == 0: finish(transfer, .connectTimeout)
+            case .running(let multi):
+                guard !isDraining(transfer) else { return expectActivity(transfer) }
+                let socket = transfer.socket
+                finish(transfer, .idleTimeout)
+                if let socket { giveUp(socket, multi) }
+            default: break
+            }
+        }
+
+        /// Whether the peer has taken bytes since the limit last passed, out of the kernel's buffer,
+        /// where libcurl cannot see them go.
+        private func isDraining(_ transfer: CurlTransfer) -> Bool {
+            guard transfer.task?.request.body != nil, let socket = transfer.socket else {
+                return false
+            }
+            let left = ccurl_unacknowledged(socket)
+            defer { transfer.attempt.unacknowledged = left }
+            guard left > 0, left != transfer.attempt.unacknowledged else { return false }
+            transfer.attempt.lastActivity = now
+            return true
+        }
+
+        /// Shuts a connection down that other streams may still share, when it is silent as a whole:
+        /// under HTTP/2 it would swallow every later load.
+        private func giveUp(_ socket: Int32, _ multi: CurlMulti) {
+            let index = Int(socket)
+            guard sockets.indices.contains(index), sockets[index].multi === multi,
+                now &- sockets[index].lastReadable >= 1_000_000_000
+            else { return }
+            shutdown(socket, Int32(SHUT_RDWR))
+        }
+    }
+#endif

@@ -1,0 +1,54 @@
+// Copyright the DataLoading authors
+// SPDX-License-Identifier: Apache-2.0
+
+#if canImport(Glibc) || canImport(Musl)
+
+    import CCurl
+    import Foundation
+
+    extension CurlLoop {
+        /// Forgets connections and names; transfers that run keep theirs until they end.
+        func reset() {
+            names.removeAll()
+            if let multi { retired.append(multi) }
+            multi = nil
+            closeRetired()
+        }
+
+        func closeRetired() {
+            guard !retired.isEmpty else { return }
+            for old in retired where old.transfers == 0 { old.close() }
+            retired.removeAll { $0.transfers == 0 }
+        }
+
+        /// Ends everything, and refuses what still comes.
+        func close() {
+            resolver.stop()
+            for transfer in Array(running.values) { finish(transfer, .serviceInvalidated) }
+            for message in mailbox.close() {
+                switch message {
+                case .start(let task):
+                    task.sink.didFail(TransportFailure(.serviceInvalidated, sent: .nothingWritten))
+                case .reset(let done): done()
+                default: break
+                }
+            }
+            reset()
+            for transfer in pool { transfer.free() }
+            pool = []
+        }
+
+        /// The peer's numeric address; one text for all attempts in a row to the same peer.
+        func remoteAddress(of easy: OpaquePointer) -> String? {
+            var text: UnsafePointer<CChar>?
+            guard ccurl_get_text(easy, CurlInfo.remoteAddress, &text) == 0, let text,
+                text.pointee != 0
+            else { return nil }
+            let bytes = UnsafeRawBufferPointer(start: text, count: strlen(text))
+            if !lastRemoteAddress.utf8.elementsEqual(bytes) {
+                lastRemoteAddress = String(decoding: bytes, as: UTF8.self)
+            }
+            return lastRemoteAddress
+        }
+    }
+#endif

@@ -1,0 +1,131 @@
+// Copyright the DataLoading authors
+// SPDX-License-Identifier: Apache-2.0
+
+#if canImport(Glibc) || canImport(Musl)
+
+    import CCurl
+
+    #if canImport(Glibc)
+        import Glibc
+    #else
+        import Musl
+    #endif
+
+    /// What the loop knows about one descriptor.
+    struct SocketEntry {
+        /// The multi handle that wants to hear of it.
+        var multi: CurlMulti?
+        /// What libcurl wants to hear of, and what `epoll` was told.
+        var wanted: UInt32 = 0
+        var registered: UInt32 = 0
+        /// Counts the sockets that had this number, so that a late event meets no stranger.
+        var generation: UInt32 = 0
+        /// Opened by our own callback, and so also closed by it.
+        var isOurs = false
+        var lastReadable: Int64 = 0
+    }
+
+    extension CurlLoop {
+        /// Does what libcurl asks for, with as few system calls as that takes.
+        ///
+        /// A connection leaves the watch at the end of each transfer and joins it again with the
+        /// next one. It stays registered in between: an idle connection has no events but its end,
+        /// which then takes it off.
+        func watch(_ socket: Int32, _ what: Int32, for multi: CurlMulti) {
+            guard socket >= 0 else { return }
+            let index = Int(socket)
+            while sockets.count <= index { sockets.append(SocketEntry()) }
+            guard what != CurlSignal.removed else {
+                sockets[index].wanted = 0
+                sockets[index].multi = nil
+                if !sockets[index].isOurs { unregister(socket) }
+                return
+            }
+            let readable = what & CurlSignal.readable != 0 ? EPOLLIN.rawValue : 0
+            let writable = what & CurlSignal.writable != 0 ? EPOLLOUT.rawValue : 0
+            sockets[index].wanted = readable | writable
+            sockets[index].multi = multi
+            register(socket)
+        }
+
+        private func register(_ socket: Int32) {
+            let index = Int(socket)
+            let entry = sockets[index]
+            guard entry.registered != entry.wanted else { return }
+            var event = epoll_event(
+                events: entry.wanted,
+                data: epoll_data_t(u64: UInt64(entry.generation) << 32 | UInt64(socket)))
+            let isNew = entry.registered == 0
+            if epoll_ctl(epoll, isNew ? EPOLL_CTL_ADD : EPOLL_CTL_MOD, socket, &event) != 0 {
+                // libcurl may change before it adds, and the kernel forgets what is closed.
+                epoll_ctl(epoll, isNew ? EPOLL_CTL_MOD : EPOLL_CTL_ADD, socket, &event)
+            }
+            sockets[index].registered = entry.wanted
+        }
+
+        private func unregister(_ socket: Int32) {
+            let index = Int(socket)
+            guard sockets.indices.contains(index), sockets[index].registered != 0 else { return }
+            sockets[index].registered = 0
+            var event = epoll_event()
+            epoll_ctl(epoll, EPOLL_CTL_DEL, socket, &event)
+        }
+
+        func openedSocket(_ socket: Int32) {
+            let index = Int(socket)
+            while sockets.count <= index { sockets.append(SocketEntry()) }
+            sockets[index].isOurs = true
+            sockets[index].lastReadable = now
+        }
+
+        /// Closes a socket for libcurl.
+        ///
+        /// It is taken off first: in a child between fork and exec it would stay open, and
+        /// registered, under a number that is used again here.
+        func closeSocket(_ socket: Int32) {
+            unregister(socket)
+            let index = Int(socket)
+            if sockets.indices.contains(index) {
+                sockets[index].isOurs = false
+                sockets[index].multi = nil
+                sockets[index].wanted = 0
+                sockets[index].generation &+= 1
+            }
+            closeDescriptor(socket)
+        }
+
+        /// Sleeps until something happens, and tells libcurl what did.
+        func waitForEvents() {
+            var deadline = min(nextCheck, multi?.deadline ?? .max)
+            for old in retired { deadline = min(deadline, old.deadline) }
+            let timeout =
+                deadline == .max
+                ? -1 : LoopClock.milliseconds(until: deadline, from: LoopClock.now)
+            let count = epoll_wait(epoll, events.baseAddress, Int32(events.count), timeout)
+            mailbox.wokeUp()
+            now = LoopClock.now
+            guard count > 0 else { return }
+            for index in 0..<Int(count) { handle(events[index]) }
+        }
+
+        private func handle(_ event: epoll_event) {
+            let tag = event.data.u64
+            let index = Int(truncatingIfNeeded: tag & 0xFFFF_FFFF)
+            guard sockets.indices.contains(index),
+                sockets[index].generation == UInt32(truncatingIfNeeded: tag >> 32)
+            else { return }
+            let socket = Int32(truncatingIfNeeded: index)
+            guard let multi = sockets[index].multi, sockets[index].wanted != 0 else {
+                return unregister(socket)
+            }
+            var signals: Int32 = 0
+            if event.events & (EPOLLIN.rawValue | EPOLLHUP.rawValue) != 0 {
+                signals |= CurlSignal.readable
+                sockets[index].lastReadable = now
+            }
+            if event.events & EPOLLOUT.rawValue != 0 { signals |= CurlSignal.writable }
+            if event.events & EPOLLERR.rawValue != 0 { signals |= CurlSignal.failed }
+            multi.act(socket, signals)
+        }
+    }
+#endif

@@ -1,0 +1,193 @@
+// Copyright the DataLoading authors
+// SPDX-License-Identifier: Apache-2.0
+
+#if canImport(Glibc) || canImport(Musl)
+
+    import CCurl
+    import Foundation
+
+    extension CurlLoop {
+        /// Handles that are kept for later attempts.
+        private static let poolLimit = 64
+
+        func start(_ task: CurlTask) {
+            guard !task.isCancelled else { return fail(task, .cancelled) }
+            guard task.request.cachePolicy != .cacheOnly else { return fail(task, .notCached) }
+            guard let transfer = pool.popLast() ?? CurlTransfer.make(for: self) else {
+                return fail(task, .resources(reason: "memory"))
+            }
+            do throws(RequestFault) {
+                try transfer.begin(task)
+            } catch {
+                transfer.end()
+                pool.append(transfer)
+                return fail(task, .invalidRequest(error))
+            }
+            running[ObjectIdentifier(task)] = transfer
+            expect(transfer.attempt.connectDeadline)
+            prepare(transfer)
+        }
+
+        /// Opens the body, when that is a file or stream, before anything else is done.
+        private func prepare(_ transfer: CurlTransfer) {
+            guard let task = transfer.task else { return }
+            switch task.request.body {
+            case nil: resolve(transfer)
+            case .data(let data):
+                if data.count > CurlTransfer.copiedBodySize { transfer.attempt.data = data }
+                resolve(transfer)
+            case .some(let body):
+                transfer.phase = .preparing
+                transfer.attempt.feed = BodyFeed(body) { task.mailbox.post(.bodyReady(task)) }
+            }
+        }
+
+        func bodyReady(_ task: CurlTask) {
+            guard let transfer = running[ObjectIdentifier(task)] else { return }
+            switch transfer.phase {
+            case .preparing:
+                if let failure = transfer.attempt.feed?.failure {
+                    return finish(transfer, failure)
+                }
+                // Opening it may have taken its time; connecting still has all of its own.
+                transfer.attempt.connectDeadline = LoopClock.instant(
+                    now, after: task.request.connectTimeout)
+                expect(transfer.attempt.connectDeadline)
+                resolve(transfer)
+            case .running: ccurl_easy_pause(transfer.easy, transfer.attempt.isHeldBack ? 1 : 0)
+            default: break
+            }
+        }
+
+        private func resolve(_ transfer: CurlTransfer) {
+            guard let task = transfer.task, let name = transfer.nameToResolve else {
+                return run(transfer, addresses: nil)
+            }
+            transfer.phase = .resolving(name)
+            switch names.find(name, for: task, now: now) {
+            case .addresses(let addresses): run(transfer, addresses: addresses)
+            case .failed(let error): finish(transfer, error)
+            case .pending(let isNew):
+                guard isNew else { return }
+                resolver.resolve(name) { [mailbox] in mailbox.post(.resolved(name, $0)) }
+            }
+        }
+
+        func resolved(_ name: String, _ answer: NameAnswer) {
+            for task in names.resolved(name, answer, now: now) {
+                guard let transfer = running[ObjectIdentifier(task)] else { continue }
+                if let addresses = names.addresses(name) {
+                    run(transfer, addresses: addresses)
+                } else {
+                    finish(transfer, names.failure(name) ?? .dns)
+                }
+            }
+        }
+
+        /// Gives a transfer to libcurl.
+        private func run(_ transfer: CurlTransfer, addresses: String?) {
+            if multi == nil { multi = CurlMulti(for: self, idleLimit: idleLimit) }
+            guard let multi else { return finish(transfer, .resources(reason: "memory")) }
+            do throws(DataLoaderError) {
+                try transfer.apply(addresses: addresses)
+            } catch {
+                return finish(transfer, error)
+            }
+            transfer.attempt.handedOver = LoopClock.now
+            guard ccurl_multi_add(multi.handle, transfer.easy) == 0 else {
+                return finish(transfer, .resources(reason: "memory"))
+            }
+            multi.transfers += 1
+            transfer.phase = .running(multi)
+        }
+
+        func cancel(_ task: CurlTask) {
+            guard let transfer = running[ObjectIdentifier(task)] else { return }
+            finish(transfer, .cancelled)
+        }
+
+        func resume(_ task: CurlTask) {
+            guard let transfer = running[ObjectIdentifier(task)], !task.isPaused else { return }
+            transfer.attempt.lastActivity = now
+            expectActivity(transfer)
+            if transfer.attempt.isUndecoded {
+                do throws(DataLoaderError) {
+                    try transfer.decode()
+                } catch {
+                    return finish(transfer, error)
+                }
+                guard !transfer.attempt.isUndecoded else { return }
+            }
+            if let result = transfer.attempt.result {
+                finish(transfer, transfer.outcome(result))
+            } else if transfer.attempt.isHeldBack, case .running = transfer.phase {
+                transfer.attempt.isHeldBack = false
+                ccurl_easy_pause(transfer.easy, 0)
+            }
+        }
+
+        /// Ends what libcurl has ended.
+        func finishDone() {
+            if let multi { finishDone(of: multi) }
+            for old in retired { finishDone(of: old) }
+        }
+
+        private func finishDone(of multi: CurlMulti) {
+            var result: Int32 = 0
+            while let easy = ccurl_multi_done(multi.handle, &result) {
+                guard let transfer = transfer(of: easy) else { continue }
+                if transfer.attempt.isUndecoded, result == 0 {
+                    transfer.attempt.result = result
+                } else {
+                    finish(transfer, transfer.outcome(result))
+                }
+            }
+        }
+
+        private func transfer(of easy: OpaquePointer) -> CurlTransfer? {
+            var context: UnsafePointer<CChar>?
+            guard ccurl_get_text(easy, CurlInfo.context, &context) == 0 else { return nil }
+            return CurlTransfer.from(UnsafeMutableRawPointer(mutating: context))
+        }
+
+        /// The one way out of an attempt, once it has a transfer; nil for success.
+        func finish(_ transfer: CurlTransfer, _ error: DataLoaderError?) {
+            guard let task = transfer.task,
+                running.removeValue(forKey: ObjectIdentifier(task)) != nil
+            else { return }
+            let error = task.isCancelled && error != nil ? .cancelled : error
+            let report = transfer.makeReport()
+            let sent = transfer.sent
+            let trailers = HTTPHeaders(transfer.attempt.response.trailers)
+            switch transfer.phase {
+            case .running(let multi):
+                ccurl_multi_remove(multi.handle, transfer.easy)
+                multi.transfers -= 1
+            case .resolving(let name): names.stopWaiting(task, for: name)
+            default: break
+            }
+            if error == .connectRefused || error == .connectTimeout,
+                let name = transfer.nameToResolve
+            {
+                names.forget(name)
+            }
+            recycle(transfer, failed: error != nil)
+            if let error {
+                task.sink.didFail(TransportFailure(error, sent: sent, report: report))
+            } else {
+                task.sink.didEnd(TransportEnd(trailers: trailers, report: report))
+            }
+        }
+
+        private func recycle(_ transfer: CurlTransfer, failed: Bool) {
+            transfer.end()
+            guard pool.count < Self.poolLimit else { return transfer.free() }
+            if failed { transfer.shape = nil }
+            pool.append(transfer)
+        }
+
+        private func fail(_ task: CurlTask, _ error: DataLoaderError) {
+            task.sink.didFail(TransportFailure(error, sent: .nothingWritten))
+        }
+    }
+#endif

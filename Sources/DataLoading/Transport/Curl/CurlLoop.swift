@@ -1,0 +1,125 @@
+// Copyright the DataLoading authors
+// SPDX-License-Identifier: Apache-2.0
+
+#if canImport(Glibc) || canImport(Musl)
+
+    import CCurl
+
+    #if canImport(Glibc)
+        import Glibc
+    #else
+        import Musl
+    #endif
+
+    /// The one thread on which everything happens that libcurl is part of.
+    ///
+    /// It sleeps in `epoll_wait` until a socket, the mailbox or a deadline wants it. Nothing here is
+    /// shared: other threads reach it through its mailbox alone, and callers are told through
+    /// their sinks.
+    final class CurlLoop {
+        enum Ending {
+            case shutDown
+            case exit
+        }
+
+        let mailbox: LoopMailbox
+        let library: CurlLibrary
+        /// The time of the last wake-up.
+        var now = LoopClock.now
+        let epoll: Int32
+        let events: UnsafeMutableBufferPointer<epoll_event>
+        /// Room for one step of decoding.
+        let scratch = UnsafeMutableRawBufferPointer.allocate(byteCount: 65_536, alignment: 16)
+        var sockets: [SocketEntry] = []
+        let idleLimit: Int
+        var multi: CurlMulti?
+        /// Those that a reset replaced and whose transfers still run.
+        var retired: [CurlMulti] = []
+        var running: [ObjectIdentifier: CurlTransfer] = [:]
+        var pool: [CurlTransfer] = []
+        var names = NameCache()
+        let resolver: NameResolver
+        /// No deadline of a transfer is before this instant.
+        var nextCheck = Int64.max
+        var lastRemoteAddress = ""
+        private let bell: EventDescriptor
+        private var messages: [LoopMessage] = []
+        private var isRetiring = false
+        private var ending: Ending?
+
+        init(
+            library: CurlLibrary, mailbox: LoopMailbox, bell: EventDescriptor, idleLimit: Int,
+            lookup: @escaping NameResolver.Lookup
+        ) {
+            self.library = library
+            self.mailbox = mailbox
+            self.bell = bell
+            self.idleLimit = idleLimit
+            resolver = NameResolver(lookup: lookup)
+            epoll = epoll_create1(Int32(EPOLL_CLOEXEC))
+            events = .allocate(capacity: 256)
+            var event = epoll_event(
+                events: EPOLLIN.rawValue | EPOLLET.rawValue,
+                data: epoll_data_t(u64: .max))
+            epoll_ctl(epoll, EPOLL_CTL_ADD, bell.descriptor, &event)
+        }
+
+        deinit {
+            events.deallocate()
+            scratch.deallocate()
+            if epoll >= 0 { closeDescriptor(epoll) }
+        }
+
+        var context: UnsafeMutableRawPointer { Unmanaged.passUnretained(self).toOpaque() }
+
+        static func from(_ context: UnsafeMutableRawPointer?) -> CurlLoop? {
+            context.map { Unmanaged<CurlLoop>.fromOpaque($0).takeUnretainedValue() }
+        }
+
+        /// Runs until it is told to end, and says why.
+        func run() -> Ending {
+            while true {
+                repeat {
+                    now = LoopClock.now
+                    takeMessages()
+                    if let ending { return ending }
+                    advance()
+                    if isRetiring, running.isEmpty { ending = .shutDown }
+                } while ending != nil || !mailbox.fallAsleep()
+                waitForEvents()
+            }
+        }
+
+        private func takeMessages() {
+            mailbox.take(into: &messages)
+            for message in messages where ending == nil { handle(message) }
+            messages.removeAll(keepingCapacity: true)
+        }
+
+        private func handle(_ message: LoopMessage) {
+            switch message {
+            case .start(let task): start(task)
+            case .cancel(let task): cancel(task)
+            case .resume(let task): resume(task)
+            case .bodyReady(let task): bodyReady(task)
+            case .resolved(let name, let answer): resolved(name, answer)
+            case .reset(let done):
+                reset()
+                done()
+            case .retire: isRetiring = true
+            case .shutDown: ending = .shutDown
+            case .exit: ending = .exit
+            }
+        }
+
+        /// Lets libcurl go on where it is due, and ends what has ended.
+        private func advance() {
+            // libcurl sets its timer to zero again and again while a transfer has steps left.
+            for _ in 0..<64 where multi?.isDue(now) == true { multi?.actIfDue(now: now) }
+            for old in retired { old.actIfDue(now: now) }
+            finishDone()
+            checkDeadlines()
+            closeRetired()
+        }
+    }
+#endif

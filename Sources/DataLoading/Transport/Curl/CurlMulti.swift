@@ -1,0 +1,69 @@
+// Copyright the DataLoading authors
+// SPDX-License-Identifier: Apache-2.0
+
+#if canImport(Glibc) || canImport(Musl)
+
+    import CCurl
+
+    /// A multi handle: connections, and the transfers that share them.
+    ///
+    /// A reset puts a new one in its place; the old one lives until its last transfer has ended.
+    final class CurlMulti {
+        let handle: OpaquePointer
+        unowned let loop: CurlLoop
+        /// When libcurl wants to be called without an event.
+        private(set) var deadline = Int64.max
+        var transfers = 0
+
+        init?(for loop: CurlLoop, idleLimit: Int) {
+            guard let handle = ccurl_multi_init() else { return nil }
+            self.handle = handle
+            self.loop = loop
+            let context = Unmanaged.passUnretained(self).toOpaque()
+            ccurl_multi_set_socket_callback(
+                handle, CurlMultiOption.socketFunction, CurlCallback.socket)
+            ccurl_multi_set_pointer(handle, CurlMultiOption.socketData, context)
+            ccurl_multi_set_timer_callback(
+                handle, CurlMultiOption.timerFunction, CurlCallback.timer)
+            ccurl_multi_set_pointer(handle, CurlMultiOption.timerData, context)
+            ccurl_multi_set_long(handle, CurlMultiOption.maximumConnections, idleLimit)
+        }
+
+        /// Closes every connection; no transfer may be left, and the loop must still be there.
+        func close() {
+            ccurl_multi_cleanup(handle)
+        }
+
+        static func from(_ context: UnsafeMutableRawPointer?) -> CurlMulti? {
+            context.map { Unmanaged<CurlMulti>.fromOpaque($0).takeUnretainedValue() }
+        }
+
+        func act(_ socket: Int32, _ events: Int32) {
+            var running: Int32 = 0
+            ccurl_multi_action(handle, socket, events, &running)
+        }
+
+        func isDue(_ now: Int64) -> Bool { deadline <= now }
+
+        /// Calls libcurl if its deadline has passed.
+        func actIfDue(now: Int64) {
+            guard deadline <= now else { return }
+            deadline = .max
+            act(CurlSignal.timeout, 0)
+        }
+
+        func setTimer(_ milliseconds: Int) {
+            switch milliseconds {
+            case ..<0: deadline = .max
+            // At once, whatever the loop's own time says.
+            case 0: deadline = 0
+            default:
+                deadline = LoopClock.instant(LoopClock.now, after: .milliseconds(milliseconds))
+            }
+        }
+
+        func watch(_ socket: Int32, _ what: Int32, for easy: OpaquePointer?) {
+            loop.watch(socket, what, for: self)
+        }
+    }
+#endif

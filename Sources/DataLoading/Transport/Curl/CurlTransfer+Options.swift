@@ -1,0 +1,211 @@
+// Copyright the DataLoading authors
+// SPDX-License-Identifier: Apache-2.0
+
+#if canImport(Glibc) || canImport(Musl)
+
+    import CCurl
+    import Foundation
+
+    extension CurlTransfer {
+        /// Bodies up to that size are given to libcurl whole, which sends them with the head.
+        static let copiedBodySize = 16_384
+        private static let http11 = 2
+        private static let http2OverTLS = 4
+
+        /// Sets the handle up for its attempt, skipping what it is set up for already.
+        func apply(addresses: String?) throws(DataLoaderError) {
+            guard let task, let origin else { return }
+            let wanted = makeShape(task.request, origin)
+            if shape != wanted {
+                try setUp(wanted, was: shape, body: task.request.body)
+            }
+            try setAddresses(addresses, port: dialled?.port ?? origin.port)
+            // What else was set for a body belongs to that body.
+            shape = wanted.upload == .none ? wanted : nil
+        }
+
+        private func makeShape(_ request: TransportRequest, _ origin: Origin) -> CurlShape {
+            CurlShape(
+                method: request.method, upload: upload(for: request), address: request.address,
+                isSecure: origin.isSecure, streams: request.streamsResponse,
+                // Below 7.80 a second send cannot be refused, so there must be no stale connection.
+                isFresh: request.needsFreshConnection
+                    || (!request.maySendTwice && !loop.library.seesSends),
+                pins: request.serverTrustPolicy?.pinnedPublicKeys[origin.host],
+                certificateAuthorities: request.serverTrustPolicy?.certificateAuthorities,
+                url: url, headers: request.headers)
+        }
+
+        private func upload(for request: TransportRequest) -> CurlShape.Upload {
+            switch request.body {
+            case nil:
+                let method = request.method
+                return method == .post || method == .put || method == .patch ? .empty : .none
+            case .data(let data):
+                return data.count <= Self.copiedBodySize ? .copied : .read(Int64(data.count))
+            default: return .read(attempt.feed?.length)
+            }
+        }
+
+        private func setUp(
+            _ wanted: CurlShape, was: CurlShape?, body: RequestBody?
+        ) throws(DataLoaderError) {
+            var same = wanted
+            if let was {
+                same.url = was.url
+                same.headers = was.headers
+            }
+            guard same == was else {
+                ccurl_easy_reset(easy)
+                try setBase()
+                try setShape(wanted, body: body)
+                try set(CurlOption.url, text: wanted.url)
+                return try setHeaders(wanted)
+            }
+            if was?.url != wanted.url { try set(CurlOption.url, text: wanted.url) }
+            if was?.headers != wanted.headers { try setHeaders(wanted) }
+        }
+
+        /// What every attempt needs and a reset forgets.
+        private func setBase() throws(DataLoaderError) {
+            try set(CurlOption.noSignal, 1)
+            try set(CurlOption.pathAsIs, 1)
+            try set(CurlOption.http09Allowed, 0)
+            try set(CurlOption.contentDecoding, 0)
+            try set(CurlOption.keepAlive, 1)
+            try set(CurlOption.keepAliveIdle, 30)
+            try set(CurlOption.keepAliveInterval, 15)
+            // No proxy variable of the environment; no name of the environment's either.
+            try set(CurlOption.proxy, text: "")
+            if ccurl_set_pointer(easy, CurlOption.protocolNames, "http,https") != 0 {
+                try set(CurlOption.protocols, 3)  // the bit mask, for libcurl below 7.85
+            }
+            // Unknown to older versions, which then have their own defaults.
+            _ = ccurl_set_long(easy, CurlOption.quickExit, 1)
+            _ = ccurl_set_long(easy, CurlOption.maximumLifetime, 300)
+            try set(CurlOption.maximumIdleAge, 60)
+            try setCallbacks()
+        }
+
+        private func setShape(_ shape: CurlShape, body: RequestBody?) throws(DataLoaderError) {
+            try set(CurlOption.bufferSize, shape.streams ? 65_536 : 16_384)
+            if shape.isFresh { try set(CurlOption.freshConnect, 1) }
+            if shape.isSecure {
+                // A paused HTTP/2 stream lets its connection buffer a whole window.
+                let version =
+                    shape.streams || !loop.library.hasHTTP2
+                    ? Self.http11 : Self.http2OverTLS
+                try set(CurlOption.httpVersion, version)
+                try set(CurlOption.pipeWait, 1)
+                try setTrust(shape)
+            } else {
+                try set(CurlOption.httpVersion, Self.http11)
+            }
+            try setConnectList(shape)
+            try setMethod(shape, body: body)
+        }
+
+        private func setConnectList(_ shape: CurlShape) throws(DataLoaderError) {
+            // An empty host and port match whatever the URL has.
+            connectList = dialled.map { dialled in
+                CurlStringList([dialled.connectTo])
+            }
+            if let connectList { try set(CurlOption.connectTo, pointer: connectList.head) }
+        }
+
+        private func setTrust(_ shape: CurlShape) throws(DataLoaderError) {
+            if let authorities = shape.certificateAuthorities {
+                let result = authorities.withUnsafeBytes { bytes in
+                    var blob = ccurl_blob(
+                        data: UnsafeMutableRawPointer(mutating: bytes.baseAddress),
+                        length: bytes.count, flags: 1)  // CURL_BLOB_COPY
+                    return ccurl_set_pointer(easy, CurlOption.certificateAuthorities, &blob)
+                }
+                guard result == 0 else {
+                    throw .unsupported(reason: "private authorities need libcurl 7.77 or later")
+                }
+                // Otherwise the system's directory of authorities would still be trusted.
+                try set(CurlOption.certificatePath, pointer: nil)
+            }
+            if let pins = shape.pins {
+                let text = pins.map { "sha256//" + $0 }.joined(separator: ";")
+                // A host that is listed without a key must present none of any: refuse it.
+                guard !pins.isEmpty,
+                    ccurl_set_pointer(easy, CurlOption.pinnedPublicKey, text) == 0
+                else { throw pins.isEmpty ? .pin : .unsupported(reason: "libcurl cannot pin keys") }
+            }
+        }
+
+        private func setMethod(_ shape: CurlShape, body: RequestBody?) throws(DataLoaderError) {
+            switch shape.upload {
+            case .none:
+                if shape.method == .head {
+                    return try set(CurlOption.noBody, 1)
+                } else if shape.method == .get {
+                    return
+                }
+            case .empty:
+                try set(CurlOption.post, 1)
+                try set(CurlOption.postSize, offset: 0)
+                try set(CurlOption.copyPostFields, text: "")
+            case .copied:
+                guard case .data(let data) = body else { break }
+                try set(CurlOption.post, 1)
+                try set(CurlOption.postSize, offset: Int64(data.count))
+                let result = data.withUnsafeBytes { bytes in
+                    ccurl_set_pointer(
+                        easy, CurlOption.copyPostFields, bytes.baseAddress ?? UnsafeRawPointer(easy)
+                    )
+                }
+                try check(result)
+            case .read(let length):
+                try set(CurlOption.upload, 1)
+                try set(CurlOption.uploadSize, offset: length ?? -1)
+            }
+            try set(CurlOption.customRequest, text: shape.method.rawValue)
+        }
+
+        private func setHeaders(_ shape: CurlShape) throws(DataLoaderError) {
+            var lines: [String] = []
+            lines.reserveCapacity(shape.headers.fields.count + 3)
+            var hasEncoding = false
+            var hasType = false
+            for field in shape.headers.fields {
+                // With a colon, libcurl takes an empty value for the removal of its own field.
+                lines.append(
+                    field.value.isEmpty ? field.name + ";" : field.name + ": " + field.value)
+                hasEncoding = hasEncoding || field.name.equalsIgnoringASCIICase("Accept-Encoding")
+                hasType = hasType || field.name.equalsIgnoringASCIICase("Content-Type")
+            }
+            if !hasEncoding, loop.library.hasZlib { lines.append("Accept-Encoding: gzip, deflate") }
+            if shape.upload != .none {
+                // Not a form, unless the caller says so; and no round trip for permission.
+                if !hasType { lines.append("Content-Type:") }
+                lines.append("Expect:")
+            }
+            let list = lines.isEmpty ? nil : CurlStringList(lines)
+            try set(CurlOption.headers, pointer: list?.head)
+            headerList = list
+        }
+
+        /// Hands the addresses of a name over; libcurl then asks nobody itself.
+        private func setAddresses(
+            _ addresses: String?, port: UInt16
+        ) throws(DataLoaderError) {
+            guard let addresses, case .resolving(let name) = phase else {
+                guard resolveList != nil else { return }
+                try set(CurlOption.resolve, pointer: nil)
+                try set(CurlOption.connectTimeout, 0)
+                return resolveList = nil
+            }
+            // The plus lets the entry expire (7.75); older versions keep it until the next one.
+            let sign = loop.library.version >= 0x07_4B_00 ? "+" : ""
+            let list = CurlStringList(["\(sign)\(name):\(port):\(addresses)"])
+            try set(CurlOption.resolve, pointer: list.head)
+            resolveList = list
+            // libcurl gives each address but the last a half of the limit, so it must know it.
+            let left = LoopClock.milliseconds(until: attempt.connectDeadline, from: loop.now)
+            try set(CurlOption.connectTimeout, addresses.contains(",") ? Int(max(1, left)) : 0)
+        }
+    }
+#endif

@@ -1,0 +1,96 @@
+// Copyright the DataLoading authors
+// SPDX-License-Identifier: Apache-2.0
+
+#if canImport(Glibc) || canImport(Musl)
+
+    import CCurl
+
+    extension CurlTransfer {
+        /// What an attempt that libcurl has ended with a result comes to.
+        func outcome(_ result: Int32) -> DataLoaderError? {
+            if let stop = attempt.stop { return result == 0 ? nil : stop }
+            if let failure = attempt.feed?.failure, result != 0 { return failure }
+            guard result == 0 else {
+                return CurlErrors.error(
+                    result, text: String(cString: errorStart), systemError: systemError,
+                    attempt: attempt)
+            }
+            guard attempt.response.isComplete else {
+                return attempt.response.bytes > 0 ? .truncatedHead : .noResponse
+            }
+            do throws(DataLoaderError) {
+                try attempt.decoder?.finish()
+                return nil
+            } catch {
+                return error
+            }
+        }
+
+        /// How far the request got.
+        var sent: SentState {
+            if attempt.response.isComplete { return .headReceived }
+            guard attempt.sends == 0 else { return .written }
+            // Below 7.80 nothing else tells that it was written.
+            return loop.library.seesSends || requestSize == 0 ? .nothingWritten : .written
+        }
+
+        /// The counts and times so far; before the handle leaves libcurl.
+        func makeReport() -> TransportReport {
+            var report = TransportReport()
+            report.headBytesReceived = Int64(attempt.response.bytes)
+            report.bodyBytesReceived = attempt.wireBytes
+            report.decodedBytes = attempt.decodedBytes
+            guard let task, case .running = phase, sent != .nothingWritten else { return report }
+            report.bodyBytesSent = offset(CurlInfo.uploadedBytes)
+            report.headBytesSent = Int64(requestSize)
+            if shape == nil, case .data(let data) = task.request.body,
+                data.count <= Self.copiedBodySize
+            {
+                // Copied bodies count as part of the head that they were sent with.
+                report.headBytesSent = max(0, report.headBytesSent - Int64(data.count))
+            }
+            report.firstByteTime = attempt.firstByte.map { .nanoseconds($0 &- task.start) }
+            report.reusedConnection = long(CurlInfo.newConnections) == 0
+            if !report.reusedConnection { addConnectTimes(&report, task) }
+            report.remoteAddress = loop.remoteAddress(of: easy)
+            report.httpVersion = httpVersion
+            return report
+        }
+
+        private func addConnectTimes(_ report: inout TransportReport, _ task: CurlTask) {
+            let connected = offset(CurlInfo.connectTime)
+            let secured = offset(CurlInfo.tlsTime)
+            let before = attempt.handedOver &- task.start
+            report.connectTime = .nanoseconds(before) + .microseconds(connected)
+            if secured > 0 { report.tlsTime = .microseconds(max(0, secured &- connected)) }
+        }
+
+        private var httpVersion: String? {
+            switch long(CurlInfo.httpVersion) {
+            case 1: "1.0"
+            case 2: "1.1"
+            case 3: "2"
+            default: nil
+            }
+        }
+
+        private var requestSize: Int { long(CurlInfo.requestSize) }
+        private var systemError: Int32 { Int32(clamping: long(CurlInfo.systemError)) }
+
+        private var errorStart: UnsafePointer<CChar> {
+            UnsafePointer(errorText)
+        }
+
+        private func long(_ info: Int32) -> Int {
+            var value = 0
+            ccurl_get_long(easy, info, &value)
+            return value
+        }
+
+        private func offset(_ info: Int32) -> Int64 {
+            var value: Int64 = 0
+            ccurl_get_offset(easy, info, &value)
+            return value
+        }
+    }
+#endif

@@ -1,0 +1,79 @@
+// Copyright the DataLoading authors
+// SPDX-License-Identifier: Apache-2.0
+
+#if canImport(Glibc) || canImport(Musl)
+
+    import CCurl
+    import Foundation
+
+    #if canImport(Glibc)
+        import Glibc
+    #else
+        import Musl
+    #endif
+
+    extension CurlTransfer {
+        /// Called before each writing of the request; false to refuse it.
+        ///
+        /// libcurl 7.88 sends a request again, a POST too, when a connection that it used before
+        /// ends without a byte of response; the server may have acted on the first.
+        func willSend() -> Bool {
+            guard let task, !task.isCancelled else { return false }
+            attempt.sends += 1
+            attempt.lastActivity = loop.now
+            if attempt.sends == 1 || (attempt.sends == 2 && task.request.maySendTwice) {
+                return true
+            }
+            attempt.stop = .connectionReset
+            return false
+        }
+
+        /// Fills a buffer with body bytes for libcurl.
+        func readBody(_ buffer: UnsafeMutableRawBufferPointer) -> Int {
+            guard let task, !task.isCancelled else { return CurlSignal.abortRead }
+            if let data = attempt.data {
+                let count = min(buffer.count, data.count - attempt.dataOffset)
+                let start = data.startIndex + attempt.dataOffset
+                data.copyBytes(to: buffer, from: start..<(start + count))
+                attempt.dataOffset += count
+                attempt.lastActivity = loop.now
+                return count
+            }
+            switch attempt.feed?.take(into: buffer) {
+            case .bytes(let count):
+                attempt.lastActivity = loop.now
+                return count
+            case .notYet: return CurlSignal.pauseData
+            case .end, nil: return 0
+            case .failed(let error):
+                attempt.stop = error
+                return CurlSignal.abortRead
+            }
+        }
+
+        /// Starts the body over for a second send, which only bytes in memory can.
+        func rewindBody(to offset: Int64, origin: Int32) -> Bool {
+            guard origin == SEEK_SET, let data = attempt.data, let offset = Int(exactly: offset),
+                (0...data.count).contains(offset)
+            else { return false }
+            attempt.dataOffset = offset
+            return true
+        }
+
+        func openSocket(_ address: UnsafeMutablePointer<ccurl_sockaddr>) -> Int32 {
+            let socket = ccurl_open_socket(address)
+            guard socket >= 0 else {
+                if Self.isExhaustion(errno) {
+                    attempt.stop = .resources(reason: String(cString: strerror(errno)))
+                }
+                return CurlSignal.badSocket
+            }
+            loop.openedSocket(socket)
+            return socket
+        }
+
+        static func isExhaustion(_ code: Int32) -> Bool {
+            [EMFILE, ENFILE, ENOBUFS, ENOMEM, EADDRNOTAVAIL].contains(code)
+        }
+    }
+#endif

@@ -1,0 +1,162 @@
+// Copyright the DataLoading authors
+// SPDX-License-Identifier: Apache-2.0
+
+#if canImport(Glibc) || canImport(Musl)
+
+    import CCurl
+    import Foundation
+
+    /// One easy handle and the attempt that it carries; kept and used again for the next attempt.
+    ///
+    /// Lives on the loop's thread alone. libcurl's callbacks find it by an unretained pointer: it
+    /// holds a reference to itself from the making of its handle to `free`.
+    final class CurlTransfer {
+        /// How far the attempt is.
+        enum Phase {
+            case idle
+            /// The body's file or stream is being opened.
+            case preparing
+            /// Waiting for the addresses of this name.
+            case resolving(String)
+            /// In libcurl's hands.
+            case running(CurlMulti)
+        }
+
+        let easy: OpaquePointer
+        unowned let loop: CurlLoop
+        /// What the handle is set up for; nil when that is unknown.
+        var shape: CurlShape?
+        var headerList: CurlStringList?
+        var resolveList: CurlStringList?
+        var connectList: CurlStringList?
+        /// The URL and the address of the last attempt, which are often those of the next.
+        private(set) var origin: Origin?
+        /// The URL as libcurl gets it: what the check has read, and nothing that it has not.
+        private(set) var url = ""
+        private var urlText = ""
+        private var originIsNumeric = false
+        private(set) var dialled: DialledHost?
+        let errorText: UnsafeMutablePointer<CChar>
+
+        var phase = Phase.idle
+        var task: CurlTask?
+        var attempt = CurlAttempt()
+
+        /// Makes a handle; nil when memory is out.
+        static func make(for loop: CurlLoop) -> CurlTransfer? {
+            ccurl_easy_init().map { CurlTransfer(easy: $0, loop: loop) }
+        }
+
+        private init(easy: OpaquePointer, loop: CurlLoop) {
+            self.easy = easy
+            self.loop = loop
+            errorText = .allocate(capacity: 256)  // CURL_ERROR_SIZE
+            errorText.initialize(repeating: 0, count: 256)
+            _ = Unmanaged.passRetained(self)
+        }
+
+        deinit {
+            errorText.deallocate()
+        }
+
+        /// Gives the handle back; it must be in no multi handle and in no callback.
+        func free() {
+            ccurl_easy_cleanup(easy)
+            Unmanaged.passUnretained(self).release()
+        }
+
+        var context: UnsafeMutableRawPointer { Unmanaged.passUnretained(self).toOpaque() }
+
+        static func from(_ context: UnsafeMutableRawPointer?) -> CurlTransfer? {
+            context.map { Unmanaged<CurlTransfer>.fromOpaque($0).takeUnretainedValue() }
+        }
+
+        /// Takes an attempt on.
+        func begin(_ task: CurlTask) throws(RequestFault) {
+            let request = task.request
+            let text = request.url.absoluteString
+            if text != urlText { try read(text) }
+            if dialled?.text != request.address {
+                dialled = try request.address.map { address throws(RequestFault) in
+                    try DialledHost(address: address)
+                }
+            }
+            // What the handle is set up for was checked when that was done.
+            if shape?.method != request.method { try RequestCheck.check(request.method) }
+            if shape?.headers != request.headers {
+                for field in request.headers.fields { try RequestCheck.check(field) }
+            }
+            if request.body != nil, request.method == .head || request.method == .trace {
+                throw .body
+            }
+            self.task = task
+            attempt = CurlAttempt(response: ResponseGuard(byteLimit: request.headLimit))
+            attempt.connectDeadline = LoopClock.instant(
+                task.start, after: task.request.connectTimeout)
+            attempt.idleLimit = task.request.idleTimeout.wholeNanoseconds
+        }
+
+        /// The name whose addresses libcurl must be given; nil for a numeric one.
+        var nameToResolve: String? {
+            if let dialled { return dialled.isNumeric ? nil : dialled.host }
+            return originIsNumeric ? nil : origin?.host
+        }
+
+        private func read(_ text: String) throws(RequestFault) {
+            urlText = ""
+            let target = try RequestTarget(text: text)
+            origin = target.origin
+            url = target.urlText
+            originIsNumeric = DialledHost.isNumeric(target.origin.host)
+            urlText = text
+        }
+
+        /// The descriptor of the attempt's connection.
+        var socket: Int32? {
+            var socket: Int32 = -1
+            guard ccurl_get_socket(easy, CurlInfo.socket, &socket) == 0, socket >= 0 else {
+                return nil
+            }
+            return socket
+        }
+
+        /// Lets the attempt go, and with it everything that is a caller's.
+        func end() {
+            attempt.feed?.stop()
+            attempt = CurlAttempt()
+            task = nil
+            phase = .idle
+            errorText[0] = 0
+        }
+    }
+
+    /// What one attempt has seen so far.
+    struct CurlAttempt {
+        var response = ResponseGuard(byteLimit: 0)
+        /// When the attempt must be connected.
+        var connectDeadline = Int64.max
+        var idleLimit = Int64.max
+        var lastActivity: Int64 = 0
+        /// The kernel's unacknowledged bytes when the idle limit last passed.
+        var unacknowledged: Int32 = 0
+        /// When the name was known and libcurl took over.
+        var handedOver: Int64 = 0
+        var firstByte: Int64?
+        /// How often the request was about to be written.
+        var sends = 0
+        /// The loop's own reason to stop, whatever libcurl calls it.
+        var stop: DataLoaderError?
+        var decoder: ContentDecoder?
+        var wireBytes: Int64 = 0
+        var decodedBytes: Int64 = 0
+        /// libcurl holds body bytes back until it is told to go on.
+        var isHeldBack = false
+        /// The decoder has bytes that it may not decode before `resume`.
+        var isUndecoded = false
+        /// libcurl's result, when it came before the held back bytes were decoded.
+        var result: Int32?
+        var data: Data?
+        var dataOffset = 0
+        var feed: BodyFeed?
+    }
+#endif

@@ -1,0 +1,130 @@
+// Copyright the DataLoading authors
+// SPDX-License-Identifier: Apache-2.0
+
+#if canImport(Glibc) || canImport(Musl)
+
+    import CCurl
+    import Dispatch
+    import Foundation
+
+    /// The transport on Linux: the system's libcurl, driven by one thread.
+    ///
+    /// The library (libcurl.so.4, 7.66 or later) is loaded with the first attempt; where it is
+    /// missing, attempts fail `.unsupported`. The thread starts with the first attempt too and ends
+    /// with `shutDown`, or with the last attempt after the transport was let go.
+    ///
+    /// HTTP/1.1, and HTTP/2 where the server offers it over TLS; responses that are streamed use
+    /// HTTP/1.1, where a paused reader holds the server back on its own connection. Bodies in gzip
+    /// or deflate are asked for and decoded, unless the request sets `Accept-Encoding` itself; head
+    /// fields stay as they came. A coding that is unknown fails the attempt with `.decode`. Proxies
+    /// of the environment are not used. Sinks are called on the transport's thread and must return
+    /// soon: while one blocks, every attempt waits.
+    ///
+    /// A process that forks must exec: in a mere copy attempts fail `.unsupported`.
+    public final class CurlTransport: Transport {
+        private enum State {
+            case idle
+            case running(LoopHandle)
+            case shutDown(LoopHandle?)
+        }
+
+        private let idleLimit: Int
+        private let lookup: NameResolver.Lookup
+        private let state = Locked(State.idle)
+        private let forks = ccurl_forks()
+
+        /// Makes a transport that keeps at most so many idle connections, 64 by default.
+        public convenience init(idleConnectionLimit: Int = 64) {
+            self.init(idleConnectionLimit: idleConnectionLimit, lookup: NameResolver.systemLookup)
+        }
+
+        init(idleConnectionLimit: Int = 64, lookup: @escaping NameResolver.Lookup) {
+            idleLimit = max(1, idleConnectionLimit)
+            self.lookup = lookup
+        }
+
+        deinit {
+            // Attempts that run are finished; the thread then ends by itself.
+            if case .running(let loop) = state.withLock({ $0 }) { loop.mailbox.post(.retire) }
+        }
+
+        /// Starts one attempt.
+        public func start(
+            _ attempt: TransportRequest, sink: any TransportSink
+        ) -> any TransportTask {
+            // Before any lock: in a forked child another thread may hold it for ever.
+            guard ccurl_forks() == forks else {
+                return refuse(sink, .unsupported(reason: "the process was forked"), isForked: true)
+            }
+            guard let library = CurlLibrary.shared else {
+                return refuse(sink, .unsupported(reason: CurlLibrary.failure))
+            }
+            let (loop, error) = runningLoop(library)
+            guard let loop else { return refuse(sink, error) }
+            let task = CurlTask(request: attempt, sink: sink, mailbox: loop.mailbox)
+            guard loop.mailbox.post(.start(task)) else { return refuse(sink, .serviceInvalidated) }
+            return task
+        }
+
+        /// Drops idle connections and known names; attempts that run are not touched.
+        public func reset() async {
+            guard case .running(let loop) = state.withLock({ $0 }) else { return }
+            await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
+                if !loop.mailbox.post(.reset { continuation.resume() }) { continuation.resume() }
+            }
+        }
+
+        /// Ends every attempt with `.serviceInvalidated`, and returns when the thread is gone.
+        public func shutDown() async {
+            let loop = state.withLock { state in
+                switch state {
+                case .idle:
+                    state = .shutDown(nil)
+                    return nil as LoopHandle?
+                case .running(let loop):
+                    state = .shutDown(loop)
+                    return loop
+                case .shutDown(let loop): return loop
+                }
+            }
+            loop?.mailbox.post(.shutDown)
+            await loop?.waitUntilOver()
+        }
+
+        private func runningLoop(_ library: CurlLibrary) -> (LoopHandle?, DataLoaderError) {
+            state.withLock { state in
+                switch state {
+                case .running(let loop): return (loop, .serviceInvalidated)
+                case .shutDown: return (nil, .serviceInvalidated)
+                case .idle:
+                    let loop = LoopHandle.start(
+                        library: library, idleLimit: idleLimit, lookup: lookup)
+                    if let loop { state = .running(loop) }
+                    return (loop, .resources(reason: "no thread or descriptor for the loop"))
+                }
+            }
+        }
+
+        private func refuse(
+            _ sink: any TransportSink, _ error: DataLoaderError, isForked: Bool = false
+        ) -> any TransportTask {
+            let deliver = { @Sendable in
+                sink.didFail(TransportFailure(error, sent: .nothingWritten))
+            }
+            // A forked child has none of Dispatch's threads.
+            if isForked {
+                if let thread = LoopThread.start("DataLoading", deliver) { pthread_detach(thread) }
+            } else {
+                DispatchQueue.global().async(execute: deliver)
+            }
+            return RefusedTask()
+        }
+    }
+
+    /// The handle on an attempt that was never taken.
+    private final class RefusedTask: TransportTask {
+        func cancel() {}
+        func pause() {}
+        func resume() {}
+    }
+#endif

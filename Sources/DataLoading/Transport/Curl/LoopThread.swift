@@ -1,0 +1,60 @@
+// Copyright the DataLoading authors
+// SPDX-License-Identifier: Apache-2.0
+
+#if canImport(Glibc) || canImport(Musl)
+
+    import CCurl
+
+    #if canImport(Glibc)
+        import Glibc
+    #else
+        import Musl
+    #endif
+
+    /// A thread that blocks every asynchronous signal, as a library's thread in a daemon must.
+    ///
+    /// SIGPIPE among them: libcurl that old as 7.66 may write to a closed TLS connection without
+    /// MSG_NOSIGNAL, and the process's own handling of the signal is not ours to change.
+    enum LoopThread {
+        /// Starts a thread; false when the process has no more.
+        static func start(
+            _ name: String, _ body: @escaping @Sendable () -> Void
+        ) -> pthread_t? {
+            var all = sigset_t()
+            var old = sigset_t()
+            sigfillset(&all)
+            for fault in [SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGSYS] {
+                sigdelset(&all, fault)
+            }
+            // The mask is inherited, so the thread never runs without it.
+            pthread_sigmask(SIG_SETMASK, &all, &old)
+            defer { pthread_sigmask(SIG_SETMASK, &old, nil) }
+            let start = Unmanaged.passRetained(ThreadBody(name: name, body: body))
+            var thread = pthread_t(bitPattern: 0)
+            let failure = pthread_create(&thread, nil, runThreadBody, start.toOpaque())
+            guard failure == 0 else {
+                start.release()
+                return nil
+            }
+            return thread
+        }
+    }
+
+    private final class ThreadBody: Sendable {
+        let name: String
+        let body: @Sendable () -> Void
+
+        init(name: String, body: @escaping @Sendable () -> Void) {
+            self.name = name
+            self.body = body
+        }
+    }
+
+    private func runThreadBody(_ start: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
+        guard let start else { return nil }
+        let thread = Unmanaged<ThreadBody>.fromOpaque(start).takeRetainedValue()
+        ccurl_name_thread(thread.name)
+        thread.body()
+        return nil
+    }
+#endif
