@@ -84,6 +84,19 @@ public final class RateLimiter: Sendable {
 }
 
 extension RateLimiter {
+    /// Keeps a change handler until it is dropped.
+    package final class Subscription: Sendable {
+        private let end: @Sendable () -> Void
+
+        fileprivate init(end: @escaping @Sendable () -> Void) {
+            self.end = end
+        }
+
+        deinit {
+            end()
+        }
+    }
+
     /// The key whose rate and gate hold for a target.
     package func ruleKey(for target: RequestTarget) -> RuleKey {
         state.withLock { $0.table.key(for: target) }
@@ -132,13 +145,13 @@ extension RateLimiter {
     /// nil stands for every key, and says that a target may belong to another key than before.
     /// It is called on the thread that made the change, with no lock held, until the subscription is
     /// dropped.
-    package func subscribe(_ handler: @escaping @Sendable (RuleKey?) -> Void) -> RateSubscription {
+    package func subscribe(_ handler: @escaping @Sendable (RuleKey?) -> Void) -> Subscription {
         let identifier = state.withLock { state in
             state.lastHandler += 1
             state.handlers[state.lastHandler] = handler
             return state.lastHandler
         }
-        return RateSubscription { [weak self] in
+        return Subscription { [weak self] in
             // The handler is let go after the lock.
             _ = self?.state.withLock { $0.handlers.removeValue(forKey: identifier) }
         }
@@ -146,18 +159,5 @@ extension RateLimiter {
 
     private func notify(_ key: RuleKey?) {
         for handler in state.withLock({ Array($0.handlers.values) }) { handler(key) }
-    }
-}
-
-/// Keeps a limiter's change handler until it is dropped.
-package final class RateSubscription: Sendable {
-    private let end: @Sendable () -> Void
-
-    fileprivate init(end: @escaping @Sendable () -> Void) {
-        self.end = end
-    }
-
-    deinit {
-        end()
     }
 }

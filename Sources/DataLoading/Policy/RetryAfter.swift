@@ -13,8 +13,12 @@ package enum RetryAfter {
 
     /// What `Retry-After` asks for (RFC 9110 section 10.2.3): whole seconds or an HTTP date.
     package static func delay(in headers: HTTPHeaders, date: Date) -> Duration? {
-        headers.fields.lazy.filter { $0.isNamed("Retry-After") }
-            .compactMap { delay(of: $0.value, date: date) }.max()
+        delay(from: headers.values(for: "Retry-After"), date: date)
+    }
+
+    /// What the values of `Retry-After` ask for.
+    package static func delay(from values: [String], date: Date) -> Duration? {
+        values.lazy.compactMap { delay(of: $0, date: date) }.max()
     }
 
     /// When `X-Rate-Limit-Reset` or `X-RateLimit-Reset` says that the quota is renewed.

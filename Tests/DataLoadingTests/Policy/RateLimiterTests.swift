@@ -220,7 +220,7 @@ import Testing
     @Test func `tells its subscribers about every change, and no one who has left`() throws {
         let limiter = limiter(10)
         let heard = Locked<[RuleKey?]>([])
-        var subscription: RateSubscription? = limiter.subscribe { key in
+        var subscription: RateLimiter.Subscription? = limiter.subscribe { key in
             _ = limiter.requestsPerSecond(for: URL(fileURLWithPath: "/"))  // no lock is held
             heard.withLock { $0.append(key) }
         }

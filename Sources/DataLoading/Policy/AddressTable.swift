@@ -1,0 +1,73 @@
+// Copyright the DataLoading authors
+// SPDX-License-Identifier: Apache-2.0
+
+/// The addresses of each host and the health of those that failed: what a resolver keeps locked.
+struct AddressTable: Sendable {
+    private var names: [String: [String]] = [:]
+    private var health: [String: AddressHealth] = [:]
+
+    /// Whether no host has addresses.
+    var isEmpty: Bool { names.isEmpty }
+
+    /// The number of addresses whose health takes memory.
+    var unhealthyCount: Int { health.count }
+
+    /// Replaces a host's addresses; none forgets the host, and health is kept for what is listed.
+    mutating func set(_ addresses: [String], forHost host: String) {
+        var seen: Set<String> = []
+        var order = addresses.filter { seen.insert($0).inserted }
+        if order.isEmpty || order == [host] {
+            names[host] = nil
+        } else {
+            if !seen.contains(host) { order.append(host) }
+            names[host] = order
+        }
+        let listed = Set(names.values.joined())
+        health = health.filter { listed.contains($0.key) }
+    }
+
+    /// The first healthy or free address, else the one that frees first; nil when all are excluded.
+    ///
+    /// Also answers whether the use is a probe, from which others are to keep away.
+    func choice(
+        forHost host: String, excluding excluded: Set<String>, at now: Instant
+    ) -> (name: String, isProbe: Bool)? {
+        guard let order = names[host] else { return excluded.contains(host) ? nil : (host, false) }
+        var next: (name: String, freeAt: Instant)?
+        for name in order where !excluded.contains(name) {
+            guard let health = health[name], !health.isHealthy else { return (name, false) }
+            if health.needsProbe(at: now) { return (name, true) }
+            if next.map({ health.freeAt < $0.freeAt }) ?? true { next = (name, health.freeAt) }
+        }
+        return next.map { ($0.name, false) }
+    }
+
+    mutating func beginProbe(_ name: String, at now: Instant) {
+        health[name]?.beginProbe(at: now)
+    }
+
+    mutating func note(
+        _ outcome: AddressOutcome, of name: String, forHost host: String,
+        at now: Instant, random: RandomSource
+    ) {
+        guard let order = names[host], order.contains(name) else { return }
+        switch outcome {
+        case .success: health[name] = nil
+        case .neutral: health[name]?.endProbe()
+        case .nothingWritten:
+            health[name, default: AddressHealth()].eject(at: now, random: random)
+        case .serverTrouble:
+            health[name, default: AddressHealth()].noteTrouble(at: now, random: random)
+        }
+    }
+
+    /// Ejects an address for every host that lists it.
+    mutating func eject(_ name: String, at now: Instant, random: RandomSource) {
+        guard names.values.contains(where: { $0.contains(name) }) else { return }
+        health[name, default: AddressHealth()].prolong(at: now, random: random)
+    }
+
+    mutating func rebase(by shift: Duration) {
+        for name in health.keys { health[name]?.rebase(by: shift) }
+    }
+}
