@@ -44,7 +44,7 @@ final class Admission: Sendable {
     private let limiter: RateLimiter
     private let agenda: Agenda
     private let state: Locked<Lanes>
-    private let subscription = Locked<RateSubscription?>(nil)
+    private let subscription = Locked<RateLimiter.Subscription?>(nil)
 
     init(limits: Limits, limiter: RateLimiter, agenda: Agenda) {
         self.limits = limits

@@ -8,17 +8,19 @@ extension Exchange {
     func judge(_ head: ResponseHead) -> Attempt.Verdict {
         let progress = state.withLock { $0.progress }
         guard let target = progress.target else { return .deliver }
-        let retryAfter = noteRetryAfter(head, target)
-        if head.status.isSuccess { return .deliver }
+        noteRetryAfter(head, target)
+        if head.status.isSuccess && progress.base.retryPolicy == nil { return .deliver }
         if let verdict = reauthorisation(head, progress) { return verdict }
         if let verdict = redirection(head, progress, target) { return verdict }
-        return retry(head, retryAfter, progress)
+        return retry(head, progress, target)
     }
 
     /// What comes after a failure: another address, another attempt, or the end.
     func judge(_ failure: TransportFailure, _ attempt: Attempt) -> Step {
         let progress = state.withLock { state in
-            state.progress.triedAddresses.insert(attempt.candidate.name)
+            if let host = state.progress.target?.origin.host {
+                state.progress.triedAddresses.insert(attempt.candidate.exclusion(forHost: host))
+            }
             // A connection that went silent must not swallow the next attempt too.
             if case .idleTimeout = failure.error { state.progress.needsFreshConnection = true }
             return state.progress
@@ -32,21 +34,18 @@ extension Exchange {
         {
             return .send(to: other)
         }
-        var outcome = AttemptOutcome(error: failure.error)
-        outcome.random = runtime.random
-        let plan = plan(outcome, .failure(failure.error, failure.sent), progress)
-        guard case .finish = plan else { return renewed(plan, progress, failure.error) }
+        if let pause = pause(after: .failure(failure.error, failure.sent), progress, target) {
+            return renewed(pause, progress, failure.error)
+        }
         return connectivityPause(failure, progress) ?? .finish(failure.error)
     }
 
-    /// Closes the gate that a 429 or 503 asks for, and returns how long `Retry-After` says.
-    private func noteRetryAfter(_ head: ResponseHead, _ target: RequestTarget) -> Duration? {
-        guard head.headers.contains("Retry-After") else { return nil }
-        let delay = RetryAfter.delay(in: head.headers, date: runtime.timekeeper.date)
-        if let delay, head.status == .tooManyRequests || head.status == .serviceUnavailable {
-            runtime.limiter.setRetryAfter(delay, for: runtime.limiter.ruleKey(for: target))
-        }
-        return delay
+    /// Closes the gate that a 429 or 503 asks for: it holds for every load of the key.
+    private func noteRetryAfter(_ head: ResponseHead, _ target: RequestTarget) {
+        guard head.status == .tooManyRequests || head.status == .serviceUnavailable,
+            let delay = RetryAfter.delay(in: head.headers, date: runtime.timekeeper.date)
+        else { return }
+        runtime.limiter.setRetryAfter(delay, for: runtime.limiter.ruleKey(for: target))
     }
 
     private func reauthorisation(
@@ -82,19 +81,59 @@ extension Exchange {
     }
 
     private func retry(
-        _ head: ResponseHead, _ retryAfter: Duration?, _ progress: LoadProgress
+        _ head: ResponseHead, _ progress: LoadProgress, _ target: RequestTarget
     ) -> Attempt.Verdict {
-        var outcome = AttemptOutcome(
-            status: head.status, headers: head.headers, retryAfter: retryAfter)
-        outcome.random = runtime.random
-        let step = plan(outcome, .status(head.status), progress)
-        if case .finish = step { return .deliver }
-        return held(step, progress, .status(head.status))
+        guard let pause = pause(after: .response(head), progress, target) else { return .deliver }
+        return held(pause, progress, head.status.isSuccess ? nil : .status(head.status))
+    }
+
+    /// The pause before a retry, nil when there is none; a retry is paid for here.
+    private func pause(
+        after end: FinishedAttempt.End, _ progress: LoadProgress, _ target: RequestTarget
+    ) -> Step? {
+        let finished = FinishedAttempt(
+            end, mayBeSentTwice: progress.base.mayBeSentTwice,
+            // The owner may be asked for another body only while none of the response is on its way.
+            bodyIsReplayable: !(progress.needsNewBody && progress.streams),
+            isDelivered: progress.hasDelivered)
+        let circumstances = RetryPlanner.Circumstances(
+            retries: progress.retries, request: progress.base,
+            origin: target.origin, remaining: progress.deadline.map { $0 - runtime.agenda.now },
+            date: runtime.timekeeper.date)
+        switch runtime.planner.decide(after: finished, circumstances) {
+        case .stop:
+            return nil
+        case .retry(let delay, let cost):
+            state.withLock { state in
+                state.progress.retries += 1
+                state.progress.metrics.retries += 1
+                state.progress.retryCost = cost
+            }
+            return .pause(delay)
+        }
+    }
+
+    /// Tells the resolver what an attempt says about its address.
+    func noteAddress(_ attempt: Attempt, failure: TransportFailure?, host: String) {
+        let outcome =
+            failure.map { AddressOutcome($0) } ?? attempt.head.map { AddressOutcome($0.status) }
+        runtime.resolver.report(
+            attempt.candidate, forHost: host, outcome: outcome ?? .neutral)
+    }
+
+    /// Tells the retry budget of a success.
+    func noteSuccess(_ origin: Origin) {
+        let (retries, cost) = state.withLock { ($0.progress.retries, $0.progress.retryCost) }
+        if let cost {
+            runtime.budget.refund(cost, for: origin)
+        } else if retries == 0 {
+            runtime.budget.noteCleanSuccess(for: origin)
+        }
     }
 
     /// Drops a response that something follows; keeps it while that needs a body nobody may have.
     private func held(
-        _ step: Step, _ progress: LoadProgress, _ error: DataLoaderError
+        _ step: Step, _ progress: LoadProgress, _ error: DataLoaderError?
     ) -> Attempt.Verdict {
         guard progress.needsNewBody else { return .discard(then: step) }
         return progress.streams ? .deliver : .hold(then: .renewBody(then: step, otherwise: error))

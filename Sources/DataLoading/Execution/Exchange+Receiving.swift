@@ -102,7 +102,7 @@ extension Exchange {
 
     /// What comes after an attempt: by its head's verdict, or by its failure.
     private func conclude(_ attempt: Attempt, failure: TransportFailure?, origin: Origin) -> Step {
-        noteAddress(attempt, failure: failure, origin: origin)
+        noteAddress(attempt, failure: failure, host: origin.host)
         switch attempt.verdict {
         case .discard(let step):
             return step

@@ -48,7 +48,7 @@ extension Exchange {
     }
 
     /// Sends the request to an address, or to the one that the resolver puts first.
-    func send(to address: AddressCandidate?) -> Step? {
+    func send(to address: HostResolver.Candidate?) -> Step? {
         guard let plan = planSend(to: address) else { return nil }
         let sink = AttemptSink(exchange: self, turn: plan.turn, origin: plan.origin)
         let task = runtime.transport.start(plan.request, sink: sink)
@@ -66,12 +66,12 @@ extension Exchange {
         let request: TransportRequest
     }
 
-    private func planSend(to address: AddressCandidate?) -> SendPlan? {
+    private func planSend(to address: HostResolver.Candidate?) -> SendPlan? {
         guard let target = state.withLock({ $0.progress.target }) else { return nil }
         let host = target.origin.host
         let candidate =
             address ?? runtime.resolver.choose(forHost: host)
-            ?? AddressCandidate(name: host, isDNS: true)
+            ?? .name
         let plan = state.withLock { state -> SendPlan? in
             let attempt = Attempt(candidate: candidate)
             guard let turn = state.enter(.running(attempt)) else { return nil }
@@ -82,14 +82,14 @@ extension Exchange {
             return SendPlan(turn: turn, origin: target.origin, request: request)
         }
         if plan == nil {
-            runtime.resolver.report(.neutral, of: candidate, forHost: host)
+            runtime.resolver.report(candidate, forHost: host, outcome: .neutral)
             runtime.admission.leave(target.origin)
         }
         return plan
     }
 
     private func transportRequest(
-        _ candidate: AddressCandidate, _ progress: inout LoadProgress
+        _ candidate: HostResolver.Candidate, _ progress: inout LoadProgress
     ) -> TransportRequest {
         let outgoing = progress.outgoing
         var request = TransportRequest(
@@ -99,7 +99,7 @@ extension Exchange {
         }
         request.body = outgoing.body
         if case .oneShot = outgoing.body { progress.bodyIsSpent = true }
-        if let address = candidate.address {
+        if case .address(let address) = candidate {
             request.address = address
             progress.metrics.note(address)
         }

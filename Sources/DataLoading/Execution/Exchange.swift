@@ -54,7 +54,7 @@ final class Exchange: Sendable {
         /// Get a rate slot and a connection slot.
         case admit
         /// Hand the request to the transport; the slots are held. Without an address: choose one.
-        case send(to: AddressCandidate?)
+        case send(to: HostResolver.Candidate?)
         /// Tell everyone who took part of a 401, and start over.
         case authoriseAgain(ResponseHead)
         /// Wait before another attempt.

@@ -103,7 +103,7 @@ struct Attempt: Sendable {
     /// The handle, missing until the transport has returned it.
     var task: (any TransportTask)?
     /// The peer it was sent to.
-    let candidate: AddressCandidate
+    let candidate: HostResolver.Candidate
     /// The final head, once it is there.
     var head: ResponseHead?
     /// What to do once the response has ended, known from its head.

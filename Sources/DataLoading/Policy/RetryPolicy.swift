@@ -1,6 +1,8 @@
 // Copyright the DataLoading authors
 // SPDX-License-Identifier: Apache-2.0
 
+package import Foundation
+
 /// When, and how often, a load that did not succeed is tried again.
 ///
 /// A policy is asked only about outcomes that may be retried at all: what may not, because it was
@@ -27,6 +29,8 @@ public struct AttemptOutcome: Sendable {
     public var isTransient: Bool
     /// Where a policy's chance comes from.
     package var random = RandomSource.system
+    /// The wall time, by which a policy reads dates in header fields.
+    package var date = Date()
 
     /// Makes an outcome, for a policy's tests.
     public init(

@@ -16,7 +16,7 @@ final class Runtime: Sendable {
     let userAgent: String?
     let limits: Limits
     let timeouts: Timeouts
-    let retry: RetryConfiguration
+    let planner: RetryPlanner
     let serverTrustPolicy: ServerTrustPolicy?
 
     init(
@@ -32,8 +32,9 @@ final class Runtime: Sendable {
         resolver.adopt(timekeeper, random: random)
         limits = configuration.limits
         admission = Admission(limits: limits, limiter: limiter, agenda: agenda)
-        retry = configuration.retry
         budget = RetryBudget(configuration.retry)
+        planner = RetryPlanner(
+            configuration: configuration.retry, budget: budget, random: random)
         transport = configuration.transport ?? DefaultTransport.make()
         ledger = Ledger(agenda: agenda)
         userAgent = configuration.userAgent

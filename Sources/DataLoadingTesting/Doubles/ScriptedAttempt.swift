@@ -109,7 +109,8 @@ public final class ScriptedAttempt: TransportTask {
 
     func deliverHead(_ status: Int, _ headers: HTTPHeaders) {
         guard isOpen else { return }
-        sink.didReceive(ResponseHead(status: HTTPStatus(rawValue: status), headers: headers))
+        sink.didReceive(
+            DataLoading.ResponseHead(status: HTTPStatus(rawValue: status), headers: headers))
     }
 
     func deliverBody(_ bytes: Data) {

@@ -13,12 +13,17 @@
 
         static func spawn(stackSize: Int, _ context: UnsafeMutableRawPointer) throws -> Handle {
             var handle = Handle()
-            var attributes = pthread_attr_t()
-            pthread_attr_init(&attributes)
-            defer { pthread_attr_destroy(&attributes) }
-            pthread_attr_setstacksize(&attributes, stackSize)
+            // Not `pthread_attr_t()`: which module owns that initialiser depends on who else
+            // includes the header.
+            let attributes = UnsafeMutablePointer<pthread_attr_t>.allocate(capacity: 1)
+            pthread_attr_init(attributes)
+            defer {
+                pthread_attr_destroy(attributes)
+                attributes.deallocate()
+            }
+            pthread_attr_setstacksize(attributes, stackSize)
             let code = pthread_create(
-                &handle, &attributes,
+                &handle, attributes,
                 { context in
                     if let context { NativeThread.enter(context) }
                     return nil
