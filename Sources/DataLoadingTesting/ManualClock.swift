@@ -65,14 +65,19 @@ public final class ManualClock: Sendable {
     }
 
     /// Waits until at least `count` alarms and sleeps are pending, or the task is cancelled.
-    public func waitForAlarms(_ count: Int) async {
+    ///
+    /// - Parameters:
+    ///   - count: How many; a service has one alarm, whatever waits.
+    ///   - duration: Counts only what goes off within this time from now; nil counts all.
+    public func waitForAlarms(_ count: Int, within duration: Duration? = nil) async {
+        let latest = duration.map { instant + $0 } ?? .distantFuture
         let waiter = state.withLock { $0.makeIdentifier() }
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 let isOver = state.withLock { state in
-                    if state.pending.count >= count || Task.isCancelled { return true }
+                    if state.count(until: latest) >= count || Task.isCancelled { return true }
                     state.waiters[waiter] = ManualClockState.Waiter(
-                        count: count, continuation: continuation)
+                        count: count, latest: latest, continuation: continuation)
                     return false
                 }
                 if isOver { continuation.resume() }

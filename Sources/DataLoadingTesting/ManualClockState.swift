@@ -14,6 +14,7 @@ struct ManualClockState: Sendable {
 
     struct Waiter: Sendable {
         let count: Int
+        let latest: Instant
         let continuation: CheckedContinuation<Void, Never>
     }
 
@@ -74,8 +75,13 @@ struct ManualClockState: Sendable {
         return next.handler
     }
 
+    /// How many alarms go off until an instant.
+    func count(until latest: Instant) -> Int {
+        pending.count { $0.instant <= latest }
+    }
+
     mutating func takeReadyWaiters() -> [Waiter] {
-        let ready = waiters.filter { $0.value.count <= pending.count }
+        let ready = waiters.filter { $0.value.count <= count(until: $0.value.latest) }
         for identifier in ready.keys { waiters[identifier] = nil }
         return Array(ready.values)
     }

@@ -1,0 +1,66 @@
+// Copyright the DataLoading authors
+// SPDX-License-Identifier: Apache-2.0
+
+import DataLoading
+import DataLoadingTesting
+import Foundation
+import Testing
+
+@Suite struct ExchangeTests {
+    @Test func `delivers a whole response once`() async {
+        let bed = TestBed([.respond(status: 200, body: Data("hello".utf8))])
+        bed.loader.perform(.make("/a"))
+        guard case .success(let response)? = await bed.outcome() else {
+            Issue.record("no success")
+            return
+        }
+        #expect(response.body == Data("hello".utf8))
+        #expect(response.statusCode == .ok)
+        #expect(await bed.observer.entries(1).count == 1)
+        #expect(bed.delegate.events.count == 1)
+        #expect(bed.loader.currentRequests.isEmpty)
+    }
+
+    @Test func `delivers a status outside 200 to 299 as an error with its body`() async {
+        let bed = TestBed([.respond(status: 404, body: Data("gone".utf8))])
+        bed.loader.perform(.make("/a"))
+        guard case .error(let response)? = await bed.outcome() else {
+            Issue.record("no error")
+            return
+        }
+        #expect(response.error == .status(.notFound))
+        #expect(response.body == Data("gone".utf8))
+    }
+
+    @Test func `retries with pauses and then succeeds`() async {
+        let bed = TestBed([
+            .respond(status: 503), .fail(.connectRefused), .respond(status: 200),
+        ])
+        bed.loader.perform(.make("/a") { $0.maximumRetryCount = 2 })
+        for attempts in 1...2 {
+            _ = await bed.transport.attempts(attempts)
+            await bed.clock.waitForAlarms(1, within: .seconds(30))
+            bed.clock.advanceToNextAlarm()
+        }
+        guard case .success(let response)? = await bed.outcome() else {
+            Issue.record("no success")
+            return
+        }
+        #expect(response.metrics.retries == 2)
+    }
+
+    @Test func `loads from a real socket`() async throws {
+        let server = try LoopbackServer { _ in .ok("hello") }
+        defer { server.stop() }
+        let service = DataLoaderService()
+        let loader = service.makeFactory().makeDataLoader()
+        let response = try await loader.response(for: DataLoaderRequest(url: server.url("/x")))
+        #expect(response.body == Data("hello".utf8))
+        var size = 0
+        for try await chunk in loader.chunks(for: DataLoaderRequest(url: server.url("/x"))) {
+            size += chunk.count
+        }
+        #expect(size == 5)
+        await service.shutDown(gracePeriod: .zero)
+    }
+}
