@@ -117,7 +117,9 @@ final class Admission: Sendable {
     }
 
     /// Starts what a lane may start now, and notes what it waits for next.
-    private func pump(_ key: RuleKey, _ lanes: inout Lanes, atMost most: Int = .max) -> [Candidate] {
+    private func pump(
+        _ key: RuleKey, _ lanes: inout Lanes, atMost most: Int = .max
+    ) -> [Candidate] {
         var started: [Candidate] = []
         lanes.stopWaiting(key, agenda)
         while let origin = lanes.origin(of: key) {

@@ -107,7 +107,9 @@ struct Lanes: Sendable {
 
     /// Takes the first load of a lane and gives it a slot.
     mutating func startFirst(_ key: RuleKey) -> Admission.Candidate? {
-        guard let candidate = lanes[key]?.queue.popFirst(), let lane = lanes[key] else { return nil }
+        guard let candidate = lanes[key]?.queue.popFirst(), let lane = lanes[key] else {
+            return nil
+        }
         waiting -= 1
         start(lane.origin)
         return candidate

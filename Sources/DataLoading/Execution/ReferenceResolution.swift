@@ -21,7 +21,8 @@ enum ReferenceResolution {
         } else if path.hasPrefix("/") {
             merged = removingDotSegments(path)
         } else {
-            let directory = basePath.prefix(through: basePath.lastIndex(of: "/") ?? basePath.startIndex)
+            let end = basePath.lastIndex(of: "/") ?? basePath.startIndex
+            let directory = basePath.prefix(through: end)
             merged = removingDotSegments(directory + path)
         }
         let origin = base.origin

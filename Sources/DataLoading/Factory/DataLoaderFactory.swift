@@ -36,6 +36,7 @@ public final class DataLoaderFactory: Sendable {
     ///   - delegate: Who hears of the loads; held weakly.
     ///   - delegateQueue: Where the delegate is called, one call at a time for each load; nil for a
     ///     private serial queue.
+    /// - Returns: The loader; dropping it cancels its loads.
     public func makeDataLoader(
         delegate: (any DataLoaderDelegate)? = nil, delegateQueue: DispatchQueue? = nil
     ) -> DataLoader {

@@ -78,6 +78,7 @@ struct ConsumptionLine: Encodable {
 
     /// A caller's word without what could start another line or steer a terminal.
     private static func printable(_ word: String) -> String {
-        String(String.UnicodeScalarView(word.unicodeScalars.map { $0.value < 0x20 || $0.value == 0x7F ? "?" : $0 }))
+        let scalars = word.unicodeScalars.map { $0.value < 0x20 || $0.value == 0x7F ? "?" : $0 }
+        return String(String.UnicodeScalarView(scalars))
     }
 }

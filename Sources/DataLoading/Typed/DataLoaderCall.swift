@@ -85,7 +85,9 @@ public final class DataLoaderCall: Sendable {
         }
     }
 
-    /// Cancels the load; handlers hear `DataLoaderError.cancelled`. Without effect after the end.
+    /// Cancels the load; handlers hear `DataLoaderError.cancelled`.
+    ///
+    /// Without effect after the end.
     public func cancel() {
         let token = state.withLock { state -> CancellationToken? in
             guard case .running(var running) = state else { return nil }
