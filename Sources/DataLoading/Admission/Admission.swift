@@ -27,6 +27,8 @@ final class Admission: Sendable {
     struct Candidate: Sendable {
         let waiting: any Waiting
         let turn: Int
+        /// When the load's deadline passes, nil when it has none.
+        let deadline: Instant?
     }
 
     /// What a load says of itself when it asks to go.
@@ -36,8 +38,6 @@ final class Admission: Sendable {
         let origin: Origin
         let loader: ObjectIdentifier
         let priority: Priority
-        /// When the load's deadline passes, nil when it has none.
-        let deadline: Instant?
     }
 
     private let limits: Limits
@@ -101,15 +101,25 @@ final class Admission: Sendable {
         for candidate in candidates { candidate.waiting.admitted(turn: candidate.turn) }
     }
 
+    /// A rate was set or a gate closed: some may go now, and some will never go in time.
     private func rateChanged(_ key: RuleKey?) {
-        let started = state.withLock { lanes in
+        let (started, hopeless) = state.withLock { lanes in
             var started: [Candidate] = []
+            var hopeless: [(Candidate, Duration)] = []
             for key in key.map({ [$0] }) ?? lanes.keys {
                 started += pump(key, &lanes)
+                guard lanes.length(key) > 0, let wait = limiter.wait(for: key, position: 0) else {
+                    continue
+                }
+                let late = lanes.removeAll(key, dueBefore: agenda.now + wait, agenda)
+                hopeless += late.map { ($0, wait) }
             }
-            return started
+            return (started, hopeless)
         }
         admit(started)
+        for (candidate, wait) in hopeless {
+            candidate.waiting.refused(turn: candidate.turn, .rateLimited(wait: wait))
+        }
     }
 
     fileprivate func laneIsDue(_ key: RuleKey) {
@@ -147,7 +157,7 @@ final class Admission: Sendable {
 
     /// The wait of a load that could not be over before its deadline.
     private func hopelessWait(of application: Application, in lanes: Lanes) -> Duration? {
-        guard let deadline = application.deadline else { return nil }
+        guard let deadline = application.candidate.deadline else { return nil }
         let remaining = deadline - agenda.now
         func wait(_ position: Int) -> Duration? {
             limiter.wait(for: application.key, position: position)
@@ -166,6 +176,8 @@ final class Admission: Sendable {
 protocol Waiting: AnyObject, Sendable {
     /// The load holds its slots; called once for a ticket that was not withdrawn, under no lock.
     func admitted(turn: Int)
+    /// The load cannot go before its deadline; called instead of `admitted`, under no lock.
+    func refused(turn: Int, _ error: DataLoaderError)
 }
 
 /// Wakes a lane when its next slot has come.

@@ -74,6 +74,20 @@ struct FairQueue<Element: Sendable>: Sendable {
         return takeOut(ticket.index, line: waiter.line)
     }
 
+    /// Takes out the elements that match, in no particular order.
+    mutating func removeAll(where matches: (Element) -> Bool) -> [Element] {
+        var removed: [Element] = []
+        for line in lineOf.values {
+            var next = lines[line]?.waiting.first
+            while let index = next {
+                next = waiters.index(after: index)
+                guard let waiter = waiters[index], matches(waiter.element) else { continue }
+                if let element = takeOut(index, line: line) { removed.append(element) }
+            }
+        }
+        return removed
+    }
+
     /// How many elements would leave before one that joins now, were nobody else to come.
     ///
     /// Counts turns: a loader that has few waiting is not behind one that has thousands.

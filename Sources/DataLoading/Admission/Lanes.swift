@@ -98,11 +98,25 @@ struct Lanes: Sendable {
     mutating func remove(_ ticket: Admission.Ticket, _ agenda: Agenda) -> Bool {
         guard lanes[ticket.key]?.queue.remove(ticket.place) != nil else { return false }
         waiting -= 1
-        if lanes[ticket.key]?.queue.isEmpty == true {
-            stopWaiting(ticket.key, agenda)
-            lanes[ticket.key] = nil
-        }
+        forgetIfEmpty(ticket.key, agenda)
         return true
+    }
+
+    private mutating func forgetIfEmpty(_ key: RuleKey, _ agenda: Agenda) {
+        guard lanes[key]?.queue.isEmpty == true else { return }
+        stopWaiting(key, agenda)
+        lanes[key] = nil
+    }
+
+    /// Takes out the loads whose deadline passes before an instant.
+    mutating func removeAll(
+        _ key: RuleKey, dueBefore instant: Instant, _ agenda: Agenda
+    ) -> [Admission.Candidate] {
+        let removed = lanes[key]?.queue.removeAll { $0.deadline.map { $0 < instant } ?? false }
+        guard let removed, !removed.isEmpty else { return [] }
+        waiting -= removed.count
+        forgetIfEmpty(key, agenda)
+        return removed
     }
 
     /// Takes the first load of a lane and gives it a slot.

@@ -3,16 +3,19 @@
 
 import Foundation
 
-/// What a transport tells about one attempt, with the turn and the slot that belong to it.
+/// What a transport tells about one attempt, with what belongs to the attempt whatever becomes of
+/// its load: the turn, the slot of its origin, the address it was sent to.
 final class AttemptSink: TransportSink {
     private let exchange: Exchange
-    private let turn: Int
-    private let origin: Origin
+    let turn: Int
+    let origin: Origin
+    let candidate: HostResolver.Candidate
 
-    init(exchange: Exchange, turn: Int, origin: Origin) {
+    init(exchange: Exchange, turn: Int, origin: Origin, candidate: HostResolver.Candidate) {
         self.exchange = exchange
         self.turn = turn
         self.origin = origin
+        self.candidate = candidate
     }
 
     func didReceiveInformational(_ head: ResponseHead) {}
@@ -26,10 +29,10 @@ final class AttemptSink: TransportSink {
     }
 
     func didEnd(_ end: TransportEnd) {
-        exchange.attemptEnded(turn: turn, origin: origin, report: end.report, failure: nil)
+        exchange.attemptEnded(self, report: end.report, failure: nil)
     }
 
     func didFail(_ failure: TransportFailure) {
-        exchange.attemptEnded(turn: turn, origin: origin, report: failure.report, failure: failure)
+        exchange.attemptEnded(self, report: failure.report, failure: failure)
     }
 }

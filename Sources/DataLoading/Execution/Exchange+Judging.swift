@@ -16,10 +16,12 @@ extension Exchange {
     }
 
     /// What comes after a failure: another address, another attempt, or the end.
-    func judge(_ failure: TransportFailure, _ attempt: Attempt) -> Step {
+    func judge(
+        _ failure: TransportFailure, sentTo candidate: HostResolver.Candidate
+    ) -> Step {
         let progress = state.withLock { state in
             if let host = state.progress.target?.origin.host {
-                state.progress.triedAddresses.insert(attempt.candidate.exclusion(forHost: host))
+                state.progress.triedAddresses.insert(candidate.exclusion(forHost: host))
             }
             // A connection that went silent must not swallow the next attempt too.
             if case .idleTimeout = failure.error { state.progress.needsFreshConnection = true }
@@ -114,11 +116,13 @@ extension Exchange {
     }
 
     /// Tells the resolver what an attempt says about its address.
-    func noteAddress(_ attempt: Attempt, failure: TransportFailure?, host: String) {
-        let outcome =
-            failure.map { AddressOutcome($0) } ?? attempt.head.map { AddressOutcome($0.status) }
+    func noteAddress(_ sink: AttemptSink, head: ResponseHead?, failure: TransportFailure?) {
+        // A response that was cut short on purpose still says how its server is.
+        let isCutShort = failure?.error == .cancelled
+        let fromHead = failure == nil || isCutShort ? head.map { AddressOutcome($0.status) } : nil
+        let outcome = fromHead ?? failure.map { AddressOutcome($0) }
         runtime.resolver.report(
-            attempt.candidate, forHost: host, outcome: outcome ?? .neutral)
+            sink.candidate, forHost: sink.origin.host, outcome: outcome ?? .neutral)
     }
 
     /// Tells the retry budget of a success.

@@ -24,7 +24,8 @@ extension Exchange {
             return true
         }
         guard delivers else { return }
-        recipient.didReceiveInitial(response(error: nil), from: self)
+        let error = head.status.isSuccess ? nil : DataLoaderError.status(head.status)
+        recipient.didReceiveInitial(response(error: error), from: self)
     }
 
     /// Body bytes came: collected, handed on, or left to go by.
@@ -72,11 +73,9 @@ extension Exchange {
     }
 
     /// The transport is done with an attempt, whole or not: its socket is closed or idle.
-    func attemptEnded(
-        turn: Int, origin: Origin, report: TransportReport, failure: TransportFailure?
-    ) {
+    func attemptEnded(_ sink: AttemptSink, report: TransportReport, failure: TransportFailure?) {
         let (isFirstEnd, ended) = state.withLock { state -> (Bool, Attempt?) in
-            guard let open = state.progress.openTurns.firstIndex(of: turn) else {
+            guard let open = state.progress.openTurns.firstIndex(of: sink.turn) else {
                 return (false, nil)
             }
             state.progress.openTurns.remove(at: open)
@@ -84,25 +83,35 @@ extension Exchange {
             if let failure, failure.sent != .nothingWritten {
                 state.progress.mayHaveBeenProcessed = true
             }
-            guard let attempt = state.attempt(turn: turn), state.enter(.starting) != nil else {
+            guard let attempt = state.attempt(turn: sink.turn), state.enter(.starting) != nil else {
                 return (true, nil)
             }
             return (true, attempt)
         }
         guard isFirstEnd else { return }
+        noteAddress(sink, head: ended?.head, failure: failure)
         guard let ended else {
-            runtime.admission.leave(origin)
+            runtime.admission.leave(sink.origin)
             return reportIfEnded()
         }
-        let next = conclude(ended, failure: failure, origin: origin)
-        // A further address of the same attempt takes the slot over.
-        if case .send = next {} else { runtime.admission.leave(origin) }
-        proceed(next)
+        let next = conclude(ended, sink, failure: failure)
+        switch next {
+        case .send:
+            // A further address of the same attempt takes the slot over.
+            proceed(next)
+        case .finish:
+            runtime.admission.leave(sink.origin)
+            proceed(next)
+        default:
+            runtime.admission.leave(sink.origin)
+            proceedElsewhere(next)
+        }
     }
 
     /// What comes after an attempt: by its head's verdict, or by its failure.
-    private func conclude(_ attempt: Attempt, failure: TransportFailure?, origin: Origin) -> Step {
-        noteAddress(attempt, failure: failure, host: origin.host)
+    private func conclude(
+        _ attempt: Attempt, _ sink: AttemptSink, failure: TransportFailure?
+    ) -> Step {
         switch attempt.verdict {
         case .discard(let step):
             return step
@@ -115,7 +124,7 @@ extension Exchange {
         case .deliver, .undecided:
             break
         }
-        if let failure { return judge(failure, attempt) }
+        if let failure { return judge(failure, sentTo: sink.candidate) }
         guard let head = attempt.head else {
             return .finish(.transport(reason: "an end without a head"))
         }
@@ -123,7 +132,7 @@ extension Exchange {
             if !state.progress.streams { state.progress.body = attempt.body }
         }
         guard head.status.isSuccess else { return .finish(.status(head.status)) }
-        noteSuccess(origin)
+        noteSuccess(sink.origin)
         return .finish(nil)
     }
 }

@@ -13,10 +13,10 @@ extension Exchange {
             state.progress.triedAddresses = []
             state.progress.stageBegan = runtime.agenda.now
             return Admission.Application(
-                candidate: Admission.Candidate(waiting: self, turn: turn),
+                candidate: Admission.Candidate(
+                    waiting: self, turn: turn, deadline: state.progress.deadline),
                 key: runtime.limiter.ruleKey(for: target), origin: target.origin,
-                loader: ObjectIdentifier(loader), priority: state.progress.base.priority,
-                deadline: state.progress.deadline)
+                loader: ObjectIdentifier(loader), priority: state.progress.base.priority)
         }
         guard let application else { return nil }
         let turn = application.candidate.turn
@@ -50,7 +50,8 @@ extension Exchange {
     /// Sends the request to an address, or to the one that the resolver puts first.
     func send(to address: HostResolver.Candidate?) -> Step? {
         guard let plan = planSend(to: address) else { return nil }
-        let sink = AttemptSink(exchange: self, turn: plan.turn, origin: plan.origin)
+        let sink = AttemptSink(
+            exchange: self, turn: plan.turn, origin: plan.origin, candidate: plan.candidate)
         let task = runtime.transport.start(plan.request, sink: sink)
         let isCurrent = state.withLock { state in
             state.updateAttempt(turn: plan.turn) { $0.task = task }
@@ -63,6 +64,7 @@ extension Exchange {
     private struct SendPlan: Sendable {
         let turn: Int
         let origin: Origin
+        let candidate: HostResolver.Candidate
         let request: TransportRequest
     }
 
@@ -73,13 +75,13 @@ extension Exchange {
             address ?? runtime.resolver.choose(forHost: host)
             ?? .name
         let plan = state.withLock { state -> SendPlan? in
-            let attempt = Attempt(candidate: candidate)
-            guard let turn = state.enter(.running(attempt)) else { return nil }
+            guard let turn = state.enter(.running(Attempt())) else { return nil }
             state.progress.head = nil
             state.progress.body = nil
             state.progress.openTurns.append(turn)
             let request = transportRequest(candidate, &state.progress)
-            return SendPlan(turn: turn, origin: target.origin, request: request)
+            return SendPlan(
+                turn: turn, origin: target.origin, candidate: candidate, request: request)
         }
         if plan == nil {
             runtime.resolver.report(candidate, forHost: host, outcome: .neutral)
@@ -138,7 +140,7 @@ extension Exchange {
             state.progress.metrics.backOffTime += now - state.progress.stageBegan
             return true
         }
-        if isCurrent { proceed(.authorise(from: 0)) }
+        if isCurrent { proceedElsewhere(.authorise(from: 0)) }
     }
 }
 
@@ -146,5 +148,10 @@ extension Exchange: Waiting {
     func admitted(turn: Int) {
         guard let origin = state.withLock({ $0.progress.target?.origin }) else { return }
         if holdsSlots(turn: turn, origin: origin) { proceed(.send(to: nil)) }
+    }
+
+    func refused(turn: Int, _ error: DataLoaderError) {
+        let isCurrent = state.withLock { $0.update(.starting, turn: turn) }
+        if isCurrent { proceed(.finish(error)) }
     }
 }

@@ -1,6 +1,8 @@
 // Copyright the DataLoading authors
 // SPDX-License-Identifier: Apache-2.0
 
+import Dispatch
+
 /// One load, from `perform` to its one outcome: the only owner of that outcome.
 ///
 /// ```
@@ -84,6 +86,12 @@ final class Exchange: Sendable {
                 case .finish(let error): finish(error)
                 }
         }
+    }
+
+    /// Walks on from a thread that all loads share, which an authoriser must not hold up.
+    func proceedElsewhere(_ step: Step) {
+        guard !factory.authorisers.isEmpty else { return proceed(step) }
+        DispatchQueue.global().async { self.proceed(step) }
     }
 
     /// Starts the load, or ends it with the reason why it may not start.

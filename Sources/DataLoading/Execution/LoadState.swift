@@ -102,8 +102,6 @@ struct LoadState: Sendable {
 struct Attempt: Sendable {
     /// The handle, missing until the transport has returned it.
     var task: (any TransportTask)?
-    /// The peer it was sent to.
-    let candidate: HostResolver.Candidate
     /// The final head, once it is there.
     var head: ResponseHead?
     /// What to do once the response has ended, known from its head.

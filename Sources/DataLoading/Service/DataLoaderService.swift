@@ -34,12 +34,6 @@ public final class DataLoaderService: Sendable {
         resolver = runtime.resolver
     }
 
-    deinit {
-        let transport = runtime.transport
-        // The last load is over; what the transport still holds is idle.
-        Task { await transport.shutDown() }
-    }
-
     /// Makes a factory whose loads are authorised by `authorisers`, in this order.
     public func makeFactory(authorisers: [any Authoriser] = []) -> DataLoaderFactory {
         let factory = DataLoaderFactory(service: self, authorisers: authorisers)
