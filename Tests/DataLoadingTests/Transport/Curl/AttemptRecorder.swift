@@ -3,6 +3,7 @@
 
 @testable import DataLoading
 import Foundation
+import Testing
 
 /// A sink that keeps what it hears of one attempt, and lets a test wait for its end.
 final class AttemptRecorder: TransportSink {
@@ -112,5 +113,12 @@ extension Transport {
     /// Runs a GET to its end.
     func get(_ url: URL) async -> AttemptRecorder.Record {
         await run(TransportRequest(url: url))
+    }
+}
+
+extension URL {
+    /// The root of a host that no server has.
+    static func host(_ name: String) throws -> URL {
+        try #require(URL(string: "http://\(name)/"))
     }
 }
