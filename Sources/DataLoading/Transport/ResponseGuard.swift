@@ -33,6 +33,7 @@ struct ResponseGuard {
     private(set) var trailers: [HTTPHeaders.Field] = []
 
     private let byteLimit: Int
+    private let allowsHTTP2: Bool
     private var fieldCount = 0
     private var informationalCount = 0
     private var status = 0
@@ -41,8 +42,9 @@ struct ResponseGuard {
     private var transferCoding: Bool = false
     private var mayFold = false
 
-    init(byteLimit: Int) {
+    init(byteLimit: Int, allowsHTTP2: Bool = false) {
         self.byteLimit = byteLimit
+        self.allowsHTTP2 = allowsHTTP2
     }
 
     /// Takes one line, its end included; the event is there after an empty line.
@@ -107,8 +109,8 @@ struct ResponseGuard {
         } else if line.starts(with: "HTTP/1.0 ".utf8) {
             minorVersion = 0
             digits = 9
-        } else if line.starts(with: "HTTP/2 ".utf8) {
-            // libcurl's own text for HTTP/2; over HTTP/1 it refuses that line by itself.
+        } else if allowsHTTP2, line.starts(with: "HTTP/2 ".utf8) {
+            // libcurl's own text for HTTP/2; over HTTP/1, 7.88 takes a server's for it.
             minorVersion = nil
             digits = 7
         } else {

@@ -43,7 +43,9 @@
             self.length = length
         }
 
-        /// The next bytes; nil at the end. The last ones come only once the length is proved.
+        /// The next bytes; nil at the end.
+        ///
+        /// The last ones come only once the length is proved.
         mutating func next() throws(DataLoaderError) -> Data? {
             guard !isAtEnd else { return nil }
             let chunk = try read(atMost: limit)

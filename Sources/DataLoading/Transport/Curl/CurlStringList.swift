@@ -5,8 +5,9 @@
 
     import CCurl
 
-    /// A `curl_slist` in one allocation. libcurl reads it and keeps no copy, so it must outlive the
-    /// transfer that it is given to.
+    /// A `curl_slist` in one allocation.
+    ///
+    /// libcurl reads it and keeps no copy, so it must outlive the transfer that it is given to.
     final class CurlStringList {
         private let memory: UnsafeMutableRawPointer
 

@@ -21,6 +21,7 @@
             guard let task, !task.isCancelled else { return false }
             attempt.sends += 1
             attempt.lastActivity = loop.now
+            loop.expectActivity(self)
             if attempt.sends == 1 || (attempt.sends == 2 && task.request.maySendTwice) {
                 return true
             }

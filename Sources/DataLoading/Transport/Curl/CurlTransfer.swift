@@ -90,7 +90,9 @@
                 throw .body
             }
             self.task = task
-            attempt = CurlAttempt(response: ResponseGuard(byteLimit: request.headLimit))
+            let allowsHTTP2 = origin?.isSecure == true && !request.streamsResponse
+            attempt = CurlAttempt(
+                response: ResponseGuard(byteLimit: request.headLimit, allowsHTTP2: allowsHTTP2))
             attempt.connectDeadline = LoopClock.instant(
                 task.start, after: task.request.connectTimeout)
             attempt.idleLimit = task.request.idleTimeout.wholeNanoseconds

@@ -39,7 +39,9 @@
             self.lookup = lookup
         }
 
-        /// Looks a name up; the answer comes on another thread. Equal names are the caller's to join.
+        /// Looks a name up; the answer comes on another thread.
+        ///
+        /// Equal names are the caller's to join.
         func resolve(_ name: String, answer: @escaping @Sendable (NameAnswer) -> Void) {
             let needsWorker = state.withLock { state in
                 state.waiting.append((name, answer))
