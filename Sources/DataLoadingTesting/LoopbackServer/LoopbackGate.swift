@@ -14,7 +14,8 @@ public final class LoopbackGate: Sendable {
         /// Made for the first thread that waits, gone with the last: idle gates hold no descriptor.
         var pipe: WakePipe?
         var threads = 0
-        var tasks: [CheckedContinuation<Void, Never>] = []
+        var tasks: [Int: CheckedContinuation<Void, Never>] = [:]
+        var nextTask = 0
     }
 
     private let state = Locked(State())
@@ -31,23 +32,31 @@ public final class LoopbackGate: Sendable {
     public func open() {
         let (pipe, tasks) = state.withLock { state in
             state.isOpen = true
-            defer { state.tasks = [] }
-            return (state.pipe, state.tasks)
+            defer { state.tasks = [:] }
+            return (state.pipe, Array(state.tasks.values))
         }
         pipe?.fire()
         for task in tasks { task.resume() }
     }
 
-    /// Returns when the gate is open.
-    ///
-    /// It does not react to the cancellation of the task.
+    /// Returns when the gate is open, or the task is cancelled.
     public func opened() async {
-        await withCheckedContinuation { continuation in
-            let isOpen = state.withLock { state in
-                if !state.isOpen { state.tasks.append(continuation) }
-                return state.isOpen
+        let ticket = state.withLock { state in
+            defer { state.nextTask += 1 }
+            return state.nextTask
+        }
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                // Asked inside the lock, where the handler below cannot have come in between.
+                let mayReturn = state.withLock { state in
+                    if Task.isCancelled || state.isOpen { return true }
+                    state.tasks[ticket] = continuation
+                    return false
+                }
+                if mayReturn { continuation.resume() }
             }
-            if isOpen { continuation.resume() }
+        } onCancel: {
+            state.withLock { $0.tasks.removeValue(forKey: ticket) }?.resume()
         }
     }
 

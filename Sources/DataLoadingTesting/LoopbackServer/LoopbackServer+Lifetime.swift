@@ -8,7 +8,8 @@ extension LoopbackServer {
     ///
     /// Waits, pauses and stalls of scripts end at once; a closure that blocks is waited for.
     /// Connections are closed in order or, if asked, reset. Records stay; tasks that wait for more
-    /// of them return. Stopping again does nothing.
+    /// of them return. Stopping again does nothing. An answer must not stop its own server: its
+    /// thread would be left.
     public func stop(resettingConnections: Bool = false) {
         end(in: .stopped, resettingConnections: resettingConnections)
         recorder.finish()

@@ -6,7 +6,7 @@
     import Foundation
     import Testing
 
-    /// That nothing is left right after `stop()`: each test is alone in a process.
+    /// That nothing is left right after `stop()`, and much fits before: each test has a process.
     @Suite struct LoopbackBaselineTests {
         @Test func `leaves no thread and no descriptor behind`() async {
             await #expect(processExitsWith: .success) {
@@ -17,6 +17,25 @@
                     try Self.useServer()
                     guard Self.count("/proc/self/task") == threads else { exit(1) }
                     guard Self.count("/proc/self/fd") == descriptors else { exit(2) }
+                }
+            }
+        }
+
+        @Test func `serves a thousand connections at once`() async {
+            await #expect(processExitsWith: .success) {
+                var limit = rlimit(rlim_cur: 4096, rlim_max: 4096)
+                guard setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else {
+                    exit(1)
+                }
+                let gate = LoopbackGate()
+                let server = try LoopbackServer { _ in .ok("all").preceded(by: .wait(for: gate)) }
+                let clients = try (0..<1000).map { _ in try RawClient(port: server.port) }
+                for client in clients { try client.send("GET / HTTP/1.1\r\n\r\n") }
+                await server.waitForRequests(1000)
+                guard server.openConnectionCount == 1000 else { exit(2) }
+                gate.open()
+                for client in clients {
+                    guard try client.response().text == "all" else { exit(3) }
                 }
             }
         }

@@ -104,6 +104,11 @@ import Testing
         let task = Task { await server.waitForRequests(1) }
         task.cancel()
         #expect(await task.value.isEmpty)
+        let gate = LoopbackGate()
+        let held = Task { await gate.opened() }
+        held.cancel()
+        await held.value
+        #expect(!gate.isOpen)
     }
 
     @Test func `lets nobody wait for a stopped server`() async throws {

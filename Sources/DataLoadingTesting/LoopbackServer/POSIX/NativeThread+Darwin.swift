@@ -24,5 +24,10 @@
             }
             return handle
         }
+
+        /// No list to wait for.
+        static var currentNumber: Int? { nil }
+
+        static func awaitRemoval(of number: Int) {}
     }
 #endif

@@ -33,5 +33,25 @@
             }
             return handle
         }
+
+        /// The running thread's number in the process's list; nil where there is no such list.
+        static var currentNumber: Int? {
+            var path = [UInt8](repeating: 0, count: 64)
+            let count = readlink("/proc/thread-self", &path, path.count)
+            let digits = path.prefix(max(0, count)).split(separator: UInt8(ascii: "/")).last
+            return digits.flatMap { Int(String(decoding: $0, as: UTF8.self)) }
+        }
+
+        /// Lets a joined thread leave the list.
+        ///
+        /// The kernel wakes who joins a moment before it strikes the thread from the list, where
+        /// somebody who counts threads would still find it. A number that was given out again ends
+        /// the wait as well.
+        static func awaitRemoval(of number: Int) {
+            for _ in 0..<100_000 {
+                guard access("/proc/self/task/\(number)", F_OK) == 0 else { return }
+                sched_yield()
+            }
+        }
     }
 #endif

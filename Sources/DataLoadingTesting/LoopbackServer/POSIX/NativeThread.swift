@@ -14,44 +14,51 @@ import DataLoading
 /// A thread that can be joined, with a stack small enough to have a thousand of them.
 final class NativeThread: Sendable {
     private let handle: Locked<Handle?>
+    private let body: Body
 
     /// Starts a thread that runs `body` once.
     ///
     /// Half a mebibyte of address space holds a handler with some JSON and the sanitizers' larger
     /// frames; only touched pages take memory.
     init(stackSize: Int = 512 * 1024, _ body: @escaping @Sendable () -> Void) throws {
-        let box = Unmanaged.passRetained(Body(run: body))
+        self.body = Body(body)
+        let passed = Unmanaged.passRetained(self.body)
         do {
-            handle = Locked(try Self.spawn(stackSize: stackSize, box.toOpaque()))
+            handle = Locked(try Self.spawn(stackSize: stackSize, passed.toOpaque()))
         } catch {
-            box.release()
+            passed.release()
             throw error
         }
     }
 
     /// Waits for the end of the thread; on the thread itself, lets it go instead.
     func join() {
-        let taken = handle.withLock { handle in
-            defer { handle = nil }
-            return handle
-        }
-        guard let taken else { return }
-        if pthread_equal(taken, pthread_self()) != 0 {
+        guard let taken = handle.withLock({ $0.take() }) else { return }
+        guard pthread_equal(taken, pthread_self()) == 0 else {
             pthread_detach(taken)
-        } else {
-            pthread_join(taken, nil)
+            return
         }
+        pthread_join(taken, nil)
+        if let number = body.number.withLock({ $0 }) { Self.awaitRemoval(of: number) }
     }
 
+    /// The start of every thread, with the body that it was given.
     static func enter(_ context: UnsafeMutableRawPointer) {
         Unmanaged<Body>.fromOpaque(context).takeRetainedValue().run()
     }
 
     private final class Body: Sendable {
-        let run: @Sendable () -> Void
+        let number = Locked<Int?>(nil)
+        private let work: Locked<(@Sendable () -> Void)?>
 
-        init(run: @escaping @Sendable () -> Void) {
-            self.run = run
+        init(_ work: @escaping @Sendable () -> Void) {
+            self.work = Locked(work)
+        }
+
+        func run() {
+            number.withLock { $0 = NativeThread.currentNumber }
+            // Taken out, so that nothing the work holds lives longer than it runs.
+            work.withLock { $0.take() }?()
         }
     }
 }
