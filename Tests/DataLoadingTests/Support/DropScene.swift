@@ -1,0 +1,149 @@
+// Copyright the DataLoading authors
+// SPDX-License-Identifier: Apache-2.0
+
+#if os(Linux)
+    import DataLoading
+    import DataLoadingTesting
+    import Foundation
+
+    /// A load that has come to a stage, on a real socket where the stage has one.
+    final class DropScene: Sendable {
+        /// What a load waits for when its owner goes.
+        enum Stage: CaseIterable, Sendable {
+            case rateLimited, authorising, backingOff, connecting, waitingForHead, midBody, paused
+
+            /// Whether the server has a connection that must be seen to close.
+            var hasConnection: Bool { [.waitingForHead, .midBody, .paused].contains(self) }
+
+            /// What the server has seen by then.
+            var targets: [String] {
+                switch self {
+                case .rateLimited, .authorising: []
+                case .connecting: ["/started"]
+                case .backingOff, .waitingForHead, .midBody, .paused: ["/load"]
+                }
+            }
+        }
+
+        let server: LoopbackServer
+        let service: DataLoaderService
+        let observer = RecordingObserver()
+        let delegate: RecordingDelegate
+        private let stage: Stage
+        private let transport = SpyTransport(CurlTransport())
+        private let policy = RecordingPolicy()
+        private let authoriser = HoldingAuthoriser()
+        private let sentinel: DataLoader
+        private let loader: Locked<DataLoader?>
+        private let unblock = DispatchSemaphore(value: 0)
+
+        init(_ stage: Stage) async throws {
+            self.stage = stage
+            let answer = Self.answer(at: stage)
+            server = try LoopbackServer { $0.target == "/sentinel" ? .ok() : answer }
+            var configuration = DataLoaderService.Configuration()
+            configuration.transport = transport
+            service = DataLoaderService(configuration: configuration)
+            service.addConsumptionObserver(observer, on: DispatchQueue(label: "observer"))
+            delegate = RecordingDelegate(
+                supportsChunks: true,
+                onEvent: { [unblock] event in
+                    if case .chunk = event, stage == .paused { unblock.wait() }
+                })
+            let factory = service.makeFactory(
+                authorisers: stage == .authorising ? [authoriser] : [])
+            loader = Locked(factory.makeDataLoader(delegate: delegate))
+            sentinel = service.makeFactory().makeDataLoader()
+            try await begin()
+        }
+
+        /// Drops the owner's only reference, and lets what was held go on if it can.
+        func dropLoader() {
+            loader.withLock { $0 = nil }
+            authoriser.answerAll()
+            unblock.signal()
+        }
+
+        /// Loads something else over the same service, so that whatever was left would show.
+        func loadSentinel() async throws {
+            service.rateLimiter.setRequestsPerSecond(nil, for: server.url("/load"))
+            _ = try await sentinel.response(for: DataLoaderRequest(url: server.url("/sentinel")))
+            _ = await observer.entries(stage == .connecting ? 3 : 2)
+        }
+
+        /// What the observers heard of the load.
+        func ending() async -> RecordingObserver.Entry? {
+            await observer.entries(stage == .connecting ? 2 : 1).last
+        }
+
+        /// Plays every stage once; false when an object outlives its scene.
+        @discardableResult static func playEveryStage() async throws -> Bool {
+            var isClean = true
+            for stage in Stage.allCases {
+                weak var delegate: RecordingDelegate?
+                weak var service: DataLoaderService?
+                do {
+                    let scene = try await DropScene(stage)
+                    (delegate, service) = (scene.delegate, scene.service)
+                    scene.dropLoader()
+                    _ = await scene.ending()
+                    await scene.service.shutDown(gracePeriod: .zero)
+                    scene.server.stop()
+                }
+                isClean = isClean && delegate == nil && service == nil
+            }
+            return isClean
+        }
+
+        private func begin() async throws {
+            var request = DataLoaderRequest(url: server.url("/load"))
+            request.chunks = stage == .midBody || stage == .paused
+            request.retryPolicy = policy
+            let hole = stage == .connecting ? try LoopbackBlackHole() : nil
+            if let hole { request.url = hole.url() }
+            if stage == .rateLimited {
+                service.rateLimiter.setRequestsPerSecond(0, for: request.url)
+            }
+            loader.withLock { $0 }?.perform(request)
+            switch stage {
+            case .rateLimited: break
+            case .authorising: await authoriser.held(1)
+            case .backingOff: await policy.asked()
+            case .connecting: try await transportHasStarted()
+            case .waitingForHead: _ = await server.waitForRequests(1)
+            case .midBody: _ = await delegate.events(2)
+            case .paused: _ = await transport.flowChanges(1)
+            }
+            _ = hole
+        }
+
+        /// The transport takes attempts in order: once a later one is over, the load's has begun.
+        private func transportHasStarted() async throws {
+            _ = try await sentinel.response(for: DataLoaderRequest(url: server.url("/started")))
+        }
+
+        private static func answer(at stage: Stage) -> LoopbackResponse {
+            switch stage {
+            case .backingOff: .status(503)
+            case .waitingForHead: .steps(.stall)
+            case .midBody: .status(200, headers: ["Content-Length": "10"], body: "12345")
+                    .followed(by: .flush, .stall)
+            case .paused: .ok(.pattern(50_000_000))
+            case .rateLimited, .authorising, .connecting: .ok()
+            }
+        }
+    }
+
+    /// Asks for a long pause, and tells when it was asked.
+    private final class RecordingPolicy: RetryPolicy {
+        private let questions = EventRecorder<Int>()
+
+        func asked() async { _ = await questions.first(1) }
+
+        func delay(afterAttempt n: Int, outcome: AttemptOutcome) -> Duration? {
+            guard outcome.isTransient else { return nil }
+            questions.record(n)
+            return .seconds(30)
+        }
+    }
+#endif

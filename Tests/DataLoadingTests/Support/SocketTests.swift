@@ -1,0 +1,8 @@
+// Copyright the DataLoading authors
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+
+/// Every suite that uses sockets is nested here: they run one after another, so that what one of
+/// them measures is its own.
+@Suite(.serialized) enum SocketTests {}
