@@ -25,17 +25,20 @@
         func close() {
             resolver.stop()
             for transfer in Array(running.values) { finish(transfer, .serviceInvalidated) }
-            for message in mailbox.close() {
-                switch message {
-                case .start(let task):
-                    task.sink.didFail(TransportFailure(.serviceInvalidated, sent: .nothingWritten))
-                case .reset(let done): done()
-                default: break
-                }
-            }
+            for message in mailbox.close() { refuse(message) }
             reset()
             for transfer in pool { transfer.free() }
             pool = []
+        }
+
+        /// Answers a message that came too late.
+        func refuse(_ message: LoopMessage) {
+            switch message {
+            case .start(let task):
+                task.sink.didFail(TransportFailure(.serviceInvalidated, sent: .nothingWritten))
+            case .reset(let done): done()
+            default: break
+            }
         }
 
         /// The peer's numeric address; one text for all attempts in a row to the same peer.

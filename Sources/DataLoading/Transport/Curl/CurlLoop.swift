@@ -92,7 +92,10 @@
 
         private func takeMessages() {
             mailbox.take(into: &messages)
-            for message in messages where ending == nil { handle(message) }
+            for message in messages {
+                // What stands behind the order to end is heard, too.
+                if ending == nil { handle(message) } else if ending == .shutDown { refuse(message) }
+            }
             messages.removeAll(keepingCapacity: true)
         }
 

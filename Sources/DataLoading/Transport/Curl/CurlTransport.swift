@@ -45,7 +45,7 @@
 
         deinit {
             // Attempts that run are finished; the thread then ends by itself.
-            if case .running(let loop) = state.withLock({ $0 }) { loop.mailbox.post(.retire) }
+            loopHandle?.mailbox.post(.retire)
         }
 
         /// Starts one attempt.
@@ -68,7 +68,7 @@
 
         /// Drops idle connections and known names; attempts that run are not touched.
         public func reset() async {
-            guard case .running(let loop) = state.withLock({ $0 }) else { return }
+            guard let loop = loopHandle else { return }
             await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
                 if !loop.mailbox.post(.reset { continuation.resume() }) { continuation.resume() }
             }
@@ -89,6 +89,11 @@
             }
             loop?.mailbox.post(.shutDown)
             await loop?.waitUntilOver()
+        }
+
+        /// The loop that runs; nil before the first attempt and after `shutDown`.
+        var loopHandle: LoopHandle? {
+            state.withLock { if case .running(let loop) = $0 { loop } else { nil } }
         }
 
         private func runningLoop(_ library: CurlLibrary) -> (LoopHandle?, DataLoaderError) {

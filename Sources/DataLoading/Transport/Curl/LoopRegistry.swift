@@ -53,6 +53,9 @@
             return handle
         }
 
+        /// Whether the thread is there.
+        var isRunning: Bool { state.withLock { !$0.isOver } }
+
         /// Returns when the thread and its descriptors are gone.
         func waitUntilOver() async {
             await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in

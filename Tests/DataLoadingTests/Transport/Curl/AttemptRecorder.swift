@@ -14,10 +14,16 @@ final class AttemptRecorder: TransportSink {
         var byteCount: Int64 = 0
         var end: TransportEnd?
         var failure: TransportFailure?
+        /// When the ending came, whenever the test got to see it.
+        var endedAt: ContinuousClock.Instant?
         /// How many ends and failures came; 1 is right.
         var endings = 0
         /// Events after an ending; 0 is right.
         var late = 0
+
+        func time(since start: ContinuousClock.Instant) -> Duration {
+            (endedAt ?? .now) - start
+        }
 
         var error: DataLoaderError? { failure?.error }
         var text: String { String(decoding: body, as: UTF8.self) }
@@ -95,6 +101,7 @@ final class AttemptRecorder: TransportSink {
             if state.record.endings > 0 { state.record.late += 1 }
             change(&state.record)
             state.record.endings += 1
+            state.record.endedAt = .now
             defer { state.waiters = [] }
             return (state.record, state.waiters)
         }

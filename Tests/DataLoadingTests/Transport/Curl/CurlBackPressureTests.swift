@@ -1,0 +1,161 @@
+// Copyright the DataLoading authors
+// SPDX-License-Identifier: Apache-2.0
+
+#if canImport(Glibc) || canImport(Musl)
+    @testable import DataLoading
+    import DataLoadingTesting
+    import Foundation
+    import Testing
+
+    /// A paused attempt holds its server back, and loses and doubles no byte.
+    @Suite(.serialized) struct CurlBackPressureTests {
+        private let transport = CurlTransport()
+
+        private func start(_ url: URL, _ sink: AttemptRecorder) -> any TransportTask {
+            var attempt = TransportRequest(url: url)
+            attempt.streamsResponse = true
+            attempt.bodyLimit = nil
+            attempt.idleTimeout = .milliseconds(500)
+            return transport.start(attempt, sink: sink)
+        }
+
+        @Test func `reads 600 MB in small steps, in bounded memory`() async throws {
+            let size: Int64 = 600_000_000
+            let server = try LoopbackServer { _ in .ok(.pattern(size)) }
+            let checker = PausingChecker(pauseEvery: 25_000_000)
+            let before = residentBytes()
+            let peak = Locked(0)
+            let sink = AttemptRecorder(
+                keepsBody: false,
+                onBytes: { bytes in
+                    checker.check(bytes)
+                    if checker.isPaused {
+                        let now = residentBytes()
+                        peak.withLock { $0 = max($0, now) }
+                    }
+                })
+            let task = start(server.url(), sink)
+            checker.watch(task)
+            let record = await sink.ended()
+            #expect(record.error == nil)
+            #expect(record.byteCount == size)
+            #expect(checker.isWhole)
+            #expect(checker.pauses > 20)
+            #expect(peak.withLock { $0 } - before < 64_000_000)
+        }
+
+        @Test func `holds the server back while paused, and does not time out`() async throws {
+            let server = try LoopbackServer { _ in .ok(.pattern(100_000_000)) }
+            let began = LoopbackGate()
+            let sink = AttemptRecorder(keepsBody: false, onBytes: { _ in began.open() })
+            let task = start(server.url(), sink)
+            await began.opened()
+            task.pause()
+            // Longer than the idle limit, which stands still meanwhile.
+            let other = try LoopbackServer { _ in
+                .ok("x").preceded(by: .pause(.milliseconds(700)))
+            }
+            #expect(await transport.get(other.url()).text == "x")
+            let sent = server.connections[0].bytesSent
+            #expect(sent < 30_000_000)
+            #expect(await transport.get(other.url()).text == "x")
+            #expect(server.connections[0].bytesSent == sent)
+            #expect(sink.record.endings == 0)
+            task.resume()
+            #expect(await sink.ended().byteCount == 100_000_000)
+        }
+
+        @Test func `decodes no more than a step ahead while paused`() async throws {
+            let size: Int64 = 100_000_000
+            let bomb = LoopbackPayload.gzipBomb(inflatedCount: size)
+            let server = try LoopbackServer { _ in .ok(bomb, headers: ["Content-Encoding": "gzip"])
+            }
+            let checker = PausingChecker(pauseEvery: 1_000_000, isZero: true)
+            let sink = AttemptRecorder(keepsBody: false, onBytes: { checker.check($0) })
+            checker.watch(start(server.url(), sink))
+            let record = await sink.ended()
+            #expect(record.error == nil)
+            #expect(record.byteCount == size)
+            #expect(checker.isWhole)
+            #expect(checker.pauses > 90)
+            #expect(checker.mostWhilePaused <= 65_536)
+            #expect(record.report.bodyBytesReceived == bomb.count)
+            #expect(record.report.decodedBytes == size)
+        }
+    }
+
+    /// Checks a body byte by byte, and pauses its task again and again; another thread resumes it.
+    private final class PausingChecker: Sendable {
+        private struct State {
+            var task: (any TransportTask)?
+            var position: Int64 = 0
+            var isWhole = true
+            var isPaused = false
+            var pauses = 0
+            var sincePause: Int64 = 0
+            var whilePaused: Int64 = 0
+            var mostWhilePaused: Int64 = 0
+        }
+
+        private let state = Locked(State())
+        private let pauseEvery: Int64
+        private let isZero: Bool
+        private let queue = DispatchQueue(label: "resume")
+
+        init(pauseEvery: Int64, isZero: Bool = false) {
+            self.pauseEvery = pauseEvery
+            self.isZero = isZero
+        }
+
+        var isWhole: Bool { state.withLock { $0.isWhole } }
+        var isPaused: Bool { state.withLock { $0.isPaused } }
+        var pauses: Int { state.withLock { $0.pauses } }
+        var mostWhilePaused: Int64 { state.withLock { $0.mostWhilePaused } }
+
+        func watch(_ task: any TransportTask) {
+            state.withLock { $0.task = task }
+        }
+
+        func check(_ bytes: Data) {
+            let isZero = isZero
+            let pauseEvery = pauseEvery
+            let toPause: (any TransportTask)? = state.withLock { state in
+                // The start of each piece shows what was lost or doubled before it.
+                let start = bytes.prefix(64)
+                let isRight =
+                    isZero
+                    ? start.allSatisfy { $0 == 0 }
+                    : LoopbackPayload.patternMatches(start, at: state.position)
+                state.isWhole = state.isWhole && isRight
+                state.position += Int64(bytes.count)
+                state.sincePause += Int64(bytes.count)
+                if state.isPaused {
+                    state.whilePaused += Int64(bytes.count)
+                    state.mostWhilePaused = max(state.mostWhilePaused, state.whilePaused)
+                }
+                guard state.sincePause >= pauseEvery, !state.isPaused else { return nil }
+                state.sincePause = 0
+                state.isPaused = true
+                state.pauses += 1
+                return state.task
+            }
+            guard let toPause else { return }
+            toPause.pause()
+            queue.async { [self] in
+                state.withLock { state in
+                    state.isPaused = false
+                    state.whilePaused = 0
+                }
+                toPause.resume()
+            }
+        }
+    }
+
+    /// The process's resident memory.
+    func residentBytes() -> Int {
+        guard let text = try? String(contentsOfFile: "/proc/self/statm", encoding: .utf8),
+            let pages = text.split(separator: " ").dropFirst().first.flatMap({ Int($0) })
+        else { return 0 }
+        return pages * 4_096
+    }
+#endif
