@@ -60,7 +60,7 @@ public final class LoopbackGate: Sendable {
         }
     }
 
-    /// Runs `wait` with a descriptor that hangs up when the gate opens; not at all when it is open.
+    /// Runs `wait` with a descriptor that is ready once the gate opens; not at all when it is open.
     func withDescriptor(_ wait: (Int32) throws -> Void) throws {
         guard let pipe = try enter() else { return }
         defer { leave() }

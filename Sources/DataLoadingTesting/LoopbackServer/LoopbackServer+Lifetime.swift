@@ -12,6 +12,7 @@ extension LoopbackServer {
     /// thread would be left.
     public func stop(resettingConnections: Bool = false) {
         end(in: .stopped, resettingConnections: resettingConnections)
+        reservation.release()
         recorder.finish()
     }
 
@@ -19,14 +20,7 @@ extension LoopbackServer {
     ///
     /// Returns when that is done. The port stays the server's; records and counts go on.
     public func goDown(resettingConnections: Bool = false) {
-        end(in: .down(reservation: nil), resettingConnections: resettingConnections)
-        guard let made = try? ListeningSocket.make(configuration, port: port) else { return }
-        let isKept = state.withLock { state in
-            guard case .down(nil) = state else { return false }
-            state = .down(reservation: made.descriptor)
-            return true
-        }
-        if !isKept { SystemCall.release(made.descriptor) }
+        end(in: .down, resettingConnections: resettingConnections)
     }
 
     /// Listens again after `goDown()`; does nothing when it listens, or was stopped.
@@ -34,14 +28,10 @@ extension LoopbackServer {
     /// Throws when the system will not listen, on the port as it was.
     public func comeUp() throws {
         try state.withLock { state in
-            guard case .down(let reservation) = state else { return }
-            let listener =
-                try reservation ?? ListeningSocket.make(configuration, port: port).descriptor
-            // From here on the descriptor is the acceptor's, whatever happens.
-            state = .down(reservation: nil)
+            guard case .down = state else { return }
             let acceptor = try Acceptor(
-                listener: listener, recorder: recorder, configuration: configuration, script: script
-            )
+                listener: try reservation.makeListener(configuration), recorder: recorder,
+                configuration: configuration, script: script)
             state = .listening(acceptor)
         }
     }
@@ -52,13 +42,7 @@ extension LoopbackServer {
             defer { state = next }
             return state
         }
-        switch last {
-        case .listening(let acceptor):
-            acceptor.stop(resettingConnections: resettingConnections)
-        case .down(let reservation):
-            if let reservation { SystemCall.release(reservation) }
-        case .stopped:
-            break
-        }
+        guard case .listening(let acceptor) = last else { return }
+        acceptor.stop(resettingConnections: resettingConnections)
     }
 }

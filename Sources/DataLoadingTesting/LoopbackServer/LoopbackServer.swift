@@ -22,8 +22,7 @@ public import Foundation
 public final class LoopbackServer: Sendable {
     enum State {
         case listening(Acceptor)
-        /// Not listening, with a bound socket that keeps the port from being given to others.
-        case down(reservation: Int32?)
+        case down
         case stopped
     }
 
@@ -33,7 +32,8 @@ public final class LoopbackServer: Sendable {
     public let configuration: Configuration
     let recorder: Recorder
     let script: Locked<LoopbackScript>
-    let state: Locked<State>
+    let reservation: PortReservation
+    let state = Locked(State.down)
 
     /// Makes a server that answers each request by a closure, and starts it.
     public convenience init(
@@ -58,9 +58,8 @@ public final class LoopbackServer: Sendable {
         self.script = Locked(script)
         recorder = Recorder(
             requestLimit: configuration.recordLimit, connectionLimit: configuration.recordLimit)
-        let (descriptor, port) = try ListeningSocket.make(configuration, port: configuration.port)
-        self.port = port
-        state = Locked(.down(reservation: descriptor))
+        reservation = try PortReservation(configuration)
+        port = reservation.port
         try comeUp()
     }
 

@@ -175,7 +175,8 @@ extension [UInt8] {
 }
 
 #if os(Linux) || os(Android)
-    private let streamKind = Int32(SOCK_STREAM.rawValue)
+    // A program started by another test must not hold a copy of a connection that is closed here.
+    private let streamKind = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
     private let quietly = Int32(MSG_NOSIGNAL)
 #else
     private let streamKind = SOCK_STREAM

@@ -16,13 +16,22 @@
             return descriptor
         }
 
+        /// Takes a connection that a started program does not inherit.
+        static func acceptPrivately(_ listener: Int32) -> Int32 {
+            let descriptor = accept(listener, nil, nil)
+            guard descriptor >= 0 else { return descriptor }
+            _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
+            silenceSignals(descriptor)
+            return descriptor
+        }
+
+        static let sendFlags: Int32 = 0
+
         /// Forbids SIGPIPE for the socket; here it is no flag of `send`.
-        static func silenceSignals(_ descriptor: Int32) {
+        private static func silenceSignals(_ descriptor: Int32) {
             var on: Int32 = 1
             let size = socklen_t(MemoryLayout<Int32>.size)
             _ = setsockopt(descriptor, SOL_SOCKET, SO_NOSIGPIPE, &on, size)
         }
-
-        static let sendFlags: Int32 = 0
     }
 #endif

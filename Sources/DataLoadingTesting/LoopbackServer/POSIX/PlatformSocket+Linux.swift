@@ -20,9 +20,28 @@
             return try SystemCall.check("socket", socket(family, kind, 0))
         }
 
-        /// Nothing to do: here each call to `send` says it.
-        static func silenceSignals(_ descriptor: Int32) {}
+        /// Takes a connection that, from its first moment on, no started program inherits.
+        ///
+        /// A program that holds a copy would keep a closed connection open. The C library shows
+        /// `accept4` to GNU programs only, so it is looked up by its name.
+        static func acceptPrivately(_ listener: Int32) -> Int32 {
+            guard let accept4 else {
+                let descriptor = accept(listener, nil, nil)
+                if descriptor >= 0 { _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC) }
+                return descriptor
+            }
+            return accept4(listener, nil, nil, Int32(SOCK_CLOEXEC.rawValue))
+        }
 
         static let sendFlags = Int32(MSG_NOSIGNAL)
+
+        private typealias Accept4 =
+            @convention(c) (
+                Int32, UnsafeMutablePointer<sockaddr>?, UnsafeMutablePointer<socklen_t>?, Int32
+            ) -> Int32
+
+        private static let accept4 = dlsym(nil, "accept4").map {
+            unsafeBitCast($0, to: Accept4.self)
+        }
     }
 #endif

@@ -13,12 +13,9 @@
 enum PlatformSocket {
     /// Takes a connection from the queue: private to the process, and never blocking.
     static func takeConnection(_ listener: Int32) -> SystemCall.Outcome {
-        let outcome = SystemCall.attempt { Int(accept(listener, nil, nil)) }
-        if case .count(let number) = outcome {
-            let descriptor = Int32(number)
-            _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
-            _ = fcntl(descriptor, F_SETFL, O_NONBLOCK)
-            silenceSignals(descriptor)
+        let outcome = SystemCall.attempt { Int(acceptPrivately(listener)) }
+        if case .count(let descriptor) = outcome {
+            _ = fcntl(Int32(descriptor), F_SETFL, O_NONBLOCK)
         }
         return outcome
     }

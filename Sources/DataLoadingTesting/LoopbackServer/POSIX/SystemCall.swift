@@ -47,6 +47,12 @@ enum SystemCall {
         _ = close(descriptor)
     }
 
+    /// Writes one byte; the reading end of the pipe must be open.
+    static func writeByte(_ descriptor: Int32) {
+        var byte: UInt8 = 1
+        _ = write(descriptor, &byte, 1)
+    }
+
     /// Waits for events, for ever when `milliseconds` is negative; an interruption is no event.
     static func awaitEvents(_ descriptors: inout [pollfd], milliseconds: Int32) {
         guard poll(&descriptors, nfds_t(descriptors.count), milliseconds) < 0 else { return }

@@ -11,9 +11,9 @@
 
 import DataLoading
 
-/// A pipe that carries one message, by being closed: every thread that polls its reading end wakes.
+/// A pipe that carries one byte, which nobody reads: it wakes every thread that polls for it.
 final class WakePipe: Sendable {
-    /// The end to poll; it hangs up when the pipe is fired.
+    /// The end to poll; it is ready from when the pipe is fired.
     let descriptor: Int32
     private let writeEnd: Locked<Int32?>
 
@@ -39,6 +39,9 @@ final class WakePipe: Sendable {
             defer { end = nil }
             return end
         }
-        if let end { SystemCall.release(end) }
+        guard let end else { return }
+        // Closing it would do, did not a program that was just started hold a copy for a moment.
+        SystemCall.writeByte(end)
+        SystemCall.release(end)
     }
 }
