@@ -83,7 +83,8 @@ final class Badge: Authoriser {
 
     func authorise(_ request: DataLoaderRequest, for delegate: any AuthoriserDelegate) {
         guard request.method == .get else {
-            return delegate.authoriser(self, didFailToAuthorise: request, error: CancellationError())
+            return delegate.authoriser(
+                self, didFailToAuthorise: request, error: CancellationError())
         }
         var authorised = request
         authorised.headers["Authorization"] = "Bearer badge"
