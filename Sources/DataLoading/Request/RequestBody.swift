@@ -39,15 +39,10 @@ public final class OneShotStream: Sendable {
 
     /// Hands the stream over; nil ever after.
     package func take() -> InputStream? {
-        let taken: Transferred? = stream.withLock { held in
-            defer { held = nil }
-            return held.map { Transferred(stream: $0) }
+        stream.withLock { held in
+            let taken = held
+            held = nil
+            return taken
         }
-        return taken?.stream
-    }
-
-    /// Carries the stream out of the lock: after `take` nothing else refers to it.
-    private struct Transferred: @unchecked Sendable {
-        let stream: InputStream
     }
 }

@@ -1,0 +1,37 @@
+// Copyright the DataLoading authors
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+
+/// The command: one measure, a table for people and a file for programs.
+@main
+enum Benchmarks {
+    static func main() async {
+        do {
+            let options = try Options(Array(CommandLine.arguments.dropFirst()))
+            if let child = options.child {
+                try await runChild(child)
+            } else {
+                try run(options)
+            }
+        } catch {
+            FileHandle.standardError.write(Data("Benchmarks: \(error)\n".utf8))
+            exit(1)
+        }
+    }
+
+    private static func run(_ options: Options) throws {
+        let figures =
+            switch options.measure {
+            case SmallGets.number: try SmallGets(options: options).run()
+            default: throw Complaint("there is no measure \(options.measure)")
+            }
+        if let file = options.jsonFile { try Figure.write(figures, to: file) }
+    }
+
+    private static func runChild(_ job: String) async throws {
+        let run = try JSONDecoder().decode(ChildRun.self, from: Data(job.utf8))
+        let outcome = try await run.perform()
+        FileHandle.standardOutput.write(try JSONEncoder().encode(outcome))
+    }
+}

@@ -1,0 +1,53 @@
+// Copyright the DataLoading authors
+// SPDX-License-Identifier: Apache-2.0
+
+#if BENCHMARK_PEERS
+    import AsyncHTTPClient
+    import NIOCore
+    import NIOPosix
+
+    /// AsyncHTTPClient by its async form, with the number of event loops that suits it better.
+    final class AsyncHTTPClientClient: Client {
+        private let client: HTTPClient
+        private let request: HTTPClientRequest
+        private let concurrency: Int
+
+        init(_ workload: Workload) {
+            concurrency = workload.concurrency
+            var configuration = HTTPClient.Configuration()
+            configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = concurrency
+            // A second loop costs more than it brings while one load runs at a time.
+            let loops = concurrency == 1 ? 1 : 2
+            client = HTTPClient(
+                eventLoopGroup: MultiThreadedEventLoopGroup(numberOfThreads: loops),
+                configuration: configuration)
+            var request = HTTPClientRequest(url: workload.url)
+            request.headers.add(name: Workload.field.name, value: Workload.field.value)
+            self.request = request
+        }
+
+        func run(_ requests: Int) async -> Int {
+            await withTaskGroup(of: Int.self) { group in
+                for index in 0..<concurrency {
+                    let share = (requests + index) / concurrency
+                    group.addTask { await self.load(share) }
+                }
+                return await group.reduce(0, +)
+            }
+        }
+
+        private func load(_ count: Int) async -> Int {
+            var failures = 0
+            for _ in 0..<count {
+                do {
+                    let response = try await client.execute(request, timeout: .seconds(60))
+                    let body = try await response.body.collect(upTo: 1_048_576)
+                    if response.status != .ok || body.readableBytes == 0 { failures += 1 }
+                } catch {
+                    failures += 1
+                }
+            }
+            return failures
+        }
+    }
+#endif

@@ -1,0 +1,43 @@
+// Copyright the DataLoading authors
+// SPDX-License-Identifier: Apache-2.0
+
+/// Who takes part; the names are those of the JSON file.
+enum Contestant: String, CaseIterable, Codable, Sendable {
+    case dataLoading = "DataLoading"
+    case libcurl
+    case urlSession = "URLSession"
+    case asyncHTTPClient = "AsyncHTTPClient"
+
+    /// Those that this build has.
+    static var available: [Contestant] {
+        #if BENCHMARK_PEERS
+            allCases
+        #else
+            allCases.filter { $0 != .asyncHTTPClient }
+        #endif
+    }
+
+    /// How many loads make a round of one to three seconds.
+    var requestsPerRound: Int {
+        switch self {
+        case .dataLoading, .libcurl: 24_000
+        case .asyncHTTPClient: 12_000
+        case .urlSession: 2_400
+        }
+    }
+
+    /// Makes the client; nil when what it needs is missing.
+    func makeClient(_ workload: Workload) -> (any Client)? {
+        switch self {
+        case .dataLoading: return DataLoadingClient(workload)
+        case .libcurl: return BareCurlClient(workload)
+        case .urlSession: return URLSessionClient(workload)
+        case .asyncHTTPClient:
+            #if BENCHMARK_PEERS
+                return AsyncHTTPClientClient(workload)
+            #else
+                return nil
+            #endif
+        }
+    }
+}

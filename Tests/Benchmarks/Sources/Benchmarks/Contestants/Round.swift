@@ -1,0 +1,37 @@
+// Copyright the DataLoading authors
+// SPDX-License-Identifier: Apache-2.0
+
+import Synchronization
+
+/// The count of a round: who starts another load, who failed, and when all have ended.
+final class Round: Sendable {
+    private let requests: Int
+    private let started = Atomic(0)
+    private let ended = Atomic(0)
+    private let failed = Atomic(0)
+    private let continuation = Mutex<CheckedContinuation<Int, Never>?>(nil)
+
+    init(_ requests: Int) {
+        self.requests = requests
+    }
+
+    /// Starts the first loads and returns the number of failures once all have ended.
+    func run(_ concurrency: Int, start: @Sendable () -> Void) async -> Int {
+        await withCheckedContinuation { continuation in
+            self.continuation.withLock { $0 = continuation }
+            let first = min(concurrency, requests)
+            started.store(first, ordering: .relaxed)
+            for _ in 0..<first { start() }
+        }
+    }
+
+    /// Notes the end of a load; true when another one is to follow it.
+    func endedOne(isFailure: Bool) -> Bool {
+        if isFailure { failed.add(1, ordering: .relaxed) }
+        if ended.add(1, ordering: .acquiringAndReleasing).newValue == requests {
+            let continuation = continuation.withLock { $0.take() }
+            continuation?.resume(returning: failed.load(ordering: .relaxed))
+        }
+        return started.add(1, ordering: .relaxed).newValue <= requests
+    }
+}

@@ -1,0 +1,55 @@
+// Copyright the DataLoading authors
+// SPDX-License-Identifier: Apache-2.0
+
+/// What the command line asks for.
+struct Options: Sendable {
+    var measure = 1
+    var jsonFile: String?
+    var rounds = 5
+    var contestants = Contestant.available
+    var concurrencies = [1, 32, 256]
+    /// Loads in a round; nil for what suits each contestant.
+    var requests: Int?
+    /// The work of a child process, as JSON.
+    var child: String?
+
+    static let usage = """
+        Benchmarks --measure N [--json FILE] [--rounds N] [--contestants A,B] \
+        [--concurrency 1,32] [--requests N]
+        """
+
+    init(_ arguments: [String]) throws {
+        var rest = arguments[...]
+        while let name = rest.popFirst() {
+            guard let value = rest.popFirst() else { throw Complaint("\(name) needs a value") }
+            switch name {
+            case "--measure": measure = try Self.number(value)
+            case "--json": jsonFile = value
+            case "--rounds": rounds = try Self.number(value)
+            case "--requests": requests = try Self.number(value)
+            case "--contestants": contestants = try Self.list(value).map(Self.contestant)
+            case "--concurrency": concurrencies = try Self.list(value).map(Self.number)
+            case "--child": child = value
+            default: throw Complaint("\(name) is unknown\n\(Self.usage)")
+            }
+        }
+    }
+
+    private static func list(_ text: String) -> [String] {
+        text.split(separator: ",").map(String.init)
+    }
+
+    private static func number(_ text: String) throws -> Int {
+        guard let number = Int(text), number > 0 else { throw Complaint("\(text) is no number") }
+        return number
+    }
+
+    private static func contestant(_ name: String) throws -> Contestant {
+        guard let contestant = Contestant(rawValue: name), Contestant.available.contains(contestant)
+        else {
+            let names = Contestant.available.map(\.rawValue).joined(separator: ", ")
+            throw Complaint("\(name) is none of \(names)")
+        }
+        return contestant
+    }
+}

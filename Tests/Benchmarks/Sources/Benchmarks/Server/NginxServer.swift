@@ -1,0 +1,81 @@
+// Copyright the DataLoading authors
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+
+/// An nginx with one worker on a free loopback port, with one static body; gone with `stop`.
+final class NginxServer {
+    /// The URL of the body.
+    let url: String
+    private let process: Process
+    private let directory: URL
+
+    /// Starts it, and returns once it answers.
+    init(bodySize: Int) throws {
+        guard let program = Self.find() else {
+            throw Complaint("nginx is missing: apt-get install nginx")
+        }
+        directory = FileManager.default.temporaryDirectory
+            .appendingPathComponent("benchmark-\(ProcessInfo.processInfo.processIdentifier)")
+        try FileManager.default.createDirectory(
+            at: directory, withIntermediateDirectories: true)
+        let port = try LoopbackPort.free()
+        url = "http://127.0.0.1:\(port)/body"
+        try Data(repeating: UInt8(ascii: "x"), count: bodySize)
+            .write(to: directory.appendingPathComponent("body"))
+        let file = directory.appendingPathComponent("nginx.conf")
+        try Data(Self.configuration(port: port, directory: directory.path).utf8).write(to: file)
+        process = Process()
+        process.executableURL = program
+        process.arguments = ["-p", directory.path, "-c", file.path]
+        process.standardError = FileHandle.nullDevice
+        try process.run()
+        guard LoopbackPort.accepts(port, within: .seconds(5)) else {
+            stop()
+            throw Complaint("nginx does not start; is \(program.path) whole?")
+        }
+    }
+
+    /// Stops it and removes its files.
+    func stop() {
+        process.terminate()
+        process.waitUntilExit()
+        try? FileManager.default.removeItem(at: directory)
+    }
+
+    private static func find() -> URL? {
+        let path = ProcessInfo.processInfo.environment["PATH"] ?? ""
+        let folders = path.split(separator: ":").map(String.init)
+        return (folders + ["/usr/sbin", "/usr/local/sbin"])
+            .map { URL(fileURLWithPath: $0).appendingPathComponent("nginx") }
+            .first { FileManager.default.isExecutableFile(atPath: $0.path) }
+    }
+
+    private static func configuration(port: UInt16, directory: String) -> String {
+        // The worker gives its rights up when it starts as root, and could not read the body then.
+        let user = getuid() == 0 ? "user root;" : ""
+        return """
+            \(user)
+            daemon off;
+            worker_processes 1;
+            pid \(directory)/pid;
+            error_log \(directory)/error.log crit;
+            events { worker_connections 4096; }
+            http {
+                access_log off;
+                client_body_temp_path \(directory)/client;
+                proxy_temp_path \(directory)/proxy;
+                fastcgi_temp_path \(directory)/fastcgi;
+                uwsgi_temp_path \(directory)/uwsgi;
+                scgi_temp_path \(directory)/scgi;
+                keepalive_requests 1000000000;
+                keepalive_timeout 600s;
+                open_file_cache max=16;
+                server {
+                    listen 127.0.0.1:\(port) backlog=4096;
+                    root \(directory);
+                }
+            }
+            """
+    }
+}

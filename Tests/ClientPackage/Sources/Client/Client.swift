@@ -1,0 +1,16 @@
+// Copyright the DataLoading authors
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+
+/// A stranger's program: it is there to be compiled, and does nothing unless it is told to.
+@main
+enum Client {
+    static func main() async throws {
+        useTimer()
+        guard let text = CommandLine.arguments.dropFirst().first, let url = URL(string: text) else {
+            return print("Client URL")
+        }
+        try await useService(url)
+    }
+}
