@@ -84,7 +84,7 @@ final class Admission: Sendable {
         let started = state.withLock { lanes in
             lanes.finish(origin)
             var started: [Candidate] = []
-            while let key = lanes.nextForFreedSlot(of: origin) {
+            while let key = lanes.nextForFreedSlot {
                 started += pump(key, &lanes, atMost: 1)
             }
             return started
