@@ -23,11 +23,8 @@ extension Exchange {
 
     /// Asks the owner for another body stream, and ends the load when there is none.
     func renewBody(then next: Step, otherwise error: DataLoaderError?) -> Step? {
-        let asked = state.withLock { state in
-            state.enter(.asking).map { ($0, state.progress.original) }
-        }
-        guard let (turn, request) = asked else { return nil }
-        recipient.askForBodyStream(request) { [self] stream in
+        guard let turn = state.withLock({ $0.enter(.asking) }) else { return nil }
+        recipient.askForBodyStream(self) { [self] stream in
             let isCurrent = state.withLock { state in
                 guard state.update(.starting, turn: turn) else { return false }
                 if let stream { state.progress.replaceBody(by: stream) }

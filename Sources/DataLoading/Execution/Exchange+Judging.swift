@@ -162,7 +162,7 @@ extension Exchange {
         let delay = runtime.random.withGenerator { timer.timeIntervalAndCalculateNext(using: &$0) }
         state.withLock { [timer] in $0.progress.connectivityTimer = timer }
         if progress.connectivityTimer == nil {
-            recipient.isWaitingForConnectivity(progress.original)
+            recipient.isWaitingForConnectivity(self)
         }
         return renewed(.pause(delay), progress, failure.error)
     }

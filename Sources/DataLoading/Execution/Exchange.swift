@@ -47,6 +47,9 @@ final class Exchange: Sendable {
     /// The request as it was performed.
     var request: DataLoaderRequest { state.withLock { $0.progress.original } }
 
+    /// Whether the outcome is there, taken or not.
+    var isDecided: Bool { state.withLock { $0.isDecided } }
+
     /// The steps of a load; each one names the next, or nothing when it waits for a callback.
     enum Step: Sendable {
         /// Check every byte, and whether chunks may come.
@@ -121,7 +124,7 @@ final class Exchange: Sendable {
         }
         guard streams else { return .authorise(from: 0) }
         guard let turn = state.withLock({ $0.enter(.asking) }) else { return nil }
-        recipient.askForChunkSupport { [self] isSupported in
+        recipient.askForChunkSupport(self) { [self] isSupported in
             guard state.withLock({ $0.update(.starting, turn: turn) }) else { return }
             proceed(isSupported ? .authorise(from: 0) : .finish(.chunksNotSupported))
         }

@@ -181,16 +181,6 @@ private final class CallRecipient: Recipient {
         self.queue = queue
     }
 
-    func askForChunkSupport(_ answer: @escaping @Sendable (Bool) -> Void) {
-        queue.async { answer(false) }
-    }
-
-    func didReceiveInitial(_ response: DataLoaderResponse, from exchange: Exchange) {}
-
-    func didReceive(_ chunk: Data, from exchange: Exchange) -> Bool { false }
-
-    func dropPending() {}
-
     func outcomeIsReady(_ exchange: Exchange) {
         queue.async { [call] in
             guard let response = exchange.takeOutcome() else { return }
