@@ -80,7 +80,7 @@ extension Exchange {
     /// The outcome was handed over, or there was nobody left to hand it to.
     func outcomeWasHandedOver() {
         state.withLock { $0.progress.isHandedOver = true }
-        loader.outcomeWasHandedOver()
+        loader.outcomeWasHandedOver(self)
         reportIfEnded()
     }
 

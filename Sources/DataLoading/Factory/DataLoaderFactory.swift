@@ -55,7 +55,7 @@ public final class DataLoaderFactory: Sendable {
         await resetGate.perform {
             endAllLoads(.reset)
             for authoriser in authorisers { await authoriser.reset() }
-            for core in cores { await core.waitUntilEmpty() }
+            for core in cores { await core.waitForPresentLoads() }
         }
     }
 
