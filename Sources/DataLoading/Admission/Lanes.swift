@@ -42,6 +42,7 @@ struct Lanes: Sendable {
         self.limits = limits
     }
 
+    var isEmpty: Bool { lanes.isEmpty && origins.isEmpty }
     var keys: [RuleKey] { Array(lanes.keys) }
 
     func length(_ key: RuleKey) -> Int { lanes[key]?.queue.count ?? 0 }
@@ -111,6 +112,15 @@ struct Lanes: Sendable {
         guard lanes[key]?.queue.isEmpty == true else { return }
         stopWaiting(key, agenda)
         lanes[key] = nil
+    }
+
+    /// Takes out all loads of a lane, in the order in which they would have gone.
+    mutating func removeAll(_ key: RuleKey, _ agenda: Agenda) -> [Admission.Candidate] {
+        var removed: [Admission.Candidate] = []
+        while let next = lanes[key]?.queue.popFirst() { removed.append(next) }
+        waiting -= removed.count
+        forgetIfEmpty(key, agenda)
+        return removed
     }
 
     /// Takes out the loads whose deadline passes before an instant.

@@ -8,13 +8,12 @@ extension Exchange {
             var request = redirect.request
             // A body that had to be made again is with the request that was redirected.
             if request.body != nil { request.body = state.progress.base.body }
-            if let target = state.progress.target {
+            if let target = state.progress.baseTarget {
                 state.progress.visits.append(
                     Redirection.Visit(method: state.progress.base.method, target: target))
             }
             state.progress.base = request
-            state.progress.outgoing = request
-            state.progress.target = redirect.target
+            state.progress.baseTarget = redirect.target
             state.progress.metrics.redirects += 1
             state.progress.needsFreshConnection = false
         }
@@ -43,6 +42,5 @@ extension LoadProgress {
         guard case .oneShot(_, let length) = base.body else { return }
         base.body = .oneShot(stream, length: length)
         outgoing.body = base.body
-        bodyIsSpent = false
     }
 }

@@ -34,7 +34,9 @@ extension Exchange {
             let other = runtime.resolver.choose(
                 forHost: target.origin.host, excluding: progress.triedAddresses)
         {
-            return .send(to: other)
+            guard progress.needsNewBody else { return .send(to: other) }
+            runtime.resolver.report(other, forHost: target.origin.host, outcome: .neutral)
+            return .renewBody(then: .admit, otherwise: failure.error)
         }
         if let pause = pause(after: .failure(failure.error, failure.sent), progress, target) {
             return renewed(pause, progress, failure.error)
