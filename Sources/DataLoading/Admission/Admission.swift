@@ -60,6 +60,9 @@ final class Admission: Sendable {
         state.withLock { ($0.waiting, $0.running) }
     }
 
+    /// Whether it keeps nothing at all.
+    var isIdle: Bool { state.withLock { $0.isEmpty } }
+
     /// Asks for a rate slot and a connection slot; a slot that was given must be given back by `leave`.
     func enter(_ application: Application) -> Answer {
         state.withLock { lanes in
@@ -84,7 +87,7 @@ final class Admission: Sendable {
         let started = state.withLock { lanes in
             lanes.finish(origin)
             var started: [Candidate] = []
-            while let key = lanes.nextForFreedSlot(of: origin) {
+            while let key = lanes.nextForFreedSlot {
                 started += pump(key, &lanes, atMost: 1)
             }
             return started
@@ -103,6 +106,7 @@ final class Admission: Sendable {
 
     /// A rate was set or a gate closed: some may go now, and some will never go in time.
     private func rateChanged(_ key: RuleKey?) {
+        if key == nil { askAgain() }
         let (started, hopeless) = state.withLock { lanes in
             var started: [Candidate] = []
             var hopeless: [(Candidate, Duration)] = []
@@ -120,6 +124,14 @@ final class Admission: Sendable {
         for (candidate, wait) in hopeless {
             candidate.waiting.refused(turn: candidate.turn, .rateLimited(wait: wait))
         }
+    }
+
+    /// A rule for a part of an origin was set: who waits for the origin may belong to that part.
+    private func askAgain() {
+        let moved = state.withLock { lanes in
+            lanes.keys.filter { $0.pathComponent == nil }.flatMap { lanes.removeAll($0, agenda) }
+        }
+        for candidate in moved { candidate.waiting.mustAskAgain(turn: candidate.turn) }
     }
 
     fileprivate func laneIsDue(_ key: RuleKey) {
@@ -176,6 +188,8 @@ final class Admission: Sendable {
 protocol Waiting: AnyObject, Sendable {
     /// The load holds its slots; called once for a ticket that was not withdrawn, under no lock.
     func admitted(turn: Int)
+    /// The load's key may be another; called instead of `admitted`, under no lock.
+    func mustAskAgain(turn: Int)
     /// The load cannot go before its deadline; called instead of `admitted`, under no lock.
     func refused(turn: Int, _ error: DataLoaderError)
 }

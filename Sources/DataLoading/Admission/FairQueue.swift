@@ -4,8 +4,8 @@
 /// A queue that takes turns between loaders, first in first out within each, urgent ones first.
 ///
 /// Each class of priority is a ring of lines, one line a loader. The most urgent class that has
-/// anybody goes first, but a class that was passed over fifteen times in a row goes next: of sixteen
-/// starts at least one is its own.
+/// anybody goes first, but a class that was passed over fourteen times in a row goes next, and the
+/// other that may have been as well goes after it: of sixteen starts each has at least one.
 struct FairQueue<Element: Sendable>: Sendable {
     /// Names one waiting element.
     struct Ticket: Hashable, Sendable {
@@ -28,7 +28,7 @@ struct FairQueue<Element: Sendable>: Sendable {
         let line: Int
     }
 
-    private static var mostPassedOver: Int { 15 }
+    private static var mostPassedOver: Int { 14 }
 
     private var waiters = LinkedPool<Waiter>()
     private var lines = LinkedPool<Line>()

@@ -42,6 +42,7 @@ struct Lanes: Sendable {
         self.limits = limits
     }
 
+    var isEmpty: Bool { lanes.isEmpty && origins.isEmpty }
     var keys: [RuleKey] { Array(lanes.keys) }
 
     func length(_ key: RuleKey) -> Int { lanes[key]?.queue.count ?? 0 }
@@ -73,16 +74,21 @@ struct Lanes: Sendable {
         running -= 1
         guard var slots = origins[origin] else { return }
         slots.running -= 1
-        origins[origin] = slots.running == 0 && slots.blocked.count == 0 ? nil : slots
+        // The origin has room now, so its lanes line up with those that wait for any slot at all.
+        while let place = slots.blocked.first,
+            let key = places.remove(place, from: &slots.blocked)
+        {
+            lanes[key]?.obstacle = .totalLimit
+            lanes[key]?.place = places.append(key, to: &hungry)
+        }
+        origins[origin] = slots.running == 0 ? nil : slots
     }
 
-    /// The lane to pump next after a slot of an origin came free: first whoever waits for any slot
-    /// at all, so that one busy origin cannot keep all of them, then the origin's own.
-    func nextForFreedSlot(of origin: Origin) -> RuleKey? {
-        guard running < limits.total else { return nil }
-        if let first = hungry.first { return places[first] }
-        guard let slots = origins[origin], slots.running < limits.perOrigin else { return nil }
-        return slots.blocked.first.flatMap { places[$0] }
+    /// The lane to pump next after a slot came free, while there is room: whoever has lined up
+    /// longest, so that one busy origin cannot keep all slots.
+    var nextForFreedSlot: RuleKey? {
+        guard running < limits.total, let first = hungry.first else { return nil }
+        return places[first]
     }
 
     // MARK: Waiting loads
@@ -106,6 +112,15 @@ struct Lanes: Sendable {
         guard lanes[key]?.queue.isEmpty == true else { return }
         stopWaiting(key, agenda)
         lanes[key] = nil
+    }
+
+    /// Takes out all loads of a lane, in the order in which they would have gone.
+    mutating func removeAll(_ key: RuleKey, _ agenda: Agenda) -> [Admission.Candidate] {
+        var removed: [Admission.Candidate] = []
+        while let next = lanes[key]?.queue.popFirst() { removed.append(next) }
+        waiting -= removed.count
+        forgetIfEmpty(key, agenda)
+        return removed
     }
 
     /// Takes out the loads whose deadline passes before an instant.
@@ -147,9 +162,9 @@ struct Lanes: Sendable {
         guard let origin = lanes[key]?.origin else { return }
         lanes[key]?.obstacle = obstacle
         switch obstacle {
-        case .totalLimit:
+        case .totalLimit, .anotherTurn:
             lanes[key]?.place = places.append(key, to: &hungry)
-        case .originLimit, .anotherTurn:
+        case .originLimit:
             lanes[key]?.place = places.append(
                 key, to: &origins[origin, default: OriginSlots()].blocked)
         case .instant, .change:
@@ -162,9 +177,9 @@ struct Lanes: Sendable {
         switch obstacle {
         case .instant(let entry):
             agenda.cancel(entry)
-        case .totalLimit:
+        case .totalLimit, .anotherTurn:
             if let place = lane.place { _ = places.remove(place, from: &hungry) }
-        case .originLimit, .anotherTurn:
+        case .originLimit:
             if let place = lane.place, var slots = origins[lane.origin] {
                 _ = places.remove(place, from: &slots.blocked)
                 origins[lane.origin] = slots.running == 0 && slots.blocked.count == 0 ? nil : slots

@@ -4,16 +4,14 @@
 extension Exchange {
     /// Hands the request to the next authoriser that wants it, from an index on.
     func authorise(from index: Int) -> Step? {
-        let authorisers = factory.authorisers
-        guard !authorisers.isEmpty else { return .admit }
         let request = state.withLock { state in
             if index == 0 {
-                state.progress.outgoing = state.progress.base
-                state.progress.participants = []
+                state.progress.beginAttempt()
                 state.progress.stageBegan = runtime.agenda.now
             }
             return state.progress.outgoing
         }
+        let authorisers = factory.authorisers
         for next in authorisers.indices.dropFirst(index) {
             let authoriser = authorisers[next]
             guard authoriser.requiresAuthorisation(request) else { continue }

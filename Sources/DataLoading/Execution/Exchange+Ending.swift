@@ -4,20 +4,26 @@
 import Foundation
 
 extension Exchange {
-    /// Decides the outcome, once; lets go of whatever the load was waiting for.
+    /// Decides the outcome; without effect when it was decided before.
     func finish(_ error: DataLoaderError?) -> Step? {
+        _ = decide(error)
+        return nil
+    }
+
+    /// Decides the outcome, once; lets go of whatever the load was waiting for.
+    private func decide(_ error: DataLoaderError?) -> Bool {
         let now = runtime.agenda.now
         let decided = state.withLock { state -> (LoadState.Stage, Agenda.Entry?)? in
             guard let stage = state.decide(error) else { return nil }
             state.progress.metrics.totalTime = now - state.progress.begun
             return (stage, state.progress.deadlineEntry)
         }
-        guard let (stage, deadline) = decided else { return nil }
+        guard let (stage, deadline) = decided else { return false }
         if let deadline { runtime.agenda.cancel(deadline) }
         letGo(of: stage)
         if error == .cancelled { token.markCancelled() }
         recipient.outcomeIsReady(self)
-        return nil
+        return true
     }
 
     /// Cancels the load; an outcome that nobody has taken yet turns into a cancellation.
@@ -28,12 +34,9 @@ extension Exchange {
     /// Ends the load from outside: cancelled, reset, or because the service went.
     func cancel(as error: DataLoaderError) {
         recipient.dropPending()
-        let wasDecided = state.withLock { $0.turnDecided(into: error) }
-        if wasDecided {
-            if error == .cancelled { token.markCancelled() }
-        } else {
-            _ = finish(error)
-        }
+        guard !decide(error) else { return }
+        let isTurned = state.withLock { $0.turnDecided(into: error) }
+        if isTurned, error == .cancelled { token.markCancelled() }
     }
 
     func deadlineHasPassed() {
@@ -77,7 +80,7 @@ extension Exchange {
     /// The outcome was handed over, or there was nobody left to hand it to.
     func outcomeWasHandedOver() {
         state.withLock { $0.progress.isHandedOver = true }
-        loader.outcomeWasHandedOver()
+        loader.outcomeWasHandedOver(self)
         reportIfEnded()
     }
 

@@ -8,13 +8,12 @@ extension Exchange {
             var request = redirect.request
             // A body that had to be made again is with the request that was redirected.
             if request.body != nil { request.body = state.progress.base.body }
-            if let target = state.progress.target {
+            if let target = state.progress.baseTarget {
                 state.progress.visits.append(
                     Redirection.Visit(method: state.progress.base.method, target: target))
             }
             state.progress.base = request
-            state.progress.outgoing = request
-            state.progress.target = redirect.target
+            state.progress.baseTarget = redirect.target
             state.progress.metrics.redirects += 1
             state.progress.needsFreshConnection = false
         }
@@ -23,11 +22,8 @@ extension Exchange {
 
     /// Asks the owner for another body stream, and ends the load when there is none.
     func renewBody(then next: Step, otherwise error: DataLoaderError?) -> Step? {
-        let asked = state.withLock { state in
-            state.enter(.asking).map { ($0, state.progress.original) }
-        }
-        guard let (turn, request) = asked else { return nil }
-        recipient.askForBodyStream(request) { [self] stream in
+        guard let turn = state.withLock({ $0.enter(.asking) }) else { return nil }
+        recipient.askForBodyStream(self) { [self] stream in
             let isCurrent = state.withLock { state in
                 guard state.update(.starting, turn: turn) else { return false }
                 if let stream { state.progress.replaceBody(by: stream) }
@@ -46,6 +42,5 @@ extension LoadProgress {
         guard case .oneShot(_, let length) = base.body else { return }
         base.body = .oneShot(stream, length: length)
         outgoing.body = base.body
-        bodyIsSpent = false
     }
 }

@@ -34,7 +34,9 @@ extension Exchange {
             let other = runtime.resolver.choose(
                 forHost: target.origin.host, excluding: progress.triedAddresses)
         {
-            return .send(to: other)
+            guard progress.needsNewBody else { return .send(to: other) }
+            runtime.resolver.report(other, forHost: target.origin.host, outcome: .neutral)
+            return .renewBody(then: .admit, otherwise: failure.error)
         }
         if let pause = pause(after: .failure(failure.error, failure.sent), progress, target) {
             return renewed(pause, progress, failure.error)
@@ -162,7 +164,7 @@ extension Exchange {
         let delay = runtime.random.withGenerator { timer.timeIntervalAndCalculateNext(using: &$0) }
         state.withLock { [timer] in $0.progress.connectivityTimer = timer }
         if progress.connectivityTimer == nil {
-            recipient.isWaitingForConnectivity(progress.original)
+            recipient.isWaitingForConnectivity(self)
         }
         return renewed(.pause(delay), progress, failure.error)
     }

@@ -62,8 +62,10 @@ extension Exchange {
     }
 
     private func pauseAttempt(turn: Int) {
-        let task = state.withLock { $0.attempt(turn: turn)?.task }
-        task?.pause()
+        guard let task = state.withLock({ $0.attempt(turn: turn)?.task }) else { return }
+        task.pause()
+        // Whoever made room since the window was full has asked to go on too early.
+        if !recipient.isFull { task.resume() }
     }
 
     /// The recipient has room again.

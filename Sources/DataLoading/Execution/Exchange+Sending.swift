@@ -10,7 +10,6 @@ extension Exchange {
             guard let target = state.progress.target,
                 let turn = state.enter(.waiting(nil))
             else { return nil }
-            state.progress.triedAddresses = []
             state.progress.stageBegan = runtime.agenda.now
             return Admission.Application(
                 candidate: Admission.Candidate(
@@ -35,16 +34,25 @@ extension Exchange {
 
     /// Notes that the slots are there; gives them back when the load has ended meanwhile.
     private func holdsSlots(turn: Int, origin: Origin) -> Bool {
-        let isCurrent = state.withLock { state in
+        let isCurrent = endsWaiting(turn: turn) { progress in
+            if progress.triedAddresses.isEmpty { progress.metrics.attempts += 1 }
+        }
+        if !isCurrent { runtime.admission.leave(origin) }
+        return isCurrent
+    }
+
+    /// Goes on from the wait for slots; false when it is over already.
+    private func endsWaiting(
+        turn: Int, _ change: (inout LoadProgress) -> Void = { _ in }
+    ) -> Bool {
+        state.withLock { state in
             guard turn == state.turn, case .waiting = state.stage, state.enter(.starting) != nil
             else { return false }
             let now = runtime.agenda.now
             state.progress.metrics.admissionTime += now - state.progress.stageBegan
-            state.progress.metrics.attempts += 1
+            change(&state.progress)
             return true
         }
-        if !isCurrent { runtime.admission.leave(origin) }
-        return isCurrent
     }
 
     /// Sends the request to an address, or to the one that the resolver puts first.
@@ -69,17 +77,18 @@ extension Exchange {
     }
 
     private func planSend(to address: HostResolver.Candidate?) -> SendPlan? {
-        guard let target = state.withLock({ $0.progress.target }) else { return nil }
+        let (known, tried) = state.withLock { ($0.progress.target, $0.progress.triedAddresses) }
+        guard let target = known else { return nil }
         let host = target.origin.host
         let candidate =
-            address ?? runtime.resolver.choose(forHost: host)
+            address ?? runtime.resolver.choose(forHost: host, excluding: tried)
             ?? .name
         let plan = state.withLock { state -> SendPlan? in
             guard let turn = state.enter(.running(Attempt())) else { return nil }
             state.progress.head = nil
             state.progress.body = nil
             state.progress.openTurns.append(turn)
-            let request = transportRequest(candidate, &state.progress)
+            let request = transportRequest(candidate, target, &state.progress)
             return SendPlan(
                 turn: turn, origin: target.origin, candidate: candidate, request: request)
         }
@@ -91,16 +100,15 @@ extension Exchange {
     }
 
     private func transportRequest(
-        _ candidate: HostResolver.Candidate, _ progress: inout LoadProgress
+        _ candidate: HostResolver.Candidate, _ target: RequestTarget,
+        _ progress: inout LoadProgress
     ) -> TransportRequest {
         let outgoing = progress.outgoing
+        // A fragment is the caller's affair.
+        let url = outgoing.url.fragment == nil ? nil : URL(string: target.urlText)
         var request = TransportRequest(
-            method: outgoing.method, url: outgoing.url, headers: outgoing.headers)
-        if let userAgent = runtime.userAgent, !request.headers.contains("User-Agent") {
-            request.headers.add(userAgent, for: "User-Agent")
-        }
+            method: outgoing.method, url: url ?? outgoing.url, headers: outgoing.headers)
         request.body = outgoing.body
-        if case .oneShot = outgoing.body { progress.bodyIsSpent = true }
         if case .address(let address) = candidate {
             request.address = address
             progress.metrics.note(address)
@@ -150,8 +158,11 @@ extension Exchange: Waiting {
         if holdsSlots(turn: turn, origin: origin) { proceed(.send(to: nil)) }
     }
 
+    func mustAskAgain(turn: Int) {
+        if endsWaiting(turn: turn) { proceed(.admit) }
+    }
+
     func refused(turn: Int, _ error: DataLoaderError) {
-        let isCurrent = state.withLock { $0.update(.starting, turn: turn) }
-        if isCurrent { proceed(.finish(error)) }
+        if endsWaiting(turn: turn) { proceed(.finish(error)) }
     }
 }

@@ -36,9 +36,9 @@ final class Exchange: Sendable {
         let now = runtime.agenda.now
         let total = request.timeout ?? (request.chunks ? nil : runtime.timeouts.total)
         var progress = LoadProgress(request: request, now: now, deadline: total.map { now + $0 })
-        if factory.isOffline {
-            progress.base.cachePolicy = .cacheOnly
-            progress.outgoing.cachePolicy = .cacheOnly
+        if factory.isOffline { progress.base.cachePolicy = .cacheOnly }
+        if let userAgent = runtime.userAgent, !request.headers.contains("User-Agent") {
+            progress.base.headers.add(userAgent, for: "User-Agent")
         }
         state = Locked(LoadState(progress: progress))
         token.bind(to: self)
@@ -46,6 +46,9 @@ final class Exchange: Sendable {
 
     /// The request as it was performed.
     var request: DataLoaderRequest { state.withLock { $0.progress.original } }
+
+    /// Whether the outcome is there, taken or not.
+    var isDecided: Bool { state.withLock { $0.isDecided } }
 
     /// The steps of a load; each one names the next, or nothing when it waits for a callback.
     enum Step: Sendable {
@@ -91,7 +94,7 @@ final class Exchange: Sendable {
     /// Walks on from a thread that all loads share, which an authoriser must not hold up.
     func proceedElsewhere(_ step: Step) {
         guard !factory.authorisers.isEmpty else { return proceed(step) }
-        DispatchQueue.global().async { self.proceed(step) }
+        runtime.queue.async { self.proceed(step) }
     }
 
     /// Starts the load, or ends it with the reason why it may not start.
@@ -115,13 +118,13 @@ final class Exchange: Sendable {
         let (request, streams) = state.withLock { ($0.progress.base, $0.progress.streams) }
         do {
             let target = try RequestCheck.target(of: request)
-            state.withLock { $0.progress.target = target }
+            state.withLock { $0.progress.baseTarget = target }
         } catch {
             return .finish(.invalidRequest(error))
         }
         guard streams else { return .authorise(from: 0) }
         guard let turn = state.withLock({ $0.enter(.asking) }) else { return nil }
-        recipient.askForChunkSupport { [self] isSupported in
+        recipient.askForChunkSupport(self) { [self] isSupported in
             guard state.withLock({ $0.update(.starting, turn: turn) }) else { return }
             proceed(isSupported ? .authorise(from: 0) : .finish(.chunksNotSupported))
         }

@@ -11,6 +11,8 @@ struct LoadProgress: Sendable {
     var base: DataLoaderRequest
     /// The request after authorisers, as it is sent.
     var outgoing: DataLoaderRequest
+    /// Where `base` goes.
+    var baseTarget: RequestTarget?
     /// Where `outgoing` goes.
     var target: RequestTarget?
     /// When `perform` was called.
@@ -34,8 +36,6 @@ struct LoadProgress: Sendable {
     var triedAddresses: Set<String> = []
     /// Whether the next attempt must not use a connection that was used before.
     var needsFreshConnection = false
-    /// Whether a one-shot body has been handed to an attempt.
-    var bodyIsSpent = false
     /// The pauses while there is no connection, once the delegate was told that the load waits.
     var connectivityTimer: ExponentialTimer?
     /// Where redirects have led so far.
@@ -63,8 +63,16 @@ struct LoadProgress: Sendable {
 
     /// Whether another attempt needs a body that only the owner can make.
     var needsNewBody: Bool {
-        if case .oneShot = base.body { return bodyIsSpent }
+        if case .oneShot(let stream, _) = base.body { return stream.isTaken }
         return false
+    }
+
+    /// Forgets what authorisers and addresses made of the attempt before.
+    mutating func beginAttempt() {
+        outgoing = base
+        target = baseTarget
+        participants = []
+        triedAddresses = []
     }
 
     init(request: DataLoaderRequest, now: Instant, deadline: Instant?) {

@@ -60,10 +60,10 @@ struct LoadState: Sendable {
         return ended
     }
 
-    /// Turns an outcome that nobody has taken into another one; true when there was any outcome.
+    /// Turns an outcome that nobody has taken into another one; false when somebody has it.
     mutating func turnDecided(into error: DataLoaderError) -> Bool {
-        guard isDecided else { return false }
-        if case .decided = stage { stage = .decided(error) }
+        guard case .decided = stage else { return false }
+        stage = .decided(error)
         return true
     }
 

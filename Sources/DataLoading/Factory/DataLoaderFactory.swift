@@ -34,13 +34,14 @@ public final class DataLoaderFactory: Sendable {
     ///
     /// - Parameters:
     ///   - delegate: Who hears of the loads; held weakly.
-    ///   - delegateQueue: Where the delegate is called, one call at a time for each load; nil for a
-    ///     private serial queue.
+    ///   - delegateQueue: Where the delegate is called, one call at a time even when the queue is
+    ///     concurrent; nil for a private serial queue.
     /// - Returns: The loader; dropping it cancels its loads.
     public func makeDataLoader(
         delegate: (any DataLoaderDelegate)? = nil, delegateQueue: DispatchQueue? = nil
     ) -> DataLoader {
-        let queue = delegateQueue ?? DispatchQueue(label: "DataLoading.delegate")
+        // Serial whatever it runs on, so that a concurrent queue cannot mix up the order of calls.
+        let queue = DispatchQueue(label: "DataLoading.delegate", target: delegateQueue)
         let core = LoaderCore(queue: queue, delegate: delegate)
         loaders.withLock { $0[ObjectIdentifier(core)] = core }
         return DataLoader(factory: self, core: core)
@@ -54,7 +55,7 @@ public final class DataLoaderFactory: Sendable {
         await resetGate.perform {
             endAllLoads(.reset)
             for authoriser in authorisers { await authoriser.reset() }
-            for core in cores { await core.waitUntilEmpty() }
+            for core in cores { await core.waitForPresentLoads() }
         }
     }
 

@@ -45,7 +45,7 @@ final class ChunkReader: Sendable {
         if case .started(let exchange, let chunks) = state.withLock({ $0 }) {
             return (exchange, chunks)
         }
-        guard let loader else { throw DataLoaderError.cancelled }
+        guard let loader, !Task.isCancelled else { throw DataLoaderError.cancelled }
         let chunks = PulledChunks(queue: loader.queue)
         let exchange = loader.start(request, chunks)
         let earlier = state.withLock { state -> (Exchange, PulledChunks)? in

@@ -17,21 +17,23 @@ struct ChunkWindow: Sendable {
     private var items: [Item] = []
     private var next = 0
     private var held = 0
-    private var isPaused = false
+    private var isClosed = false
+    /// Whether the transfer is to stand still: from the full window until half of it is delivered.
+    private(set) var isFull = false
 
     var isEmpty: Bool { next == items.count }
 
     mutating func append(_ response: DataLoaderResponse) {
-        items.append(.initial(response))
+        if !isClosed { items.append(.initial(response)) }
     }
 
-    /// Keeps a chunk; true when the transfer is to be paused.
+    /// Keeps a chunk; true, each time anew, while the transfer is to be paused.
     mutating func append(_ chunk: Data) -> Bool {
+        guard !isClosed else { return false }
         items.append(.chunk(chunk))
         held += chunk.count
-        guard held >= Self.size, !isPaused else { return false }
-        isPaused = true
-        return true
+        if held >= Self.size { isFull = true }
+        return isFull
     }
 
     /// Takes the next item; its bytes count as undelivered until `delivered` says otherwise.
@@ -52,14 +54,16 @@ struct ChunkWindow: Sendable {
     /// Gives room back; true when the transfer may go on.
     mutating func delivered(_ count: Int) -> Bool {
         held -= count
-        guard isPaused, held <= Self.size / 2 else { return false }
-        isPaused = false
+        guard isFull, held <= Self.size / 2 else { return false }
+        isFull = false
         return true
     }
 
-    /// Forgets what was not delivered.
-    mutating func removeAll() {
+    /// Forgets what was not delivered, and whatever comes late.
+    mutating func close() {
         items = []
         next = 0
+        isClosed = true
+        isFull = false
     }
 }

@@ -68,6 +68,8 @@ public final class DataLoader: Sendable {
     ///
     /// - Throws: `DataLoaderError` when there is no whole response.
     public func response(for request: DataLoaderRequest) async throws -> DataLoaderResponse {
+        // Nothing is sent for a task that wants nothing any more.
+        guard !Task.isCancelled else { throw DataLoaderError.cancelled }
         var whole = request
         whole.chunks = false
         let waiter = ResponseWaiter(queue: core.queue)

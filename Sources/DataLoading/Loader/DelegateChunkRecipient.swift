@@ -6,7 +6,8 @@ import Foundation
 
 /// Hands one load to a loader's delegate in chunks, in order, whatever kind of queue it has.
 ///
-/// One block at a time works the window off, so a concurrent delegate queue does not mix chunks up.
+/// One block at a time works the window off, a few items in a row, so that the other loads of the
+/// queue get their turn.
 final class DelegateChunkRecipient: Recipient {
     private struct State: Sendable {
         var window = ChunkWindow()
@@ -14,6 +15,15 @@ final class DelegateChunkRecipient: Recipient {
         var isDraining = false
         var outcomeIsReady = false
     }
+
+    /// What is to be done next on the delegate queue.
+    private enum Task: Sendable {
+        case deliver(ChunkWindow.Item, DataLoaderResponse?)
+        case handOver
+        case rest
+    }
+
+    private static var mostInARow: Int { 16 }
 
     private let core: LoaderCore
     private let state = Locked(State())
@@ -24,18 +34,20 @@ final class DelegateChunkRecipient: Recipient {
 
     var queue: DispatchQueue { core.queue }
 
-    func askForChunkSupport(_ answer: @escaping @Sendable (Bool) -> Void) {
-        core.askForChunkSupport(answer)
+    func askForChunkSupport(
+        _ exchange: Exchange, _ answer: @escaping @Sendable (Bool) -> Void
+    ) {
+        core.askForChunkSupport(exchange, answer)
     }
 
     func askForBodyStream(
-        _ request: DataLoaderRequest, _ answer: @escaping @Sendable (OneShotStream?) -> Void
+        _ exchange: Exchange, _ answer: @escaping @Sendable (OneShotStream?) -> Void
     ) {
-        core.askForBodyStream(request, answer)
+        core.askForBodyStream(exchange, answer)
     }
 
-    func isWaitingForConnectivity(_ request: DataLoaderRequest) {
-        core.isWaitingForConnectivity(request)
+    func isWaitingForConnectivity(_ exchange: Exchange) {
+        core.isWaitingForConnectivity(exchange)
     }
 
     func didReceiveInitial(_ response: DataLoaderResponse, from exchange: Exchange) {
@@ -52,8 +64,10 @@ final class DelegateChunkRecipient: Recipient {
         return isFull
     }
 
+    var isFull: Bool { state.withLock { $0.window.isFull } }
+
     func dropPending() {
-        state.withLock { $0.window.removeAll() }
+        state.withLock { $0.window.close() }
     }
 
     func outcomeIsReady(_ exchange: Exchange) {
@@ -70,24 +84,27 @@ final class DelegateChunkRecipient: Recipient {
     }
 
     private func drain(_ exchange: Exchange) {
-        while let (item, response) = next() {
-            deliver(item, response)
-            guard case .chunk(let data) = item else { continue }
-            let opens = state.withLock { $0.window.delivered(data.count) }
-            if opens { exchange.windowHasOpened() }
+        for _ in 0..<Self.mostInARow {
+            switch next() {
+            case .deliver(let item, let response):
+                deliver(item, response)
+                guard case .chunk(let data) = item else { continue }
+                let opens = state.withLock { $0.window.delivered(data.count) }
+                if opens { exchange.windowHasOpened() }
+            case .handOver: return core.handOver(exchange)
+            case .rest: return
+            }
         }
-        if state.withLock({ $0.outcomeIsReady }) { core.handOver(exchange) }
+        core.queue.async { self.drain(exchange) }
     }
 
-    /// The next item; without one the draining is over, and said to be so in the same step.
-    private func next() -> (ChunkWindow.Item, DataLoaderResponse?)? {
+    /// Decides in one step, so that no chunk can come between the last item and the outcome.
+    private func next() -> Task {
         state.withLock { state in
-            guard let item = state.window.takeFirst() else {
-                // After the outcome nothing comes, and nothing is to be scheduled any more.
-                state.isDraining = state.outcomeIsReady
-                return nil
-            }
-            return (item, state.response)
+            if let item = state.window.takeFirst() { return .deliver(item, state.response) }
+            // After the outcome nothing comes, and nothing is to be scheduled any more.
+            state.isDraining = state.outcomeIsReady
+            return state.outcomeIsReady ? .handOver : .rest
         }
     }
 

@@ -14,25 +14,21 @@ final class DelegateRecipient: Recipient {
 
     var queue: DispatchQueue { core.queue }
 
-    func askForChunkSupport(_ answer: @escaping @Sendable (Bool) -> Void) {
-        core.askForChunkSupport(answer)
+    func askForChunkSupport(
+        _ exchange: Exchange, _ answer: @escaping @Sendable (Bool) -> Void
+    ) {
+        core.askForChunkSupport(exchange, answer)
     }
 
     func askForBodyStream(
-        _ request: DataLoaderRequest, _ answer: @escaping @Sendable (OneShotStream?) -> Void
+        _ exchange: Exchange, _ answer: @escaping @Sendable (OneShotStream?) -> Void
     ) {
-        core.askForBodyStream(request, answer)
+        core.askForBodyStream(exchange, answer)
     }
 
-    func isWaitingForConnectivity(_ request: DataLoaderRequest) {
-        core.isWaitingForConnectivity(request)
+    func isWaitingForConnectivity(_ exchange: Exchange) {
+        core.isWaitingForConnectivity(exchange)
     }
-
-    func didReceiveInitial(_ response: DataLoaderResponse, from exchange: Exchange) {}
-
-    func didReceive(_ chunk: Data, from exchange: Exchange) -> Bool { false }
-
-    func dropPending() {}
 
     func outcomeIsReady(_ exchange: Exchange) {
         core.queue.async { [core] in core.handOver(exchange) }
@@ -40,29 +36,40 @@ final class DelegateRecipient: Recipient {
 }
 
 extension LoaderCore {
-    func askForChunkSupport(_ answer: @escaping @Sendable (Bool) -> Void) {
+    func askForChunkSupport(
+        _ exchange: Exchange, _ answer: @escaping @Sendable (Bool) -> Void
+    ) {
         queue.async { [self] in
-            let isSupported = listener.map { $0.delegate.dataLoaderShouldSupportChunks($0.loader) }
+            let isSupported = listener(of: exchange).map { listener in
+                listener.delegate.dataLoaderShouldSupportChunks(listener.loader)
+            }
             answer(isSupported ?? false)
         }
     }
 
     func askForBodyStream(
-        _ request: DataLoaderRequest, _ answer: @escaping @Sendable (OneShotStream?) -> Void
+        _ exchange: Exchange, _ answer: @escaping @Sendable (OneShotStream?) -> Void
     ) {
         queue.async { [self] in
-            guard let (loader, delegate) = listener,
-                let stream = delegate.dataLoader(loader, needsNewBodyStreamFor: request)
+            guard let (loader, delegate) = listener(of: exchange),
+                let stream = delegate.dataLoader(loader, needsNewBodyStreamFor: exchange.request)
             else { return answer(nil) }
             answer(OneShotStream(stream))
         }
     }
 
-    func isWaitingForConnectivity(_ request: DataLoaderRequest) {
+    func isWaitingForConnectivity(_ exchange: Exchange) {
         queue.async { [self] in
-            guard let (loader, delegate) = listener else { return }
-            delegate.dataLoader(loader, requestIsWaitingForConnectivity: request)
+            guard let (loader, delegate) = listener(of: exchange) else { return }
+            delegate.dataLoader(loader, requestIsWaitingForConnectivity: exchange.request)
         }
+    }
+
+    /// Whom to ask about a load; nobody once it is decided, for its last call may have been made.
+    private func listener(
+        of exchange: Exchange
+    ) -> (loader: DataLoader, delegate: any DataLoaderDelegate)? {
+        exchange.isDecided ? nil : listener
     }
 
     /// Takes a load's outcome and makes the one terminal call; on the delegate queue.

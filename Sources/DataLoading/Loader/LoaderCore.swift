@@ -12,7 +12,14 @@ final class LoaderCore: Sendable {
         var lastNumber = 0
         /// How many loads were not handed over yet.
         var live = 0
-        var waiters: [CheckedContinuation<Void, Never>] = []
+        var waiters: [Waiter] = []
+    }
+
+    /// Waits for the loads up to a number; what is performed later does not keep it waiting.
+    private struct Waiter: Sendable {
+        let last: Int
+        var live: Int
+        let continuation: CheckedContinuation<Void, Never>
     }
 
     let queue: DispatchQueue
@@ -44,15 +51,13 @@ final class LoaderCore: Sendable {
     func nextNumber() -> Int {
         state.withLock { state in
             state.lastNumber += 1
+            state.live += 1
             return state.lastNumber
         }
     }
 
     func add(_ exchange: Exchange) {
-        state.withLock { state in
-            state.exchanges[exchange.number] = exchange
-            state.live += 1
-        }
+        state.withLock { $0.exchanges[exchange.number] = exchange }
     }
 
     func remove(_ exchange: Exchange) {
@@ -60,14 +65,16 @@ final class LoaderCore: Sendable {
         _ = state.withLock { $0.exchanges.removeValue(forKey: exchange.number) }
     }
 
-    func outcomeWasHandedOver() {
-        let waiters = state.withLock { state -> [CheckedContinuation<Void, Never>] in
+    func outcomeWasHandedOver(_ exchange: Exchange) {
+        let over = state.withLock { state -> [Waiter] in
             state.live -= 1
-            guard state.live == 0 else { return [] }
-            defer { state.waiters = [] }
-            return state.waiters
+            for index in state.waiters.indices where exchange.number <= state.waiters[index].last {
+                state.waiters[index].live -= 1
+            }
+            defer { state.waiters.removeAll { $0.live == 0 } }
+            return state.waiters.filter { $0.live == 0 }
         }
-        for waiter in waiters { waiter.resume() }
+        for waiter in over { waiter.continuation.resume() }
     }
 
     /// The loads whose outcome nobody has taken yet, oldest first.
@@ -79,12 +86,13 @@ final class LoaderCore: Sendable {
         for exchange in exchanges { exchange.cancel(as: error) }
     }
 
-    /// Returns when every outcome was handed over.
-    func waitUntilEmpty() async {
+    /// Returns when the outcome of every load that was performed until now was handed over.
+    func waitForPresentLoads() async {
         await withCheckedContinuation { continuation in
             let isEmpty = state.withLock { state in
                 guard state.live > 0 else { return true }
-                state.waiters.append(continuation)
+                state.waiters.append(
+                    Waiter(last: state.lastNumber, live: state.live, continuation: continuation))
                 return false
             }
             if isEmpty { continuation.resume() }

@@ -11,6 +11,8 @@ final class PulledChunks: Recipient {
         var response: DataLoaderResponse?
         /// How the load ended; what is in the window comes first.
         var outcome: Result<Void, DataLoaderError>?
+        /// Whether chunks were dropped: a body that lost some must not look whole.
+        var hasLost = false
         /// Who waits for something to change; several only when several tasks read.
         var waiters: [CheckedContinuation<Void, Never>] = []
     }
@@ -44,7 +46,9 @@ final class PulledChunks: Recipient {
         }
     }
 
-    func askForChunkSupport(_ answer: @escaping @Sendable (Bool) -> Void) {
+    func askForChunkSupport(
+        _ exchange: Exchange, _ answer: @escaping @Sendable (Bool) -> Void
+    ) {
         queue.async { answer(true) }
     }
 
@@ -59,11 +63,12 @@ final class PulledChunks: Recipient {
         update { $0.window.append(chunk) }
     }
 
+    var isFull: Bool { state.withLock { $0.window.isFull } }
+
     func dropPending() {
         update { state in
-            // A body that lost its end must not look whole.
-            if !state.window.isEmpty, state.outcome != nil { state.outcome = .failure(.cancelled) }
-            state.window.removeAll()
+            if !state.window.isEmpty { state.lose() }
+            state.window.close()
             return false
         }
     }
@@ -73,6 +78,7 @@ final class PulledChunks: Recipient {
         guard let response = exchange.takeOutcome() else { return }
         update { state in
             state.outcome = response.error.map { .failure($0) } ?? .success(())
+            if state.hasLost { state.lose() }
             return false
         }
         exchange.outcomeWasHandedOver()
@@ -101,6 +107,12 @@ final class PulledChunks: Recipient {
 }
 
 extension PulledChunks.State {
+    /// Notes that chunks are gone, which an outcome that is a success must not hide.
+    fileprivate mutating func lose() {
+        hasLost = true
+        if case .success = outcome { outcome = .failure(.cancelled) }
+    }
+
     /// The next chunk, whether the transfer may go on, and how the load ended if it has.
     fileprivate mutating func takeChunk() -> (Data?, Bool, Result<Void, DataLoaderError>?) {
         guard case .chunk(let data) = window.takeFirst() else { return (nil, false, outcome) }

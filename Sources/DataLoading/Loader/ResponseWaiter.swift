@@ -35,16 +35,6 @@ final class ResponseWaiter: Recipient {
         }
     }
 
-    func askForChunkSupport(_ answer: @escaping @Sendable (Bool) -> Void) {
-        queue.async { answer(false) }
-    }
-
-    func didReceiveInitial(_ response: DataLoaderResponse, from exchange: Exchange) {}
-
-    func didReceive(_ chunk: Data, from exchange: Exchange) -> Bool { false }
-
-    func dropPending() {}
-
     func outcomeIsReady(_ exchange: Exchange) {
         guard let response = exchange.takeOutcome() else { return }
         let result: Result<DataLoaderResponse, DataLoaderError> =

@@ -37,6 +37,9 @@ public final class OneShotStream: Sendable {
         self.stream = Locked(stream)
     }
 
+    /// Whether somebody has the stream.
+    package var isTaken: Bool { stream.withLock { $0 == nil } }
+
     /// Hands the stream over; nil ever after.
     package func take() -> InputStream? {
         stream.withLock { held in

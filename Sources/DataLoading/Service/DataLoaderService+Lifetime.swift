@@ -37,6 +37,8 @@ extension DataLoaderService {
     /// when all of that has happened; a reset that is under way already is joined.
     public func reset() async {
         await resetGate.perform {
+            // All at once: no load goes on for a user while another one is still logging out.
+            for factory in liveFactories { factory.endAllLoads(.reset) }
             for factory in liveFactories { await factory.reset() }
             await runtime.transport.reset()
         }

@@ -1,10 +1,14 @@
 // Copyright the DataLoading authors
 // SPDX-License-Identifier: Apache-2.0
 
+import Dispatch
+
 /// What the loads of one service share: its seams to time, chance and wire, and its tables.
 final class Runtime: Sendable {
     let timekeeper: any Timekeeper
     let random: RandomSource
+    /// Where loads go on that may have to wait for a user's code.
+    let queue = DispatchQueue(label: "DataLoading.loads", attributes: .concurrent)
     let agenda: Agenda
     let limiter: RateLimiter
     let resolver: HostResolver

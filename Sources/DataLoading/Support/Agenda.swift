@@ -45,6 +45,9 @@ package final class Agenda: Sendable {
     /// The monotonic time.
     package var now: Instant { timekeeper.now }
 
+    /// When the next entry is due, nil without one.
+    package var earliest: Instant? { state.withLock { $0.heap.earliest } }
+
     /// How many entries wait.
     package var count: Int { state.withLock { $0.heap.count } }
 

@@ -84,8 +84,6 @@ extension DataLoaderCall {
                 responseSerializable(serializer: serializer) {
                     continuation.resume(with: $0.result)
                 }
-                // A task that was cancelled before the load began had nothing to cancel.
-                if Task.isCancelled { cancel() }
             }
         } onCancel: {
             cancel()

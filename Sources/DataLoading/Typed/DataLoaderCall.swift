@@ -87,13 +87,21 @@ public final class DataLoaderCall: Sendable {
 
     /// Cancels the load; handlers hear `DataLoaderError.cancelled`.
     ///
-    /// Without effect after the end.
+    /// A call that has not started never starts. Without effect after the end.
     public func cancel() {
         let token = state.withLock { state -> CancellationToken? in
-            guard case .running(var running) = state else { return nil }
-            running.isCancelled = true
-            state = .running(running)
-            return running.token
+            switch state {
+            case .described(let request, _):
+                let response = DataLoaderResponse(request: request, error: .cancelled)
+                state = .ended(response, DataLoaderError.cancelled)
+                return nil
+            case .running(var running):
+                running.isCancelled = true
+                state = .running(running)
+                return running.token
+            case .ended:
+                return nil
+            }
         }
         token?.cancel()
     }
@@ -148,25 +156,30 @@ public final class DataLoaderCall: Sendable {
         if let error = response.error {
             if case .status = error {} else { failure = error }
         }
+        var handlers: [Handler]?
         var checked = 0
-        while failure == nil, let validator = validator(at: checked) {
+        while handlers == nil {
+            let next = next(checked, response, failure)
+            handlers = next.handlers
+            guard let validator = next.validator else { continue }
             do { try validator(response) } catch { failure = error }
             checked += 1
         }
-        let handlers = state.withLock { [failure] state -> [Handler] in
-            guard case .running(let running) = state else { return [] }
-            state = .ended(response, failure)
-            return running.handlers
-        }
-        for handler in handlers { handler(response, failure) }
+        for handler in handlers ?? [] { handler(response, failure) }
     }
 
-    private func validator(at index: Int) -> Validator? {
+    /// The next validator, or the end and its handlers: in one step, so that no validator that was
+    /// added in time is left out.
+    private func next(
+        _ index: Int, _ response: DataLoaderResponse, _ failure: (any Error)?
+    ) -> (validator: Validator?, handlers: [Handler]?) {
         state.withLock { state in
-            guard case .running(let running) = state, index < running.validators.count else {
-                return nil
+            guard case .running(let running) = state else { return (nil, []) }
+            if failure == nil, index < running.validators.count {
+                return (running.validators[index], nil)
             }
-            return running.validators[index]
+            state = .ended(response, failure)
+            return (nil, running.handlers)
         }
     }
 }
@@ -180,16 +193,6 @@ private final class CallRecipient: Recipient {
         self.call = call
         self.queue = queue
     }
-
-    func askForChunkSupport(_ answer: @escaping @Sendable (Bool) -> Void) {
-        queue.async { answer(false) }
-    }
-
-    func didReceiveInitial(_ response: DataLoaderResponse, from exchange: Exchange) {}
-
-    func didReceive(_ chunk: Data, from exchange: Exchange) -> Bool { false }
-
-    func dropPending() {}
 
     func outcomeIsReady(_ exchange: Exchange) {
         queue.async { [call] in

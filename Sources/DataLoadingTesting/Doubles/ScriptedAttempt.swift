@@ -11,7 +11,8 @@ public import Foundation
 /// cancelled, they do nothing, as a wire does.
 public final class ScriptedAttempt: TransportTask {
     private struct State: Sendable {
-        var isOver = false
+        /// Missing once the attempt is over, so that nothing of the load is kept.
+        var sink: (any TransportSink)?
         var isCancelled = false
         var isPaused = false
         var pauses = 0
@@ -20,16 +21,15 @@ public final class ScriptedAttempt: TransportTask {
 
     /// The attempt as the transport got it.
     public let request: TransportRequest
-    private let sink: any TransportSink
     private let queue: DispatchQueue
-    private let state = Locked(State())
+    private let state: Locked<State>
     private let cancellation = EventRecorder<Void>()
     private let flow = EventRecorder<Bool>()
 
     init(request: TransportRequest, sink: any TransportSink, queue: DispatchQueue) {
         self.request = request
-        self.sink = sink
         self.queue = queue
+        state = Locked(State(sink: sink))
     }
 
     /// Whether it was cancelled.
@@ -108,13 +108,12 @@ public final class ScriptedAttempt: TransportTask {
     }
 
     func deliverHead(_ status: Int, _ headers: HTTPHeaders) {
-        guard isOpen else { return }
-        sink.didReceive(
+        openSink?.didReceive(
             DataLoading.ResponseHead(status: HTTPStatus(rawValue: status), headers: headers))
     }
 
     func deliverBody(_ bytes: Data) {
-        guard isOpen else { return }
+        guard let sink = openSink else { return }
         state.withLock { state in
             state.report.bodyBytesReceived += Int64(bytes.count)
             state.report.decodedBytes += Int64(bytes.count)
@@ -123,25 +122,27 @@ public final class ScriptedAttempt: TransportTask {
     }
 
     func deliverEnd() {
-        guard isOpen, let report = takeEnd() else { return }
+        guard openSink != nil, let (sink, report) = takeEnd() else { return }
         sink.didEnd(TransportEnd(report: report))
     }
 
     func deliverFailure(
         _ error: DataLoaderError, _ sent: SentState, evenIfCancelled: Bool = false
     ) {
-        guard isOpen || evenIfCancelled, let report = takeEnd() else { return }
+        guard evenIfCancelled || openSink != nil, let (sink, report) = takeEnd() else { return }
         sink.didFail(TransportFailure(error, sent: sent, report: report))
     }
 
-    private var isOpen: Bool { state.withLock { !$0.isOver && !$0.isCancelled } }
+    private var openSink: (any TransportSink)? {
+        state.withLock { $0.isCancelled ? nil : $0.sink }
+    }
 
-    /// The report, once.
-    private func takeEnd() -> TransportReport? {
+    /// The sink and the report, once.
+    private func takeEnd() -> (any TransportSink, TransportReport)? {
         state.withLock { state in
-            guard !state.isOver else { return nil }
-            state.isOver = true
-            return state.report
+            guard let sink = state.sink else { return nil }
+            state.sink = nil
+            return (sink, state.report)
         }
     }
 }

@@ -47,6 +47,9 @@ public final class ScriptedTransport: Transport {
     /// Whether it was shut down.
     public var isShutDown: Bool { state.withLock { $0.isShutDown } }
 
+    /// Returns when every answer and cancellation so far has been heard.
+    public func flush() { queue.sync {} }
+
     /// Appends an answer for an attempt that has not started.
     public func then(_ answer: ScriptedAnswer) {
         state.withLock { $0.answers.append(answer) }
