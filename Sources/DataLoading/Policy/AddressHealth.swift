@@ -40,19 +40,36 @@ package enum AddressOutcome: Hashable, Sendable {
 
 /// The state of an address that has failed; one without such a state is healthy.
 ///
-/// It is ejected for min(30 s · 2^(k−1), 300 s) the k-th time, of which half is random, so that the
-/// instances of a fleet do not come back together. Then one probe at a time shows whether it works.
+/// It is ejected for min(30 s · 2^(k−1), 300 s) the k-th time, or for other times that were set, of
+/// which half is random, so that the instances of a fleet do not come back together. Then one probe
+/// at a time shows whether it works.
 struct AddressHealth: Sendable {
-    private static let firstEjection = Duration.seconds(30)
-    private static let longestEjection = Duration.seconds(300)
+    /// How long an address is left out the first time, and at most.
+    struct Ejection: Sendable {
+        private static let longestSetting = Duration.seconds(86_400)
+
+        let first: Duration
+        let longest: Duration
+
+        init(first: Duration, longest: Duration) {
+            self.first = min(max(.zero, first), Self.longestSetting)
+            self.longest = min(max(.zero, longest), Self.longestSetting)
+        }
+    }
+
     private static let troublesUntilEjection = 5
     /// A probe that was not heard of for so long was lost.
     private static let longestProbe = Duration.seconds(60)
 
+    private let ejection: Ejection
     private var troubles = 0
     private var ejections = 0
     private var ejectedUntil: Instant?
     private var probedUntil: Instant?
+
+    init(_ ejection: Ejection) {
+        self.ejection = ejection
+    }
 
     /// Whether everybody may use the address.
     var isHealthy: Bool { ejectedUntil == nil }
@@ -85,7 +102,7 @@ struct AddressHealth: Sendable {
     mutating func eject(at now: Instant, random: RandomSource) {
         if let ejectedUntil, ejectedUntil > now { return }
         ejections = min(ejections + 1, 16)
-        ejectedUntil = now + ejection(random)
+        ejectedUntil = now + nextEjection(random)
         probedUntil = nil
         troubles = 0
     }
@@ -93,7 +110,7 @@ struct AddressHealth: Sendable {
     /// Ejects the address, or keeps it ejected for longer.
     mutating func prolong(at now: Instant, random: RandomSource) {
         guard let old = ejectedUntil, old > now else { return eject(at: now, random: random) }
-        ejectedUntil = max(old, now + ejection(random))
+        ejectedUntil = max(old, now + nextEjection(random))
     }
 
     mutating func rebase(by shift: Duration) {
@@ -101,9 +118,9 @@ struct AddressHealth: Sendable {
         probedUntil = probedUntil.map { $0 + shift }
     }
 
-    private func ejection(_ random: RandomSource) -> Duration {
+    private func nextEjection(_ random: RandomSource) -> Duration {
         let factor = 1 << max(0, ejections - 1)
-        let half = (min(Self.firstEjection * factor, Self.longestEjection) / 2).wholeNanoseconds
+        let half = (min(ejection.first * factor, ejection.longest) / 2).wholeNanoseconds
         return .nanoseconds(half + random.withGenerator { .random(in: 0...half, using: &$0) })
     }
 }

@@ -3,8 +3,13 @@
 
 /// The addresses of each host and the health of those that failed: what a resolver keeps locked.
 struct AddressTable: Sendable {
+    private let ejection: AddressHealth.Ejection
     private var names: [String: [String]] = [:]
     private var health: [String: AddressHealth] = [:]
+
+    init(ejection: AddressHealth.Ejection) {
+        self.ejection = ejection
+    }
 
     /// Whether no host has addresses.
     var isEmpty: Bool { names.isEmpty }
@@ -55,16 +60,16 @@ struct AddressTable: Sendable {
         case .success: health[name] = nil
         case .neutral: health[name]?.endProbe()
         case .nothingWritten:
-            health[name, default: AddressHealth()].eject(at: now, random: random)
+            health[name, default: AddressHealth(ejection)].eject(at: now, random: random)
         case .serverTrouble:
-            health[name, default: AddressHealth()].noteTrouble(at: now, random: random)
+            health[name, default: AddressHealth(ejection)].noteTrouble(at: now, random: random)
         }
     }
 
     /// Ejects an address for every host that lists it.
     mutating func eject(_ name: String, at now: Instant, random: RandomSource) {
         guard names.values.contains(where: { $0.contains(name) }) else { return }
-        health[name, default: AddressHealth()].prolong(at: now, random: random)
+        health[name, default: AddressHealth(ejection)].prolong(at: now, random: random)
     }
 
     mutating func rebase(by shift: Duration) {

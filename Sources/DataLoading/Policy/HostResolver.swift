@@ -7,8 +7,9 @@
 /// and authorisation stay those of the host. The addresses are tried in the order given, the host's
 /// own name, by DNS, last. An address to which no connection comes about is left out at once, one
 /// that answers 502, 503, 504 or nothing five times in a row then: for 30 s, 60 s, 120 s and so on up
-/// to 300 s, of which half is random. After that one load at a time probes it; a success makes it as
-/// good as new. When all are left out, the one that is due first is tried.
+/// to 300 s, or for other times that were set, of which half is random. After that one load at a time
+/// probes it; a success makes it as good as new. When all are left out, the one that is due first is
+/// tried.
 ///
 /// An address that several hosts share is left out for all of them. Any thread may call.
 ///
@@ -18,15 +19,25 @@
 /// ```
 public final class HostResolver: Sendable {
     private struct State: Sendable {
-        var table = AddressTable()
+        var table: AddressTable
         var timekeeper: any Timekeeper = SystemTimekeeper()
         var random = RandomSource.system
     }
 
-    private let state = Locked(State())
+    private let state: Locked<State>
 
     /// Makes a resolver that knows no addresses: every host is reached by DNS.
-    public init() {}
+    ///
+    /// - Parameters:
+    ///   - firstEjection: How long an address is left out when it fails for the first time, which
+    ///     doubles each further time; default 30 s. Half of it is random.
+    ///   - longestEjection: The longest time that an address is left out for; default 300 s.
+    public init(
+        firstEjection: Duration = .seconds(30), longestEjection: Duration = .seconds(300)
+    ) {
+        let ejection = AddressHealth.Ejection(first: firstEjection, longest: longestEjection)
+        state = Locked(State(table: AddressTable(ejection: ejection)))
+    }
 
     /// Replaces the addresses of a host; an empty list leaves its DNS name alone.
     ///

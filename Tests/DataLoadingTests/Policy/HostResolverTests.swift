@@ -114,6 +114,26 @@ import Testing
         }
     }
 
+    @Test func `ejections are as long as they were set, and never negative or endless`() {
+        let resolver = HostResolver(
+            firstEjection: .milliseconds(400), longestEjection: .seconds(1))
+        resolver.adopt(clock.timekeeper, random: RandomSource(SeededGenerator(seed: 7)))
+        resolver.setAddresses(["10.0.0.1"], forHost: "a.test")
+        for milliseconds in [400, 800, 1_000, 1_000] as [Int64] {
+            resolver.report(.address("10.0.0.1"), forHost: "a.test", outcome: .nothingWritten)
+            clock.advance(by: .milliseconds(milliseconds / 2 - 1))
+            #expect(resolver.choose(forHost: "a.test") == .name)
+            clock.advance(by: .milliseconds(milliseconds / 2 + 1))
+            #expect(resolver.choose(forHost: "a.test") == .address("10.0.0.1"))
+        }
+        for limit in [Duration.seconds(-1), .zero, .seconds(Int64.max)] {
+            let resolver = HostResolver(firstEjection: limit, longestEjection: limit)
+            resolver.setAddresses(["10.0.0.1"], forHost: "a.test")
+            for _ in 0..<40 { resolver.markAddressAsUnreachable("10.0.0.1") }
+            #expect(resolver.unhealthyCount == 1)
+        }
+    }
+
     @Test func `one probe at a time, the others go elsewhere meanwhile`() {
         resolver.setAddresses(["10.0.0.1"], forHost: "a.test")
         report("10.0.0.1", .nothingWritten)
