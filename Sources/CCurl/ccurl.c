@@ -49,6 +49,19 @@ static struct {
     int (*multi_setopt)(ccurl_multi *, int, ...);
 } curl;
 
+// curl_tlssessioninfo
+typedef struct {
+    int backend;
+    void *internals;
+} tls_session;
+
+typedef void (*tls_message)(int, int, int, const void *, size_t, void *, void *);
+
+static struct {
+    void (*set_msg_callback)(void *, tls_message);
+    long (*ctrl)(void *, int, long, void *);
+} ssl;
+
 static const char *load_error = "libcurl was not loaded";
 static _Atomic int forks;
 
@@ -98,6 +111,8 @@ int ccurl_load(void) {
     int (*init_crypto)(uint64_t, const void *) =
         (int (*)(uint64_t, const void *))dlsym(library, "OPENSSL_init_crypto");
     if (init_crypto) init_crypto(0x00080000, NULL);
+    *(void **)&ssl.set_msg_callback = dlsym(library, "SSL_set_msg_callback");
+    *(void **)&ssl.ctrl = dlsym(library, "SSL_ctrl");
     // CURL_GLOBAL_ALL. Never undone: FoundationNetworking may share the library.
     if (curl.global_init(3)) {
         load_error = "libcurl cannot be initialised";
@@ -151,6 +166,27 @@ int ccurl_get_offset(ccurl_easy *easy, int info, int64_t *value) {
 int ccurl_get_socket(ccurl_easy *easy, int info, int *value) {
     return curl.easy_getinfo(easy, info, value);
 }
+static void note_alert(
+    int is_ours, int version, int type, const void *bytes, size_t count, void *ssl, void *notice) {
+    (void)version;
+    (void)ssl;
+    // SSL3_RT_ALERT, of the kind close_notify
+    if (!is_ours && type == 21 && count == 2 && ((const unsigned char *)bytes)[1] == 0)
+        *(int *)notice = 1;
+}
+
+int ccurl_watch_notice(ccurl_easy *easy, int *notice) {
+    tls_session *session = NULL;
+    if (!ssl.set_msg_callback || !ssl.ctrl) return -1;
+    // CURLINFO_TLS_SSL_PTR; CURLSSLBACKEND_OPENSSL
+    if (curl.easy_getinfo(easy, 0x40002D, &session) || !session) return -1;
+    if (session->backend != 1 || !session->internals) return -1;
+    *notice = 0;
+    ssl.ctrl(session->internals, 16, 0, notice);  // SSL_CTRL_SET_MSG_CALLBACK_ARG
+    ssl.set_msg_callback(session->internals, note_alert);
+    return 0;
+}
+
 int ccurl_get_text(ccurl_easy *easy, int info, const char **value) {
     return curl.easy_getinfo(easy, info, value);
 }

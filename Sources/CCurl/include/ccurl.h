@@ -69,6 +69,9 @@ int ccurl_set_send_callback(ccurl_easy *easy, int option, ccurl_send_callback ca
 int ccurl_get_long(ccurl_easy *easy, int info, long *value);
 int ccurl_get_offset(ccurl_easy *easy, int info, int64_t *value);
 int ccurl_get_socket(ccurl_easy *easy, int info, int *value);
+// Sets `notice` to 1 once the peer of the transfer's TLS connection says that it will send no more.
+// 0 when that is watched, which needs OpenSSL. `notice` must outlive the connection.
+int ccurl_watch_notice(ccurl_easy *easy, int *notice);
 int ccurl_get_text(ccurl_easy *easy, int info, const char **value);
 
 ccurl_multi *ccurl_multi_init(void);

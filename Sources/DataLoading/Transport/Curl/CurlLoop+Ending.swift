@@ -21,6 +21,18 @@
             retired.removeAll { $0.transfers == 0 }
         }
 
+        /// Memory for a word that a connection may write after its transfer has ended.
+        func takeNotice() -> UnsafeMutablePointer<Int32> {
+            if let spare = spareNotices.popLast() { return spare }
+            let notice = UnsafeMutablePointer<Int32>.allocate(capacity: 1)
+            notice.initialize(to: 0)
+            return notice
+        }
+
+        func giveBack(_ notice: UnsafeMutablePointer<Int32>) {
+            spareNotices.append(notice)
+        }
+
         /// Ends everything, and refuses what still comes.
         func close() {
             resolver.stop()

@@ -42,6 +42,7 @@
         /// No deadline of a transfer is before this instant.
         var nextCheck = Int64.max
         var lastRemoteAddress = ""
+        var spareNotices: [UnsafeMutablePointer<Int32>] = []
         private let bell: EventDescriptor
         private var messages: [LoopMessage] = []
         private var isRetiring = false
@@ -67,6 +68,7 @@
         deinit {
             events.deallocate()
             scratch.deallocate()
+            for notice in spareNotices { notice.deallocate() }
             if epoll >= 0 { closeDescriptor(epoll) }
         }
 

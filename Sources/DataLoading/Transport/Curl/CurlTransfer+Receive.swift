@@ -31,6 +31,12 @@
             task.sink.didReceive(head)
             let status = head.status.rawValue
             guard task.request.method != .head, status != 204, status != 304 else { return }
+            if attempt.response.framing == .untilClose, origin?.isSecure == true,
+                attempt.response.minorVersion != nil
+            {
+                // libcurl takes any end of such a body for its end.
+                attempt.needsEndNotice = ccurl_watch_notice(easy, endNotice) == 0
+            }
             // Who asked for codings decodes them.
             if !task.request.headers.contains("Accept-Encoding"),
                 let coding = head.headers["Content-Encoding"]

@@ -18,6 +18,7 @@
             guard attempt.response.isComplete else {
                 return attempt.response.bytes > 0 ? .truncatedHead : .noResponse
             }
+            guard !attempt.needsEndNotice || endNotice.pointee != 0 else { return .truncatedBody }
             do throws(DataLoaderError) {
                 try attempt.decoder?.finish()
                 return nil

@@ -36,6 +36,8 @@
         private var urlText = ""
         private var originIsNumeric = false
         private(set) var dialled: DialledHost?
+        /// Whether the peer has said, by TLS, that its body ends here; the loop's memory.
+        let endNotice: UnsafeMutablePointer<Int32>
         let errorText: UnsafeMutablePointer<CChar>
 
         var phase = Phase.idle
@@ -50,6 +52,7 @@
         private init(easy: OpaquePointer, loop: CurlLoop) {
             self.easy = easy
             self.loop = loop
+            endNotice = loop.takeNotice()
             errorText = .allocate(capacity: 256)  // CURL_ERROR_SIZE
             errorText.initialize(repeating: 0, count: 256)
             _ = Unmanaged.passRetained(self)
@@ -62,6 +65,7 @@
         /// Gives the handle back; it must be in no multi handle and in no callback.
         func free() {
             ccurl_easy_cleanup(easy)
+            loop.giveBack(endNotice)
             Unmanaged.passUnretained(self).release()
         }
 
@@ -149,6 +153,8 @@
         /// The loop's own reason to stop, whatever libcurl calls it.
         var stop: DataLoaderError?
         var decoder: ContentDecoder?
+        /// The body ends with its connection, and an end of that without a notice is an attack.
+        var needsEndNotice = false
         var wireBytes: Int64 = 0
         var decodedBytes: Int64 = 0
         /// libcurl holds body bytes back until it is told to go on.
