@@ -16,7 +16,7 @@ var settings: [SwiftSetting] = [
 ]
 var packages: [Package.Dependency] = [.package(name: "DataLoading", path: "../..")]
 var products: [Target.Dependency] = [
-    "CBareCurl", .product(name: "DataLoading", package: "DataLoading"),
+    "CAllocations", "CBareCurl", .product(name: "DataLoading", package: "DataLoading"),
 ]
 if hasPeers {
     settings.append(.define("BENCHMARK_PEERS"))
@@ -30,6 +30,7 @@ let package = Package(
     platforms: [.macOS(.v15)],
     dependencies: packages,
     targets: [
+        .target(name: "CAllocations"),
         .target(name: "CBareCurl", linkerSettings: [.linkedLibrary(":libcurl.so.4")]),
         .executableTarget(
             name: "Benchmarks", dependencies: products, swiftSettings: settings),

@@ -12,7 +12,7 @@ enum Benchmarks {
             if let child = options.child {
                 try await runChild(child)
             } else {
-                try run(options)
+                try await run(options)
             }
         } catch {
             FileHandle.standardError.write(Data("Benchmarks: \(error)\n".utf8))
@@ -20,10 +20,11 @@ enum Benchmarks {
         }
     }
 
-    private static func run(_ options: Options) throws {
+    private static func run(_ options: Options) async throws {
         let figures =
             switch options.measure {
             case SmallGets.number: try SmallGets(options: options).run()
+            case Layers.number: try await Layers(options: options).run()
             default: throw Complaint("there is no measure \(options.measure)")
             }
         if let file = options.jsonFile { try Figure.write(figures, to: file) }

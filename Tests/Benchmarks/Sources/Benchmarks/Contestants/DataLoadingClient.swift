@@ -17,7 +17,7 @@ final class DataLoadingClient: Client {
     /// How many concurrent loads share a loader.
     private static let loadsPerLoader = 8
 
-    init?(_ workload: Workload) {
+    init?(_ workload: Workload, transport: (any Transport)? = nil) {
         // The URL names a host that only the resolver knows.
         guard var parts = URLComponents(string: workload.url), let address = parts.host else {
             return nil
@@ -29,6 +29,7 @@ final class DataLoadingClient: Client {
         request = DataLoaderRequest(url: url, sourceIdentifier: "benchmark")
 
         var configuration = DataLoaderService.Configuration()
+        configuration.transport = transport
         configuration.limits.perOrigin = concurrency
         configuration.limits.total = concurrency
         service = DataLoaderService(configuration: configuration)
@@ -54,6 +55,20 @@ final class DataLoadingClient: Client {
         }
         await observer.waitForAll()
         return failures
+    }
+
+    /// Starts as many loads as there may be at once, has them answered, and returns when all ended.
+    func runBatch(answer: @Sendable () -> Void) async {
+        let round = Round(concurrency, started: concurrency)
+        for (_, delegate) in loaders { delegate.begin(round, request) }
+        observer.expect(concurrency)
+        _ = await round.waitForAll {
+            for (loader, _) in loaders {
+                for _ in 0..<min(concurrency, Self.loadsPerLoader) { loader.perform(request) }
+            }
+            answer()
+        }
+        await observer.waitForAll()
     }
 }
 

@@ -11,17 +11,26 @@ final class Round: Sendable {
     private let failed = Atomic(0)
     private let continuation = Mutex<CheckedContinuation<Int, Never>?>(nil)
 
-    init(_ requests: Int) {
+    /// Makes a round of which so many loads are started by somebody else.
+    init(_ requests: Int, started: Int = 0) {
         self.requests = requests
+        self.started.store(started, ordering: .relaxed)
     }
 
     /// Starts the first loads and returns the number of failures once all have ended.
     func run(_ concurrency: Int, start: @Sendable () -> Void) async -> Int {
-        await withCheckedContinuation { continuation in
-            self.continuation.withLock { $0 = continuation }
+        await waitForAll {
             let first = min(concurrency, requests)
             started.store(first, ordering: .relaxed)
             for _ in 0..<first { start() }
+        }
+    }
+
+    /// Runs the body and returns the number of failures once all loads have ended.
+    func waitForAll(after body: @Sendable () -> Void) async -> Int {
+        await withCheckedContinuation { continuation in
+            self.continuation.withLock { $0 = continuation }
+            body()
         }
     }
 
