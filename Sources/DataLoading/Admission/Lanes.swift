@@ -61,7 +61,7 @@ struct Lanes: Sendable {
 
     /// The limit that stands in the way of another start at the origin.
     func fullLimit(for origin: Origin) -> Obstacle? {
-        if let slots = origins[origin], slots.running >= limits.perOrigin { return .originLimit }
+        if origins[origin]?.running ?? 0 >= limits.perOrigin { return .originLimit }
         return running >= limits.total ? .totalLimit : nil
     }
 

@@ -1,40 +1,111 @@
 // Copyright the DataLoading authors
 // SPDX-License-Identifier: Apache-2.0
 
-import DataLoading
+@testable import DataLoading
 import DataLoadingTesting
+import Dispatch
 import Foundation
+import Testing
 
 /// A service on a manual clock and a scripted transport, with a loader and what it tells.
 final class TestBed: Sendable {
-    let clock = ManualClock()
+    let clock: ManualClock
     let transport: ScriptedTransport
     let service: DataLoaderService
     let factory: DataLoaderFactory
     let delegate: RecordingDelegate
     let loader: DataLoader
     let observer = RecordingObserver()
+    private let clocked: ClockedTransport
+    private let observerQueue = DispatchQueue(label: "observer")
 
     init(
         _ answers: [ScriptedAnswer] = [], otherwise: ScriptedAnswer = .hold,
-        authorisers: [any Authoriser] = [], supportsChunks: Bool = true,
-        bodyStream: @escaping @Sendable () -> InputStream? = { nil },
+        authorisers: [any Authoriser] = [],
+        delegate: RecordingDelegate = RecordingDelegate(supportsChunks: true),
+        delegateQueue: DispatchQueue? = nil,
         _ configure: (inout DataLoaderService.Configuration) -> Void = { _ in }
     ) {
+        clock = ManualClock()
         transport = ScriptedTransport(answers, otherwise: otherwise)
+        clocked = ClockedTransport(transport, clock: clock)
         var configuration = DataLoaderService.Configuration()
-        configuration.transport = transport
+        configuration.transport = clocked
         configure(&configuration)
         service = DataLoaderService(configuration: configuration, clock: clock)
         factory = service.makeFactory(authorisers: authorisers)
-        delegate = RecordingDelegate(supportsChunks: supportsChunks, bodyStream: bodyStream)
-        loader = factory.makeDataLoader(delegate: delegate)
-        service.addConsumptionObserver(observer, on: DispatchQueue(label: "observer"))
+        self.delegate = delegate
+        loader = factory.makeDataLoader(delegate: delegate, delegateQueue: delegateQueue)
+        service.addConsumptionObserver(observer, on: observerQueue)
     }
+
+    /// Every attempt's start, with its instant.
+    var starts: [ClockedTransport.Start] { clocked.starts }
 
     /// Returns the outcome of the only load.
     func outcome() async -> RecordingDelegate.Event? {
         await delegate.outcomes(1).first
+    }
+
+    /// The last call of the only load, which a test has seen to have ended.
+    var ended: RecordingDelegate.Event? {
+        settle()
+        return delegate.events.last { $0.isTerminal }
+    }
+
+    /// The error of the only load, which a test has seen to have ended.
+    var error: DataLoaderError? {
+        guard let ended else { return nil }
+        if case .cancelled = ended { return .cancelled }
+        return ended.response?.error
+    }
+
+    /// Returns when whatever was set off has been heard by everybody: nothing but time, the test's
+    /// transport or the test's authorisers can then make anything happen.
+    func settle() {
+        for _ in 0..<4 {
+            transport.flush()
+            service.runtime.queue.sync(flags: .barrier) {}
+            loader.queue.sync {}
+        }
+        observerQueue.sync {}
+    }
+
+    /// Moves the clock, and waits for what comes of it.
+    func advance(_ duration: Duration) {
+        clock.advance(by: duration)
+        settle()
+    }
+
+    /// Moves the clock to the next thing that is due within a limit; false when there is none.
+    ///
+    /// The limit leaves out the deadline of 60 s that every load has unless told otherwise.
+    @discardableResult
+    func passPause(within limit: Duration = .seconds(59)) -> Bool {
+        settle()
+        guard let next = service.runtime.agenda.earliest, next - clock.instant <= limit else {
+            return false
+        }
+        advance(next - clock.instant)
+        return true
+    }
+
+    /// The attempt of a number, from 0, once it has started.
+    func attempt(_ index: Int) async -> ScriptedAttempt {
+        await transport.attempts(index + 1)[index]
+    }
+
+    /// Whether nothing is left of any load: no slot, no place in a queue, no appointment.
+    func expectNothingLeft(sourceLocation: SourceLocation = #_sourceLocation) {
+        settle()
+        let runtime = service.runtime
+        let load = runtime.admission.load
+        #expect(load.waiting == 0, sourceLocation: sourceLocation)
+        #expect(load.running == 0, sourceLocation: sourceLocation)
+        #expect(runtime.admission.isIdle, sourceLocation: sourceLocation)
+        #expect(runtime.agenda.count == 0, sourceLocation: sourceLocation)
+        #expect(runtime.ledger.live == 0, sourceLocation: sourceLocation)
+        #expect(loader.currentRequests.isEmpty, sourceLocation: sourceLocation)
     }
 }
 
@@ -53,4 +124,9 @@ extension DataLoaderRequest {
 /// A URL from text that is one.
 func testURL(_ text: String) -> URL {
     URL(string: text) ?? URL(fileURLWithPath: "/not-a-url")
+}
+
+/// Bytes that differ from place to place, so that a lost, doubled or moved one shows.
+func patternBytes(_ count: Int, from start: Int = 0) -> Data {
+    Data((start..<start + count).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ $0 >> 8) })
 }

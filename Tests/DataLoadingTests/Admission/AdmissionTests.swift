@@ -1,0 +1,195 @@
+// Copyright the DataLoading authors
+// SPDX-License-Identifier: Apache-2.0
+
+@testable import DataLoading
+import DataLoadingTesting
+import Testing
+
+// TH-01: a maximum in flight; cancel while waiting; raise while waiting.
+@Suite struct AdmissionTests {
+    @Test func `gives a slot that another origin took first back to those who wait`() {
+        let bench = AdmissionBench(perOrigin: 1, total: 2)
+        let a = bench.enter("a")
+        let b = bench.enter("b")
+        let waitingB = bench.enter("b")
+        let waitingC = bench.enter("c")
+        bench.leave(b)
+        #expect(bench.isRunning(waitingC))
+        #expect(!bench.isRunning(waitingB))
+        bench.leave(a)
+        #expect(bench.isRunning(waitingB))
+    }
+
+    @Test func `lets a dead origin hold no more than its own slots`() {
+        let bench = AdmissionBench(perOrigin: 8, total: 64)
+        for _ in 0..<200 { _ = bench.enter("dead") }
+        let live = (0..<56).map { bench.enter("live\($0)") }
+        #expect(live.allSatisfy { bench.isRunning($0) })
+        #expect(bench.admission.load.running == 64)
+        let late = bench.enter("late")
+        bench.leave(live[0])
+        #expect(bench.isRunning(late))
+    }
+
+    @Test func `takes turns between origins when all slots are taken`() {
+        let bench = AdmissionBench(perOrigin: 2, total: 2)
+        var running = [bench.enter("x"), bench.enter("x")]
+        let waiting = (0..<3).map { round in ["a", "b", "c"].map { (round, bench.enter($0)) } }
+        var order: [String] = []
+        for _ in 0..<9 {
+            let before = Set(bench.running)
+            bench.leave(running.removeFirst())
+            guard let next = bench.running.first(where: { !before.contains($0) }) else { break }
+            running.append(next)
+            order.append(bench.origin(of: next))
+        }
+        #expect(waiting.count == 3)
+        #expect(order == ["a", "b", "c", "a", "b", "c", "a", "b", "c"])
+    }
+
+    @Test func `refuses at once what the queue has no room for`() {
+        let bench = AdmissionBench(perOrigin: 1, total: 1, queue: 2)
+        _ = bench.enter("a")
+        _ = bench.enter("a")
+        _ = bench.enter("b")
+        #expect(bench.refusal(of: bench.enter("a")) == .overloaded)
+        #expect(bench.refusal(of: bench.enter("c")) == .overloaded)
+    }
+
+    // TH-01: 0 pauses.
+    @Test func `starts nothing at limits of zero, and forgets who leaves`() {
+        for (perOrigin, total) in [(0, 4), (4, 0), (-1, -1)] {
+            let bench = AdmissionBench(perOrigin: perOrigin, total: total)
+            let load = bench.enter("a")
+            #expect(!bench.isRunning(load))
+            bench.withdraw(load)
+            #expect(bench.admission.isIdle)
+        }
+    }
+
+    @Test func `leaves no slot free that anybody could use, whatever happens`() {
+        property(cases: 400) { generator in
+            let perOrigin = Int.random(in: 1...3, using: &generator)
+            let bench = AdmissionBench(
+                perOrigin: perOrigin, total: Int.random(in: 1...5, using: &generator))
+            for _ in 0..<80 {
+                switch Int.random(in: 0..<7, using: &generator) {
+                case 0..<4:
+                    let origin = ["a", "b", "c"].randomElement(using: &generator) ?? "a"
+                    let part = [nil, "p", "q"].randomElement(using: &generator) ?? nil
+                    _ = bench.enter(origin, part: part)
+                case 4, 5:
+                    if let load = bench.running.randomElement(using: &generator) {
+                        bench.leave(load)
+                    }
+                default:
+                    if let load = bench.waiting.randomElement(using: &generator) {
+                        bench.withdraw(load)
+                    }
+                }
+                if let fault = bench.fault { return fault }
+            }
+            while let load = bench.running.first {
+                bench.leave(load)
+                if let fault = bench.fault { return fault }
+            }
+            return bench.admission.isIdle ? nil : "something is left"
+        }
+    }
+}
+
+/// An admission without rates, and everybody who entered it; for one thread.
+private final class AdmissionBench {
+    private final class Load: Waiting, Sendable {
+        let isAdmitted = Locked(false)
+
+        func admitted(turn: Int) { isAdmitted.withLock { $0 = true } }
+        func mustAskAgain(turn: Int) {}
+        func refused(turn: Int, _ error: DataLoaderError) {}
+    }
+
+    private struct Entry {
+        let origin: Origin
+        let load: Load
+        let answer: Admission.Answer
+        var isGone = false
+    }
+
+    let admission: Admission
+    private let limits: Limits
+    private let clock = ManualClock()
+    private let limiter = RateLimiter(defaultRequestsPerSecond: nil)
+    private var entries: [Entry] = []
+
+    init(perOrigin: Int, total: Int, queue: Int = 1_000) {
+        var limits = Limits()
+        limits.perOrigin = perOrigin
+        limits.total = total
+        limits.queue = queue
+        self.limits = limits
+        limiter.adopt(clock.timekeeper)
+        admission = Admission(
+            limits: limits, limiter: limiter, agenda: Agenda(timekeeper: clock.timekeeper))
+    }
+
+    func enter(_ host: String, part: String? = nil) -> Int {
+        let origin = Origin(isSecure: false, host: host, port: 80)
+        let load = Load()
+        let answer = admission.enter(
+            Admission.Application(
+                candidate: Admission.Candidate(waiting: load, turn: 1, deadline: nil),
+                key: RuleKey(origin: origin, pathComponent: part.map { Substring($0) }),
+                origin: origin, loader: ObjectIdentifier(load), priority: .normal))
+        entries.append(Entry(origin: origin, load: load, answer: answer))
+        return entries.count - 1
+    }
+
+    func leave(_ index: Int) {
+        entries[index].isGone = true
+        admission.leave(entries[index].origin)
+    }
+
+    func withdraw(_ index: Int) {
+        guard case .queued(let ticket) = entries[index].answer, admission.withdraw(ticket) else {
+            return
+        }
+        entries[index].isGone = true
+    }
+
+    var running: [Int] { entries.indices.filter { isRunning($0) } }
+
+    var waiting: [Int] {
+        entries.indices.filter { index in
+            guard case .queued = entries[index].answer else { return false }
+            return !entries[index].isGone && !isRunning(index)
+        }
+    }
+
+    func isRunning(_ index: Int) -> Bool {
+        let entry = entries[index]
+        guard !entry.isGone else { return false }
+        if case .admitted = entry.answer { return true }
+        return entry.load.isAdmitted.withLock { $0 }
+    }
+
+    func refusal(of index: Int) -> DataLoaderError? {
+        if case .refused(let error) = entries[index].answer { return error }
+        return nil
+    }
+
+    func origin(of index: Int) -> String { entries[index].origin.host }
+
+    /// What is wrong: too many running, wrong counts, or a load that waits although it could go.
+    var fault: String? {
+        let running = running
+        if running.count > limits.total { return "too many in all" }
+        if admission.load != (waiting.count, running.count) { return "counts" }
+        let perOrigin = Dictionary(grouping: running) { entries[$0].origin }
+        if perOrigin.values.contains(where: { $0.count > limits.perOrigin }) { return "too many" }
+        guard running.count < limits.total else { return nil }
+        let idle = waiting.first {
+            perOrigin[entries[$0].origin, default: []].count < limits.perOrigin
+        }
+        return idle.map { "load \($0) could go" }
+    }
+}

@@ -1,0 +1,148 @@
+// Copyright the DataLoading authors
+// SPDX-License-Identifier: Apache-2.0
+
+@testable import DataLoading
+import DataLoadingTesting
+import Testing
+
+@Suite struct FairQueueTests {
+    private final class Owner: Sendable {}
+
+    @Test func `agrees with a naive queue over ten thousand random steps`() {
+        let owners = (0..<4).map { _ in Owner() }
+        property(cases: 20) { generator in
+            var queue = FairQueue<Int>()
+            var model = NaiveQueue()
+            var tickets: [(id: Int, ticket: FairQueue<Int>.Ticket)] = []
+            for id in 0..<500 {
+                switch Int.random(in: 0..<9, using: &generator) {
+                case 0..<5:
+                    let owner = Int.random(in: 0..<4, using: &generator)
+                    let priority = Priority.allCases.randomElement(using: &generator) ?? .normal
+                    let ticket = queue.append(
+                        id, loader: ObjectIdentifier(owners[owner]), priority: priority)
+                    tickets.append((id, ticket))
+                    model.append(id, owner: owner, priority: priority)
+                case 5, 6:
+                    let popped = queue.popFirst()
+                    if popped != model.popFirst() { return "popped \(String(describing: popped))" }
+                case 7:
+                    guard let (id, ticket) = tickets.randomElement(using: &generator) else { break }
+                    if (queue.remove(ticket) == id) != model.remove(id) { return "removed \(id)" }
+                default:
+                    guard id % 5 == 0 else { break }
+                    let factor = Int.random(in: 2..<7, using: &generator)
+                    let removed = queue.removeAll { $0 % factor == 0 }
+                    if removed.sorted() != model.removeAll(multiplesOf: factor) {
+                        return "removed \(removed)"
+                    }
+                }
+                if queue.count != model.count || queue.isEmpty != (model.count == 0) {
+                    return "count \(queue.count)"
+                }
+            }
+            return nil
+        }
+    }
+
+    @Test func `takes turns between loaders, whoever came with how many`() {
+        let owners = (0..<2).map { _ in Owner() }
+        var queue = FairQueue<Int>()
+        for (index, owner) in owners.enumerated() {
+            for _ in 0..<500 {
+                _ = queue.append(index, loader: ObjectIdentifier(owner), priority: .normal)
+            }
+        }
+        var order: [Int] = []
+        while let next = queue.popFirst() { order.append(next) }
+        #expect(order == (0..<1_000).map { $0 % 2 })
+    }
+
+    @Test func `starts each class at least once in any sixteen while it waits`() {
+        let owner = Owner()
+        var queue = FairQueue<Priority>()
+        for priority in Priority.allCases {
+            for _ in 0..<200 {
+                _ = queue.append(priority, loader: ObjectIdentifier(owner), priority: priority)
+            }
+        }
+        let order = (0..<200).compactMap { _ in queue.popFirst() }
+        for start in 0...(order.count - 16) {
+            #expect(Set(order[start..<(start + 16)]) == Set(Priority.allCases))
+        }
+        #expect(order.count { $0 == .high } >= 170)
+    }
+
+    @Test func `tells a place that is never passed, within a class`() {
+        let owners = (0..<4).map { _ in Owner() }
+        property(cases: 300) { generator in
+            var queue = FairQueue<Int>()
+            for id in 0..<Int.random(in: 0..<40, using: &generator) {
+                let owner = owners[Int.random(in: 0..<4, using: &generator)]
+                _ = queue.append(id, loader: ObjectIdentifier(owner), priority: .normal)
+                if id % 3 == 2 { _ = queue.popFirst() }
+            }
+            let owner = ObjectIdentifier(owners[0])
+            let told = queue.position(loader: owner, priority: .normal)
+            _ = queue.append(-1, loader: owner, priority: .normal)
+            var place = 0
+            while let next = queue.popFirst(), next != -1 { place += 1 }
+            return place <= told && told <= place + 3 ? nil : "told \(told), was \(place)"
+        }
+    }
+}
+
+/// The same rules in the plainest form: arrays that are searched.
+private struct NaiveQueue {
+    private var rings: [[(owner: Int, waiting: [Int])]] = [[], [], []]
+    private var passedOver = [0, 0, 0]
+
+    var count: Int { rings.joined().reduce(0) { $0 + $1.waiting.count } }
+
+    mutating func append(_ id: Int, owner: Int, priority: Priority) {
+        let ring = priority.rawValue
+        if let line = rings[ring].firstIndex(where: { $0.owner == owner }) {
+            rings[ring][line].waiting.append(id)
+        } else {
+            rings[ring].append((owner, [id]))
+        }
+    }
+
+    mutating func popFirst() -> Int? {
+        let waiting = rings.indices.filter { !rings[$0].isEmpty }
+        guard let ring = waiting.first(where: { passedOver[$0] >= 14 }) ?? waiting.last else {
+            return nil
+        }
+        for other in waiting where other != ring { passedOver[other] += 1 }
+        passedOver[ring] = 0
+        var line = rings[ring].removeFirst()
+        let id = line.waiting.removeFirst()
+        if !line.waiting.isEmpty { rings[ring].append(line) }
+        forgetEmptyRings()
+        return id
+    }
+
+    mutating func remove(_ id: Int) -> Bool {
+        let before = count
+        removeAll { $0 == id }
+        return count < before
+    }
+
+    mutating func removeAll(multiplesOf factor: Int) -> [Int] {
+        let removed = rings.joined().flatMap(\.waiting).filter { $0 % factor == 0 }
+        removeAll { $0 % factor == 0 }
+        return removed.sorted()
+    }
+
+    private mutating func removeAll(where matches: (Int) -> Bool) {
+        for ring in rings.indices {
+            for line in rings[ring].indices { rings[ring][line].waiting.removeAll(where: matches) }
+            rings[ring].removeAll { $0.waiting.isEmpty }
+        }
+        forgetEmptyRings()
+    }
+
+    private mutating func forgetEmptyRings() {
+        for ring in rings.indices where rings[ring].isEmpty { passedOver[ring] = 0 }
+    }
+}

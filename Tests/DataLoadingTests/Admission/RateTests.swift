@@ -1,0 +1,201 @@
+// Copyright the DataLoading authors
+// SPDX-License-Identifier: Apache-2.0
+
+@testable import DataLoading
+import DataLoadingTesting
+import Foundation
+import Testing
+
+// SP-03, SP-11, SP-12, RT-11, RT-12, RT-13: the rate that a host sees is the rate that was set.
+@Suite struct RateTests {
+    private static func bed(
+        rate: Double?, burst: Int = 1, otherwise: ScriptedAnswer = .respond(status: 200)
+    ) -> TestBed {
+        TestBed(otherwise: otherwise) { configuration in
+            configuration.rateLimiter = RateLimiter(defaultRequestsPerSecond: rate, burst: burst)
+            configuration.limits.perOrigin = 100_000
+            configuration.limits.total = 100_000
+        }
+    }
+
+    @Test func `starts a thousand loads exactly ten milliseconds apart`() async {
+        let bed = Self.bed(rate: 100)
+        for _ in 0..<1_000 { bed.loader.perform(.make()) }
+        #expect(bed.clock.pendingAlarms == 1)
+        bed.clock.advance(by: .seconds(10))
+        #expect(bed.starts.map(\.at) == (0..<1_000).map { ms(10 * $0) })
+        #expect(await bed.delegate.outcomes(1_000).count == 1_000)
+        bed.expectNothingLeft()
+    }
+
+    @Test func `lets two loaders with five hundred each take turns`() {
+        let bed = Self.bed(rate: 100)
+        let other = bed.factory.makeDataLoader(delegate: bed.delegate)
+        for _ in 0..<500 { bed.loader.perform(.make("/one")) }
+        for _ in 0..<500 { other.perform(.make("/two")) }
+        bed.clock.advance(by: .seconds(10))
+        // The first one met an empty queue.
+        let order = bed.starts.map(\.path).dropFirst()
+        #expect(order.prefix(998).enumerated().allSatisfy { index, path in
+            path == (index % 2 == 0 ? order.first : "/one" == order.first ? "/two" : "/one")
+        })
+        #expect(bed.starts.count == 1_000)
+    }
+
+    @Test func `starts as many at once as the burst says, then at the rate`() {
+        let bed = Self.bed(rate: 10, burst: 5)
+        for _ in 0..<8 { bed.loader.perform(.make()) }
+        bed.clock.advance(by: .seconds(1))
+        #expect(bed.starts.map(\.at) == [0, 0, 0, 0, 0, 100, 200, 300].map { ms($0) })
+    }
+
+    @Test func `holds a path apart from its origin when a rule was set for it`() {
+        let bed = Self.bed(rate: nil)
+        bed.service.rateLimiter.setRequestsPerSecond(
+            1, for: testURL("http://origin.test/search?q"))
+        for _ in 0..<2 {
+            bed.loader.perform(.make("/search/x"))
+            bed.loader.perform(.make("/other"))
+        }
+        bed.clock.advance(by: .seconds(2))
+        #expect(bed.starts.map(\.path) == ["/search/x", "/other", "/other", "/search/x"])
+    }
+
+    @Test func `holds everything at rate zero, and lets go when the rate is set`() {
+        let bed = Self.bed(rate: 0)
+        for _ in 0..<3 { bed.loader.perform(.make()) }
+        bed.clock.advance(by: .seconds(30))
+        #expect(bed.starts.isEmpty)
+        bed.service.rateLimiter.setRequestsPerSecond(2, for: testURL("http://origin.test"))
+        bed.clock.advance(by: .seconds(2))
+        #expect(bed.starts.map(\.at) == [30_000, 30_500, 31_000].map { ms($0) })
+    }
+
+    @Test func `goes by a rate that changes while loads wait, at once`() {
+        let bed = Self.bed(rate: 1)
+        for _ in 0..<6 { bed.loader.perform(.make()) }
+        bed.clock.advance(by: .milliseconds(100))
+        bed.service.rateLimiter.setRequestsPerSecond(10, for: testURL("http://origin.test"))
+        bed.clock.advance(by: .seconds(1))
+        #expect(bed.starts.count == 6)
+        #expect(bed.starts.dropFirst(2).first?.at ?? .zero <= ms(400))
+        bed.service.rateLimiter.setRequestsPerSecond(0, for: testURL("http://origin.test"))
+        bed.loader.perform(.make())
+        bed.clock.advance(by: .seconds(5))
+        #expect(bed.starts.count == 6)
+        bed.service.rateLimiter.setRequestsPerSecond(nil, for: testURL("http://origin.test"))
+        #expect(bed.starts.count == 7)
+    }
+
+    @Test func `moves waiting loads to a rule that is set for their path`() {
+        let bed = Self.bed(rate: 0)
+        bed.loader.perform(.make("/search/a"))
+        bed.loader.perform(.make("/other"))
+        bed.clock.advance(by: .seconds(10))
+        bed.service.rateLimiter.setRequestsPerSecond(5, for: testURL("http://origin.test/search"))
+        #expect(bed.starts.map(\.path) == ["/search/a"])
+        bed.service.rateLimiter.setRequestsPerSecond(nil, for: testURL("http://origin.test"))
+        #expect(bed.starts.map(\.path) == ["/search/a", "/other"])
+        let waits = bed.transport.attempts.count
+        #expect(waits == 2)
+    }
+
+    @Test func `counts the time before a load moved as time that it waited`() async {
+        let bed = Self.bed(rate: 0)
+        bed.loader.perform(.make("/search/a"))
+        bed.clock.advance(by: .seconds(10))
+        bed.service.rateLimiter.setRequestsPerSecond(5, for: testURL("http://origin.test/search"))
+        let response = await bed.outcome()?.response
+        #expect(response?.metrics.admissionTime == .seconds(10))
+    }
+
+    // Cancel while waiting for a rate slot.
+    @Test func `spends no slot on a load that is cancelled while it waits`() {
+        let bed = Self.bed(rate: 1)
+        let tokens = (0..<10).map { _ in bed.loader.perform(.make()) }
+        for token in tokens[1..<9] { token.cancel() }
+        bed.clock.advance(by: .seconds(1))
+        #expect(bed.starts.map(\.at) == [ms(0), ms(1_000)])
+        bed.settle()
+        #expect(bed.delegate.events.count { if case .cancelled = $0 { true } else { false } } == 8)
+    }
+
+    @Test func `ends a load at once whose turn would come after its deadline`() {
+        let bed = Self.bed(rate: 1)
+        for _ in 0..<3 { bed.loader.perform(.make()) }
+        let late = DataLoaderRequest.make { $0.timeout = .seconds(2) }
+        bed.loader.perform(late)
+        bed.settle()
+        let event = bed.delegate.events.first { $0.requestIdentifier == late.uniqueIdentifier }
+        #expect(event?.response?.error == .rateLimited(wait: .seconds(3)))
+        // The place that it did not take goes to one that can wait.
+        bed.loader.perform(.make { $0.timeout = .milliseconds(3_001) })
+        bed.clock.advance(by: .seconds(3))
+        #expect(bed.starts.count == 4)
+    }
+
+    @Test func `lets nobody through for two seconds after one Retry-After, whoever succeeds`() {
+        let bed = Self.bed(rate: nil, otherwise: .hold)
+        for _ in 0..<2 { bed.loader.perform(.make()) }
+        let attempts = bed.transport.attempts
+        attempts[0].respond(status: 503, headers: ["Retry-After": "2"])
+        attempts[1].respond(status: 200)
+        bed.loader.perform(.make())
+        bed.loader.perform(.make("/x", host: "http://other.test"))
+        bed.clock.advance(by: .milliseconds(1_999))
+        #expect(bed.starts.map(\.host) == ["origin.test", "origin.test", "other.test"])
+        bed.clock.advance(by: .milliseconds(1))
+        #expect(bed.starts.map(\.at).last == .seconds(2))
+        #expect(bed.starts.count == 4)
+    }
+
+    @Test func `opens a gate at the rate, not to a herd`() {
+        let bed = Self.bed(rate: 10, burst: 10)
+        bed.service.rateLimiter.setRetryAfter(.seconds(3), for: testURL("http://origin.test"))
+        for _ in 0..<50 { bed.loader.perform(.make()) }
+        bed.clock.advance(by: .seconds(10))
+        #expect(bed.starts.map(\.at) == (0..<50).map { .seconds(3) + ms(100 * $0) })
+    }
+
+    @Test func `refuses waiting loads that a gate outlasts, at once`() {
+        let bed = Self.bed(rate: 1, otherwise: .hold)
+        bed.loader.perform(.make())
+        bed.loader.perform(.make { $0.timeout = .seconds(5) })
+        bed.loader.perform(.make { $0.timeout = .seconds(50) })
+        bed.transport.attempts[0].respond(status: 429, headers: ["Retry-After": "20"])
+        bed.settle()
+        let errors = bed.delegate.events.compactMap { $0.response?.error }
+        #expect(errors.contains(.rateLimited(wait: .seconds(20))))
+        #expect(errors.count == 2)
+        bed.clock.advance(by: .seconds(20))
+        #expect(bed.starts.map(\.at) == [.zero, .seconds(20)])
+    }
+
+    @Test func `forgets the keys of idle servers`() {
+        let bed = Self.bed(rate: 100)
+        for index in 0..<1_000 {
+            bed.loader.perform(.make("/", host: "http://host\(index).test"))
+            bed.clock.advance(by: .seconds(1))
+        }
+        #expect(bed.service.rateLimiter.busyKeys < 200)
+        bed.expectNothingLeft()
+    }
+
+    @Test func `keeps a hundred thousand waiting loads on one alarm, and cancels them fast`() {
+        let bed = TestBed { configuration in
+            configuration.rateLimiter = RateLimiter(defaultRequestsPerSecond: 0)
+            configuration.limits.queue = 100_000
+        }
+        var generator = SeededGenerator(seed: 7)
+        var tokens = (0..<100_000).map { _ in bed.loader.perform(.make()) }
+        #expect(bed.clock.pendingAlarms == 1)
+        #expect(bed.service.runtime.admission.load.waiting == 100_000)
+        tokens.shuffle(using: &generator)
+        let began = ContinuousClock.now
+        for token in tokens { token.cancel() }
+        #expect(ContinuousClock.now - began < .seconds(20))
+        bed.expectNothingLeft()
+        #expect(bed.delegate.events.count == 100_000)
+        #expect(bed.transport.attempts.isEmpty)
+    }
+}
