@@ -3,7 +3,8 @@
 
 /// Which loads of an origin go first when they wait for the same rate or the same connections.
 ///
-/// They compare by urgency. Lower classes are never starved: of sixteen starts at least one is theirs while they wait.
+/// They compare by urgency. Lower classes are never starved: of sixteen starts at least one is
+/// theirs while they wait.
 public enum Priority: Hashable, Comparable, Sendable, CaseIterable {
     /// Work that may wait: prefetching, backfill.
     case low
