@@ -44,7 +44,7 @@ struct FairQueue<Element: Sendable>: Sendable {
     ) -> Ticket {
         let key = LineKey(loader: loader, priority: priority)
         let line =
-            lineOf[key] ?? lines.append(Line(key: key), to: &rings[priority.rawValue])
+            lineOf[key] ?? lines.append(Line(key: key), to: &rings[priority.rank])
         lineOf[key] = line
         var waiting = lines[line]?.waiting ?? .init()
         let index = waiters.append(Waiter(element: element, line: line), to: &waiting)
@@ -95,11 +95,11 @@ struct FairQueue<Element: Sendable>: Sendable {
         let own = lineOf[LineKey(loader: loader, priority: priority)]
         let ahead = own.flatMap { lines[$0]?.waiting.count } ?? 0
         var position = 0
-        for ring in rings.indices where ring >= priority.rawValue {
+        for ring in rings.indices where ring >= priority.rank {
             var next = rings[ring].first
             while let line = next {
                 let waiting = lines[line]?.waiting.count ?? 0
-                position += ring > priority.rawValue ? waiting : min(waiting, ahead + 1)
+                position += ring > priority.rank ? waiting : min(waiting, ahead + 1)
                 next = lines.index(after: line)
             }
         }
@@ -118,9 +118,9 @@ struct FairQueue<Element: Sendable>: Sendable {
         lines[line]?.waiting = waiting
         count -= 1
         if waiting.count == 0 {
-            _ = lines.remove(line, from: &rings[key.priority.rawValue])
+            _ = lines.remove(line, from: &rings[key.priority.rank])
             lineOf[key] = nil
-            if rings[key.priority.rawValue].count == 0 { passedOver[key.priority.rawValue] = 0 }
+            if rings[key.priority.rank].count == 0 { passedOver[key.priority.rank] = 0 }
         }
         return waiter?.element
     }

@@ -3,7 +3,7 @@
 
 import Foundation
 
-/// What to do about a 3xx: the rules of DESIGN's redirects, pure.
+/// What to do about a 3xx: the rules for redirects, pure.
 enum Redirection: Sendable {
     /// Deliver the 3xx as it is.
     case deliver
@@ -25,8 +25,9 @@ enum Redirection: Sendable {
         let target: RequestTarget
     }
 
-    /// The most redirects that are followed (as curl's own limit in RFC 9110's spirit: "a client
-    /// SHOULD detect and intervene in cyclical redirections").
+    /// The most redirects that are followed: ten, as SPTDataLoader has it.
+    ///
+    /// RFC 9110 section 15.4 wants cycles to be noticed, and names no number.
     static let limit = 10
 
     /// Fields that are made for one origin, and never go to another.

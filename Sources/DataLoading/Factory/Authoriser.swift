@@ -13,7 +13,7 @@
 ///
 /// ```swift
 /// let loader = service.makeFactory(authorisers: [authoriser]).makeDataLoader()
-/// let response = try await loader.response(for: request)   // the server answers 401, then 200
+/// let response = try await loader.response(for: request)  // the server answers 401, then 200
 /// // authorise, requestFailedAuthorisation, authorise: in this order, each exactly once
 /// ```
 public protocol Authoriser: AnyObject, Sendable {

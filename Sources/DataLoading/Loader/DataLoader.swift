@@ -84,7 +84,8 @@ public final class DataLoader: Sendable {
     /// Loads a request's body piece by piece, as fast as the pieces are read.
     ///
     /// The load starts with the first piece that is asked for, and is cancelled when the reading task
-    /// is cancelled, the iterator is dropped or this loader is.
+    /// is cancelled, the iterator is dropped or this loader is: keep it while you read. Each iterator
+    /// is a load of its own.
     public func chunks(for request: DataLoaderRequest) -> DataChunks {
         var streamed = request
         streamed.chunks = true
@@ -92,7 +93,9 @@ public final class DataLoader: Sendable {
     }
 
     /// Describes a load in a chain of calls; it starts with the first handler.
-    public func request(_ url: URL, sourceIdentifier: String?) -> DataLoaderCall {
+    ///
+    /// The call does not keep the loader, and dropping the loader cancels it.
+    public func request(_ url: URL, sourceIdentifier: String? = nil) -> DataLoaderCall {
         DataLoaderCall(
             DataLoaderRequest(url: url, sourceIdentifier: sourceIdentifier), loader: self)
     }

@@ -9,7 +9,7 @@ import Foundation
 /// and times. It never holds a query, a header value, a body or a token.
 ///
 /// ```swift
-/// let logger = ConsumptionLogger(format: .json)   // keep it: a service holds observers weakly
+/// let logger = ConsumptionLogger(format: .json)  // keep it: a service holds observers weakly
 /// service.addConsumptionObserver(logger, on: DispatchQueue(label: "consumption"))
 /// ```
 public final class ConsumptionLogger: ConsumptionObserver {

@@ -10,8 +10,8 @@ import Foundation
 ///
 /// ```swift
 /// var timer = ExponentialTimer(initialTime: .seconds(1), maxTime: .seconds(60))
-/// timer.timeIntervalAndCalculateNext()  // 1 s
-/// timer.timeIntervalAndCalculateNext()  // about 2.7 s
+/// let first = timer.timeIntervalAndCalculateNext()  // 1 s
+/// let second = timer.timeIntervalAndCalculateNext()  // about 2.7 s
 /// ```
 public struct ExponentialTimer: Hashable, Sendable {
     /// How chance changes a pause.

@@ -21,9 +21,12 @@ public struct DataLoaderRequest: Sendable {
     ///
     /// nil means `Timeouts.total`, or no limit when `chunks` is set.
     public var timeout: Duration?
-    /// How many attempts may follow the first; default nil: the service's, which is 0.
+    /// How many attempts may follow the first; default nil.
+    ///
+    /// nil leaves it to the `retryPolicy` when there is one, else to the service, which has 0. It
+    /// binds a policy too.
     public var maximumRetryCount: Int?
-    /// When to try again; default nil: jittered exponential pauses, `maximumRetryCount` times.
+    /// When to try again; default nil: after jittered exponential pauses.
     public var retryPolicy: (any RetryPolicy)?
     /// Whether the body is delivered in chunks as it arrives; default false.
     public var chunks = false

@@ -3,8 +3,9 @@
 
 /// Which loads of an origin go first when they wait for the same rate or the same connections.
 ///
-/// Lower classes are never starved: of sixteen starts at least one is theirs while they wait.
-public enum Priority: Int, Hashable, Comparable, Sendable, CaseIterable {
+/// They compare by urgency. Lower classes are never starved: of sixteen starts at least one is
+/// theirs while they wait.
+public enum Priority: Hashable, Comparable, Sendable, CaseIterable {
     /// Work that may wait: prefetching, backfill.
     case low
     /// The default.
@@ -12,8 +13,12 @@ public enum Priority: Int, Hashable, Comparable, Sendable, CaseIterable {
     /// Work that somebody waits for.
     case high
 
-    /// Orders by urgency, `.low` first.
-    public static func < (left: Priority, right: Priority) -> Bool {
-        left.rawValue < right.rawValue
+    /// The place in the order of urgency, from 0.
+    var rank: Int {
+        switch self {
+        case .low: 0
+        case .normal: 1
+        case .high: 2
+        }
     }
 }

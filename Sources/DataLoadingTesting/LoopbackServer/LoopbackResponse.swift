@@ -6,10 +6,12 @@ public import DataLoading
 /// What a server does after a request: the steps of an answer, good or bad.
 ///
 /// ```swift
-/// .ok("hello")
-/// .status(503, headers: ["Retry-After": "1"])
-/// .status(200, headers: ["Content-Length": "100"]).followed(by: .bytes("short"), .close)
-/// .steps(.bytes("HTTP/1.1 20"), .reset)
+/// let responses: [LoopbackResponse] = [
+///     .ok("hello"),
+///     .status(503, headers: ["Retry-After": "1"]),
+///     .status(200, headers: ["Content-Length": "100"]).followed(by: .bytes("short"), .close),
+///     .steps(.bytes("HTTP/1.1 20"), .reset),
+/// ]
 /// ```
 /// When its steps have run, the connection waits for the next request, unless a step ended it, or
 /// the request or a head step said `Connection: close`.

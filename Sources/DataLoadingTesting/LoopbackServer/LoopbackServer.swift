@@ -9,7 +9,7 @@ public import Foundation
 /// ```swift
 /// let server = try LoopbackServer { request in .ok("hello") }
 /// defer { server.stop() }
-/// // let the code under test load server.url("/greeting"), then
+/// async let body = fetch(server.url("/greeting"), with: service)
 /// await server.waitForRequests(1)
 /// #expect(server.requests[0].target == "/greeting")
 /// ```

@@ -1,0 +1,151 @@
+// Copyright the DataLoading authors
+// SPDX-License-Identifier: Apache-2.0
+
+import DataLoading
+import DataLoadingTesting
+import Foundation
+import Testing
+
+// The samples of the comments on declarations.
+
+@Suite struct DeclarationSamples {
+    private struct Catalogue: Decodable, Sendable {
+        let title: String
+    }
+
+    @Test func `grows its pauses`() {
+        var timer = ExponentialTimer(initialTime: .seconds(1), maxTime: .seconds(60))
+        let first = timer.timeIntervalAndCalculateNext()  // 1 s
+        let second = timer.timeIntervalAndCalculateNext()  // about 2.7 s
+        #expect(first == .seconds(1))
+        #expect(second > first)
+    }
+
+    @Test func `limits a rate`() {
+        let searchURL = testURL("https://example.com/search")
+        let limiter = RateLimiter(defaultRequestsPerSecond: 10)
+        limiter.setRequestsPerSecond(2, burst: 5, for: searchURL)
+        #expect(limiter.requestsPerSecond(for: searchURL) == 2)
+    }
+
+    @Test func `knows fallback addresses`() {
+        let resolver = HostResolver()
+        let addresses = ["10.0.0.1", "edge.example.com:8443", "[2001:db8::1]"]
+        resolver.setAddresses(addresses, forHost: "example.com")
+        #expect(resolver.address(forHost: "example.com") == "10.0.0.1")
+    }
+
+    @Test func `attaches a fact`() {
+        var request = DataLoaderRequest(url: testURL("https://example.com"))
+        enum Feature: RequestOption {
+            static let defaultValue: String? = nil
+        }
+        request[option: Feature.self] = "search"
+        #expect(request[option: Feature.self] == "search")
+    }
+
+    @Test func `logs what was moved`() {
+        let service = DataLoaderService()
+        let logger = ConsumptionLogger(format: .json)  // keep it: a service holds observers weakly
+        service.addConsumptionObserver(logger, on: DispatchQueue(label: "consumption"))
+        service.removeConsumptionObserver(logger)
+    }
+
+    @Test func `tells an observer of every load`() async throws {
+        let bed = TestBed([.respond(status: 200)])
+        let service = bed.service
+        let loader = bed.loader
+        let observer = RecordingObserver()
+        let queue = DispatchQueue(label: "consumption")
+        let request = DataLoaderRequest.make()
+        service.addConsumptionObserver(observer, on: queue)
+        _ = try await loader.response(for: request)
+        loader.perform(request).cancel()
+        // Later: two calls, the second one with `response.error == .cancelled`.
+        let entries = await observer.entries(2)
+        #expect(entries.map(\.response.error) == [nil, .cancelled])
+    }
+
+    @Test func `authorises twice when the server says 401`() async throws {
+        let bed = TestBed([.respond(status: 401), .respond(status: 200)])
+        let service = bed.service
+        let authoriser = CountingAuthoriser()
+        let request = DataLoaderRequest.make()
+        let loader = service.makeFactory(authorisers: [authoriser]).makeDataLoader()
+        let response = try await loader.response(for: request)  // the server answers 401, then 200
+        // authorise, requestFailedAuthorisation, authorise: in this order, each exactly once
+        #expect(response.statusCode == .ok)
+        #expect(authoriser.calls.elements == ["authorise", "failed", "authorise"])
+    }
+
+    @Test func `describes a call`() async {
+        let bed = TestBed([.respond(status: 200, body: Data(#"{"title": "A"}"#.utf8))])
+        let loader = bed.loader
+        let url = testURL("http://origin.test")
+        let call = loader.request(url, sourceIdentifier: "catalogue")
+        let values = EventRecorder<String?>()
+        call.responseDecodable(Catalogue.self) { values.record($0.value?.title) }
+        #expect(await values.first(1) == ["A"])
+        loader.request(url, sourceIdentifier: "catalogue")
+            .modify { $0.headers["Accept"] = "application/json" }
+            .validateStatusCode(in: 200..<300)
+            .responseDecodable(Catalogue.self) { print($0.value as Any) }
+        loader.cancelAllLoads()
+    }
+
+    @Test func `scripts a transport`() {
+        let transport = ScriptedTransport([.fail(.connectRefused), .respond(status: 200)])
+        #expect(transport.attempts.isEmpty)
+    }
+
+    @Test func `moves a clock`() async throws {
+        let clock = ManualClock()
+        async let nap: Void = clock.sleep(for: .seconds(60))
+        await clock.waitForAlarms(1)
+        clock.advance(by: .seconds(60))
+        try await nap
+    }
+
+    @Test func `serves a greeting`() async throws {
+        let service = DataLoaderService()
+        let server = try LoopbackServer { request in .ok("hello") }
+        defer { server.stop() }
+        async let body = fetch(server.url("/greeting"), with: service)
+        await server.waitForRequests(1)
+        #expect(server.requests[0].target == "/greeting")
+        #expect(try await body == Data("hello".utf8))
+        await service.shutDown(gracePeriod: .zero)
+    }
+
+    @Test func `writes answers down`() {
+        let responses: [LoopbackResponse] = [
+            .ok("hello"),
+            .status(503, headers: ["Retry-After": "1"]),
+            .status(200, headers: ["Content-Length": "100"]).followed(by: .bytes("short"), .close),
+            .steps(.bytes("HTTP/1.1 20"), .reset),
+        ]
+        #expect(responses.count == 4)
+    }
+}
+
+private final class CountingAuthoriser: Authoriser {
+    let identifier = "counting"
+    let calls = EventRecorder<String>()
+
+    func requiresAuthorisation(_ request: DataLoaderRequest) -> Bool { true }
+
+    func authorise(_ request: DataLoaderRequest, for delegate: any AuthoriserDelegate) {
+        calls.record("authorise")
+        delegate.authoriser(self, authorised: request)
+    }
+
+    func requestFailedAuthorisation(
+        _ request: DataLoaderRequest, response: DataLoaderResponse
+    ) {
+        calls.record("failed")
+    }
+
+    func refresh() {}
+
+    func reset() async {}
+}
