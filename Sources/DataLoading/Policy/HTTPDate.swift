@@ -62,7 +62,7 @@ package enum HTTPDate {
         // The latest such year that is not more than 50 years ahead.
         let limit = CivilDate(secondsSince1970: now)
         let latest = min(limit.year + 50, 9_999)
-        let year = latest - (latest - digits + 100) % 100
+        let year = latest - (latest - digits) % 100
         guard year == limit.year + 50 else { return date(year, month, day, time) }
         let candidate = (Int64(month) + 1, day, time.hour * 3_600 + time.minute * 60 + time.second)
         let isTooFar = candidate > (limit.month, limit.day, limit.secondOfDay)

@@ -71,6 +71,27 @@ import Testing
         #expect(reserve(5_000) == Instant(nanoseconds: 5_100_000_000))
     }
 
+    @Test func `the lateness of one slot does not count for the next`() throws {
+        let rate = try Self.rate(10)
+        var slots = GCRA()
+        func reserve(_ milliseconds: Int64) -> Instant? {
+            slots.reserve(
+                at: Instant(nanoseconds: milliseconds * 1_000_000), notBefore: nil, rate: rate)
+        }
+        #expect(reserve(0) == nil)
+        #expect(reserve(10) == Instant(nanoseconds: 100_000_000))
+        #expect(reserve(130) == nil)  // as of 100
+        #expect(reserve(250) == nil)  // nobody waited for this one
+        #expect(reserve(300) == Instant(nanoseconds: 350_000_000))
+    }
+
+    @Test func `parts of a nanosecond add up over any number of slots`() throws {
+        let start = GCRA().start(
+            position: 3_000_000, at: Instant(nanoseconds: 0), notBefore: nil,
+            rate: try Self.rate(3))
+        #expect(abs(start.nanoseconds - 1_000_000_000_000_000) < 2_000)
+    }
+
     @Test func `behind a gate the bucket is empty, so that no herd leaves`() throws {
         let rate = try Self.rate(10, burst: 5)
         let gate = Instant(nanoseconds: 1_000_000_000)

@@ -170,7 +170,10 @@ import Testing
         #expect(departures.count { $0 < 2_000 } == 10)
         #expect(departures.count { $0 < 3_000 } == 30)
         #expect(abs((promised - ms(departures[29])).wholeNanoseconds) < 1_000)
-        clock.advance(by: .seconds(9))
+        clock.advance(by: .milliseconds(10_999) - clock.now)
+        #expect(limiter.reserve(key) == .granted)
+        #expect(limiter.reserve(key) != .granted)
+        clock.advance(by: ms(1))
         for _ in 0..<100 { #expect(limiter.reserve(key) == .granted) }
     }
 
@@ -232,6 +235,8 @@ import Testing
         limiter.setRequestsPerSecond(1, for: try url("https://a.test/x"))
         limiter.setRequestsPerSecond(2, for: try url("https://a.test/x"))
         let path = try key(limiter, "https://a.test/x")
+        clock.advance(by: .seconds(20))
+        limiter.setRetryAfter(.seconds(-1), for: try url("https://a.test"))
         #expect(heard.withLock { $0 } == [origin, origin, nil, path])
         withExtendedLifetime(subscription) {}
         subscription = nil

@@ -90,6 +90,17 @@ import Testing
         #expect(RetryAfter.delay(in: ["Retry-After": text], date: Self.now) == nil)
     }
 
+    @Test(arguments: [
+        ("Tue, 29 Feb 2000 00:00:00 GMT", 951_782_400),
+        ("Thu, 29 Feb 1996 12:00:00 GMT", 825_595_200),
+        ("Sun, 28 Feb 2100 23:59:59 GMT", 4_107_542_399), ("Thu, 01 Jan 1970 00:00:00 GMT", 0),
+        ("Wed, 31 Dec 1969 23:59:59 GMT", -1), ("Sat, 01 Jan 0000 00:00:00 GMT", -62_167_219_200),
+    ])
+    func `leap years are the calendar's`(text: String, seconds: Int64) {
+        #expect(HTTPDate.secondsSince1970(text[...], now: 0) == seconds)
+        #expect(CivilDate(secondsSince1970: seconds).secondsSince1970 == seconds)
+    }
+
     @Test func `a leap second is the first second of the next minute`() {
         let delay = RetryAfter.delay(
             in: ["Retry-After": "Sun, 06 Nov 1994 08:49:60 GMT"], date: Self.now)
