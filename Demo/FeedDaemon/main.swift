@@ -1,4 +1,6 @@
 // Copyright the DataLoading authors
 // SPDX-License-Identifier: Apache-2.0
 
-print("FeedDaemon")
+import Foundation
+
+exit(await Program.run(Array(CommandLine.arguments.dropFirst())))

@@ -1,0 +1,93 @@
+// Copyright the DataLoading authors
+// SPDX-License-Identifier: Apache-2.0
+
+/// What a run came to, for somebody who reads nothing else of its output.
+struct Summary {
+    let board: Board
+    let elapsed: Duration
+    /// Whether the run was to show everything, so that what is missing is worth saying.
+    let expectsAll: Bool
+
+    var lines: [String] {
+        let title = "FeedDaemon ran for \(elapsed.text(decimals: 1))."
+        return ["", title, ""] + table.lines
+            + [
+                "",
+                "Time waited, over all loads: slot is for the rate, Retry-After or a connection;",
+                "pause is before a retry; token is for the authoriser.",
+            ] + (findings.isEmpty ? [] : [""] + findings)
+    }
+
+    private var table: TextTable {
+        var table = TextTable([
+            ("feature", .left), ("loads", .right), ("ok", .right), ("failed", .right),
+            ("cancelled", .right), ("retries", .right), ("chunks", .right), ("down", .right),
+            ("up", .right), ("slot", .right), ("pause", .right), ("token", .right),
+        ])
+        for name in board.names { table.add(cells(name, board.tally(of: name))) }
+        table.addRule()
+        table.add(cells("total", board.total))
+        return table
+    }
+
+    private func cells(_ name: String, _ tally: Tally) -> [String] {
+        [
+            name, "\(tally.loads)", "\(tally.succeeded)", "\(tally.failed)", "\(tally.cancelled)",
+            "\(tally.retries)", "\(tally.chunks)", tally.bytesDown.bytes, tally.bytesUp.bytes,
+            tally.slotTime.text(decimals: 2), tally.pauseTime.text(decimals: 2),
+            tally.tokenTime.text(decimals: 2),
+        ]
+    }
+
+    private var findings: [String] {
+        let found: [(what: String, evidence: String?)] = [
+            ("rate kept", rate), ("gate held", gates), ("failover", failover),
+            ("back again", homecoming), ("401 recovered", renewal), ("chunks", chunks),
+            ("dropped", drop),
+        ]
+        return found.compactMap { what, evidence in
+            guard evidence != nil || expectsAll else { return nil }
+            return what.padded(to: 15, alignment: .left) + (evidence ?? "not seen in this run")
+        }
+    }
+
+    private var rate: String? {
+        let waiting = board.names.filter { board.tally(of: $0).slotTime > .milliseconds(10) }
+        guard !waiting.isEmpty else { return nil }
+        return "loads of \(waiting.joined(separator: ", ")) waited for their slots"
+    }
+
+    private var gates: String? {
+        let gates = board.findings.gates.map { "\($0.feature) for \($0.length.text)" }
+        return gates.isEmpty ? nil : gates.joined(separator: ", ") + ", as Retry-After asked"
+    }
+
+    private var failover: String? { move { !$0.isReturn } }
+
+    private var homecoming: String? { move(\.isReturn) }
+
+    private func move(_ isMeant: (AddressWatch.Move) -> Bool) -> String? {
+        guard let (time, move) = board.findings.moves.first(where: { isMeant($0.move) }) else {
+            return nil
+        }
+        return "\(move.host) from \(move.from) to \(move.to) at \(time.text(decimals: 1))"
+    }
+
+    private var renewal: String? {
+        let renewed = board.findings.renewedTokens
+        let resent = board.total.reauthorised
+        guard renewed > 0, resent > 0 else { return nil }
+        return "\(renewed) new token for \(resent) loads that were refused"
+    }
+
+    private var chunks: String? {
+        let total = board.total.chunks
+        return total == 0 ? nil : "\(total) pieces were handed over as they came"
+    }
+
+    private var drop: String? {
+        board.findings.closings.first.map {
+            "\($0.feature), in mid-load; the server saw its socket close after \($0.after.text)"
+        }
+    }
+}

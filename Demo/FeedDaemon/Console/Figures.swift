@@ -1,0 +1,36 @@
+// Copyright the DataLoading authors
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+
+extension Duration {
+    /// In seconds.
+    var seconds: Double { self / .seconds(1) }
+
+    /// Microseconds, milliseconds or seconds, whichever reads best.
+    var text: String {
+        switch seconds {
+        case ..<0.001: String(format: "%.0f µs", seconds * 1_000_000)
+        case ..<0.1: String(format: "%.1f ms", seconds * 1_000)
+        default: text(decimals: 2)
+        }
+    }
+
+    /// Seconds.
+    func text(decimals: Int) -> String {
+        String(format: "%.\(decimals)f s", seconds)
+    }
+}
+
+extension Int64 {
+    /// A number of bytes in decimal units.
+    var bytes: String {
+        let number = Double(self)
+        return switch number {
+        case ..<1_000: "\(self) B"
+        case ..<1_000_000: String(format: "%.1f kB", number / 1_000)
+        case ..<1_000_000_000: String(format: "%.1f MB", number / 1_000_000)
+        default: String(format: "%.2f GB", number / 1_000_000_000)
+        }
+    }
+}

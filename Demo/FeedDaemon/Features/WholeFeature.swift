@@ -1,0 +1,45 @@
+// Copyright the DataLoading authors
+// SPDX-License-Identifier: Apache-2.0
+
+import DataLoading
+import Foundation
+
+/// A feature that wants whole bodies.
+final class WholeFeature: Feature {
+    let plan: FeedConfiguration.Feature
+    let loader: DataLoader
+    private let wire: Wire
+
+    init(_ plan: FeedConfiguration.Feature, factory: DataLoaderFactory, wire: Wire) {
+        self.plan = plan
+        self.wire = wire
+        loader = factory.makeDataLoader()
+        loader.delegate = self
+    }
+
+    func request(for url: URL) -> DataLoaderRequest {
+        // The name is what the consumption observer tells features apart by.
+        DataLoaderRequest(url: url, sourceIdentifier: plan.name)
+    }
+}
+
+extension WholeFeature: DataLoaderDelegate {
+    func dataLoader(
+        _ dataLoader: DataLoader, didReceiveSuccessfulResponse response: DataLoaderResponse
+    ) {
+        // A real feature decodes `response.body` here; what it cost, the observer tells.
+    }
+
+    func dataLoader(
+        _ dataLoader: DataLoader, didReceiveErrorResponse response: DataLoaderResponse
+    ) {
+        wire.note(plan.name, response.complaint)
+    }
+}
+
+extension DataLoaderResponse {
+    /// What failed and why, without anything secret.
+    var complaint: String {
+        "\(request) failed: \(error?.kind ?? "unknown")"
+    }
+}
