@@ -100,7 +100,7 @@ private struct NaiveQueue {
     var count: Int { rings.joined().reduce(0) { $0 + $1.waiting.count } }
 
     mutating func append(_ id: Int, owner: Int, priority: Priority) {
-        let ring = priority.rawValue
+        let ring = priority.rank
         if let line = rings[ring].firstIndex(where: { $0.owner == owner }) {
             rings[ring][line].waiting.append(id)
         } else {

@@ -8,7 +8,9 @@
     import Testing
 
     extension SocketTests {
-        /// Promise 1: memory stays bounded whatever the peer does. Each test has a process.
+        /// Promise 1: memory stays bounded whatever the peer does.
+        ///
+        /// Each test has a process.
         @Suite struct BoundedMemoryTests {
             // TP-03
             @Test func `600 MB in chunks for a slow delegate stay under 32 MiB and lose no byte`()

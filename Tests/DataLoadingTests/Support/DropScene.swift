@@ -126,7 +126,8 @@
             switch stage {
             case .backingOff: .status(503)
             case .waitingForHead: .steps(.stall)
-            case .midBody: .status(200, headers: ["Content-Length": "10"], body: "12345")
+            case .midBody:
+                .status(200, headers: ["Content-Length": "10"], body: "12345")
                     .followed(by: .flush, .stall)
             case .paused: .ok(.pattern(50_000_000))
             case .rateLimited, .authorising, .connecting: .ok()

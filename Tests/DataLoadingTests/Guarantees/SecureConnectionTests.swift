@@ -1,0 +1,146 @@
+// Copyright the DataLoading authors
+// SPDX-License-Identifier: Apache-2.0
+
+#if os(Linux)
+    import DataLoading
+    import DataLoadingTesting
+    import Foundation
+    import Testing
+
+    extension SocketTests {
+        /// Against a server that nobody here wrote: TLS, names, pins, HTTP/2.
+        @Suite(.enabled(if: NginxServer.isInstalled, "nginx and openssl are not installed"))
+        struct SecureConnectionTests {
+            private let server: NginxServer
+            private let url: URL
+
+            init() throws {
+                server = try NginxServer()
+                url = testURL("https://origin.test:\(server.port)/")
+            }
+
+            @Test func `trusts a private authority and speaks HTTP/2`() async throws {
+                let service = try service()
+                let response = try await load(with: service)
+                #expect(response.metrics.httpVersion == "2")
+                #expect(response.metrics.remoteAddress == "127.0.0.1")
+                #expect(response.metrics.tlsTime > .zero)
+                await service.shutDown(gracePeriod: .zero)
+            }
+
+            @Test func `keeps name, Host and certificate check on a fallback address`() async throws
+            {
+                let service = try service()
+                let body = try await load(with: service).body ?? Data()
+                #expect(
+                    String(decoding: body, as: UTF8.self)
+                        == "HTTP/2.0 origin.test origin.test:\(server.port)")
+                await service.shutDown(gracePeriod: .zero)
+            }
+
+            @Test func `sends many loads at once over one connection`() async throws {
+                let service = try service()
+                let loader = service.makeFactory().makeDataLoader()
+                let connections = try await withThrowingTaskGroup(of: String?.self) { group in
+                    for _ in 0..<60 {
+                        group.addTask { [url] in
+                            try await loader.response(for: DataLoaderRequest(url: url))
+                                .headers["X-Connection"]
+                        }
+                    }
+                    return try await group.reduce(into: Set<String?>()) { $0.insert($1) }
+                }
+                #expect(connections.count == 1)
+                await service.shutDown(gracePeriod: .zero)
+            }
+
+            @Test func `streams over HTTP/1.1, where a pause reaches the server`() async throws {
+                let service = try service()
+                let loader = service.makeFactory().makeDataLoader()
+                var body = Data()
+                for try await chunk in loader.chunks(for: DataLoaderRequest(url: url)) {
+                    body += chunk
+                }
+                #expect(String(decoding: body, as: UTF8.self).hasPrefix("HTTP/1.1 "))
+                await service.shutDown(gracePeriod: .zero)
+            }
+
+            // CP-01
+            @Test func `refuses a certificate of an authority that is not trusted`() async throws {
+                let service = try service { $0.serverTrustPolicy = nil }
+                await #expect(throws: DataLoaderError.self) {
+                    do {
+                        _ = try await load(with: service)
+                    } catch let error as DataLoaderError {
+                        #expect(error.kind == "certificate")
+                        throw error
+                    }
+                }
+                await service.shutDown(gracePeriod: .zero)
+            }
+
+            @Test func `refuses a certificate for another name, and tries no other address`()
+                async throws
+            {
+                let service = try service()
+                service.resolver.setAddresses(
+                    ["127.0.0.1:\(server.port)", "127.0.0.1:1"], forHost: "other.test")
+                let loader = service.makeFactory().makeDataLoader()
+                let request = DataLoaderRequest(url: testURL("https://other.test:\(server.port)/"))
+                await #expect(throws: DataLoaderError.self) {
+                    do {
+                        _ = try await loader.response(for: request)
+                    } catch let error as DataLoaderError {
+                        #expect(error.kind == "certificate")
+                        throw error
+                    }
+                }
+                await service.shutDown(gracePeriod: .zero)
+            }
+
+            @Test func `takes a pinned key and its backup, and refuses any other`() async throws {
+                let pin = try server.pin
+                let other = Data(repeating: 7, count: 32).base64EncodedString()
+                let pinned = try service {
+                    $0.serverTrustPolicy?.pinnedPublicKeys = ["origin.test": [other, pin]]
+                }
+                _ = try await load(with: pinned)
+                await pinned.shutDown(gracePeriod: .zero)
+                let wrong = try service {
+                    $0.serverTrustPolicy?.pinnedPublicKeys = ["origin.test": [other]]
+                }
+                await #expect(throws: DataLoaderError.pin) { try await load(with: wrong) }
+                await wrong.shutDown(gracePeriod: .zero)
+            }
+
+            @Test func `tells TLS spoken to a plain port apart`() async throws {
+                let plain = try LoopbackServer(
+                    script: .steps(.bytes("HTTP/1.1 400 Bad Request\r\n\r\n"), .flush, .close))
+                let service = try service()
+                let loader = service.makeFactory().makeDataLoader()
+                let request = DataLoaderRequest(url: testURL("https://127.0.0.1:\(plain.port)/"))
+                await #expect(throws: DataLoaderError.tls) {
+                    try await loader.response(for: request)
+                }
+                await service.shutDown(gracePeriod: .zero)
+            }
+
+            private func service(
+                _ configure: (inout DataLoaderService.Configuration) -> Void = { _ in }
+            ) throws -> DataLoaderService {
+                var configuration = DataLoaderService.Configuration()
+                configuration.serverTrustPolicy = ServerTrustPolicy(
+                    certificateAuthorities: try server.authority)
+                configure(&configuration)
+                let service = DataLoaderService(configuration: configuration)
+                service.resolver.setAddresses(["127.0.0.1:\(server.port)"], forHost: "origin.test")
+                return service
+            }
+
+            private func load(with service: DataLoaderService) async throws -> DataLoaderResponse {
+                try await service.makeFactory().makeDataLoader().response(
+                    for: DataLoaderRequest(url: url))
+            }
+        }
+    }
+#endif

@@ -1,0 +1,123 @@
+// Copyright the DataLoading authors
+// SPDX-License-Identifier: Apache-2.0
+
+#if os(Linux)
+    import DataLoadingTesting
+    import Foundation
+
+    /// An nginx that serves https on loopback with a certificate of a private authority.
+    ///
+    /// It says of each request on which connection, by which protocol and for which name it came.
+    final class NginxServer: Sendable {
+        /// Whether nginx and openssl are there; continuous integration installs them.
+        static let isInstalled = executable != nil && run("command -v openssl") == 0
+
+        let port: UInt16
+        private let directory: URL
+
+        init() throws {
+            directory = FileManager.default.temporaryDirectory
+                .appendingPathComponent("nginx-\(UUID().uuidString)")
+            try FileManager.default.createDirectory(
+                at: directory, withIntermediateDirectories: true)
+            let reservation = try LoopbackServer { _ in .ok() }
+            port = reservation.port
+            reservation.stop()
+            try Self.configuration(port: port, directory: directory.path).write(
+                to: directory.appendingPathComponent("nginx.conf"), atomically: true,
+                encoding: .utf8)
+            guard Self.run(Self.certificates, in: directory) == 0 else { throw Failure.openssl }
+            // It returns when the daemon listens.
+            guard Self.run(command, in: directory) == 0 else { throw Failure.nginx }
+        }
+
+        deinit {
+            // It takes its files away while it ends, which `rm` does not mind.
+            _ = Self.run("\(command) -s stop; rm -rf '\(directory.path)'", in: directory)
+        }
+
+        /// The certificate of the authority, in PEM form.
+        var authority: Data {
+            get throws { try Data(contentsOf: directory.appendingPathComponent("ca.pem")) }
+        }
+
+        /// The digest of the server's public key, as a pin has it.
+        var pin: String {
+            get throws {
+                try String(
+                    contentsOf: directory.appendingPathComponent("pin"), encoding: .utf8
+                ).trimmingCharacters(in: .whitespacesAndNewlines)
+            }
+        }
+
+        enum Failure: Error {
+            case openssl, nginx
+        }
+
+        private var command: String {
+            "\(Self.executable ?? "nginx") -p \(directory.path) -c nginx.conf -e error.log"
+        }
+
+        private static let executable = ["/usr/sbin/nginx", "/usr/bin/nginx"].first {
+            FileManager.default.isExecutableFile(atPath: $0)
+        }
+
+        private static let certificates = """
+            set -e
+            exec 2>openssl.log
+            openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -keyout ca.key -out ca.pem -days 2 \
+                -subj '/CN=An authority of a test'
+            openssl req -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -keyout leaf.key -out leaf.csr -subj /CN=origin.test
+            echo 'subjectAltName=DNS:origin.test' > extensions
+            openssl x509 -req -in leaf.csr -CA ca.pem -CAkey ca.key -CAcreateserial -days 2 \
+                -extfile extensions -out leaf.pem
+            openssl x509 -in leaf.pem -noout -pubkey | openssl pkey -pubin -outform der \
+                | openssl dgst -sha256 -binary | openssl base64 > pin
+            """
+
+        private static func configuration(port: UInt16, directory: String) -> String {
+            """
+            pid \(directory)/nginx.pid;
+            worker_processes 1;
+            events { worker_connections 256; }
+            http {
+                access_log off;
+                client_body_temp_path \(directory)/client;
+                proxy_temp_path \(directory)/proxy;
+                fastcgi_temp_path \(directory)/fastcgi;
+                uwsgi_temp_path \(directory)/uwsgi;
+                scgi_temp_path \(directory)/scgi;
+                server {
+                    listen 127.0.0.1:\(port) ssl http2;
+                    ssl_certificate leaf.pem;
+                    ssl_certificate_key leaf.key;
+                    location / {
+                        add_header X-Connection $connection;
+                        return 200 "$server_protocol $ssl_server_name $http_host";
+                    }
+                }
+            }
+            """
+        }
+
+        /// A daemon that inherited the descriptor by which `Process` notices the end would hide it.
+        private static let closeDescriptors = """
+            for open in /proc/$$/fd/*; do
+                number=${open##*/}
+                if [ "$number" -gt 2 ]; then eval "exec $number>&-"; fi
+            done
+
+            """
+
+        private static func run(_ script: String, in directory: URL? = nil) -> Int32 {
+            let process = Process()
+            process.executableURL = URL(fileURLWithPath: "/bin/bash")
+            process.arguments = ["-c", closeDescriptors + script]
+            process.currentDirectoryURL = directory
+            process.standardOutput = FileHandle.nullDevice
+            guard (try? process.run()) != nil else { return -1 }
+            process.waitUntilExit()
+            return process.terminationStatus
+        }
+    }
+#endif
