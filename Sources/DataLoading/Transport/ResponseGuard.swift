@@ -32,6 +32,9 @@ struct ResponseGuard {
     /// The fields after a chunked body.
     private(set) var trailers: [HTTPHeaders.Field] = []
 
+    /// Whether the final head has a Content-Encoding.
+    private(set) var isEncoded = false
+
     private let byteLimit: Int
     private let allowsHTTP2: Bool
     private var fieldCount = 0
@@ -80,6 +83,7 @@ struct ResponseGuard {
             status = 0
             contentLength = nil
             transferCoding = false
+            isEncoded = false
             fields.removeAll()
             return .informational(head)
         }
@@ -147,6 +151,8 @@ struct ResponseGuard {
             try setLength(value)
         } else if name.count == 17, Self.isEqual(name, "transfer-encoding") {
             try setTransferCoding(value)
+        } else if name.count == 16, Self.isEqual(name, "content-encoding") {
+            isEncoded = true
         }
         fields.append(HTTPHeaders.Field(name: String(decoding: name, as: UTF8.self), value: text))
     }

@@ -10,7 +10,7 @@
     /// A reset puts a new one in its place; the old one lives until its last transfer has ended.
     final class CurlMulti {
         let handle: OpaquePointer
-        unowned let loop: CurlLoop
+        let loop: CurlLoop
         /// When libcurl wants to be called without an event.
         private(set) var deadline = Int64.max
         var transfers = 0

@@ -15,55 +15,48 @@
         /// Sets the handle up for its attempt, skipping what it is set up for already.
         func apply(addresses: String?) throws(DataLoaderError) {
             guard let task, let origin else { return }
-            let wanted = makeShape(task.request, origin)
-            if shape != wanted {
-                try setUp(wanted, was: shape, body: task.request.body)
-            }
-            try setAddresses(addresses, port: dialled?.port ?? origin.port)
-            // What else was set for a body belongs to that body.
-            shape = wanted.upload == .none ? wanted : nil
-        }
-
-        private func makeShape(_ request: TransportRequest, _ origin: Origin) -> CurlShape {
-            CurlShape(
-                method: request.method, upload: upload(for: request), address: request.address,
-                isSecure: origin.isSecure, streams: request.streamsResponse,
-                // Below 7.80 a second send cannot be refused, so there must be no stale connection.
-                isFresh: request.needsFreshConnection
-                    || (!request.maySendTwice && !loop.library.seesSends),
-                pins: request.serverTrustPolicy?.pinnedPublicKeys[origin.host],
-                certificateAuthorities: request.serverTrustPolicy?.certificateAuthorities,
-                url: url, headers: request.headers)
-        }
-
-        private func upload(for request: TransportRequest) -> CurlShape.Upload {
-            switch request.body {
-            case nil:
-                let method = request.method
-                return method == .post || method == .put || method == .patch ? .empty : .none
-            case .data(let data):
-                return data.count <= Self.copiedBodySize ? .copied : .read(Int64(data.count))
-            default: return .read(attempt.feed?.length)
-            }
-        }
-
-        private func setUp(
-            _ wanted: CurlShape, was: CurlShape?, body: RequestBody?
-        ) throws(DataLoaderError) {
-            var same = wanted
-            if let was {
-                same.url = was.url
-                same.headers = was.headers
-            }
-            guard same == was else {
+            let upload = uploadKind
+            // Below 7.80 a second send cannot be refused, so there must be no stale connection.
+            let isFresh =
+                task.request.needsFreshConnection
+                || (!task.request.maySendTwice && !loop.library.seesSends)
+            if let shape,
+                shape.suits(
+                    task, origin: origin, isFresh: isFresh, upload: upload)
+            {
+                if shape.url != url {
+                    try set(CurlOption.url, text: url)
+                    shape.url = url
+                }
+                if !attempt.hasSameHeaders {
+                    shape.headers = task.request.headers
+                    try setHeaders(shape)
+                }
+            } else {
+                let wanted = CurlShape(
+                    task, url: url, origin: origin, isFresh: isFresh, upload: upload)
+                shape = nil
                 ccurl_easy_reset(easy)
                 try setBase()
-                try setShape(wanted, body: body)
-                try set(CurlOption.url, text: wanted.url)
-                return try setHeaders(wanted)
+                try setShape(wanted, body: task.request.body)
+                try set(CurlOption.url, text: url)
+                try setHeaders(wanted)
+                shape = wanted
             }
-            if was?.url != wanted.url { try set(CurlOption.url, text: wanted.url) }
-            if was?.headers != wanted.headers { try setHeaders(wanted) }
+            try setAddresses(addresses, port: dialled?.port ?? origin.port)
+        }
+
+        private var uploadKind: CurlShape.Upload {
+            switch task?.request.body {
+            case nil:
+                switch task?.request.method {
+                case .post, .put, .patch: .empty
+                default: .none
+                }
+            case .data(let data):
+                data.count <= Self.copiedBodySize ? .copied : .read(Int64(data.count))
+            default: .read(attempt.feed?.length)
+            }
         }
 
         /// What every attempt needs and a reset forgets.

@@ -38,7 +38,7 @@
                 attempt.needsEndNotice = ccurl_watch_notice(easy, endNotice) == 0
             }
             // Who asked for codings decodes them.
-            if !task.request.headers.contains("Accept-Encoding"),
+            if attempt.response.isEncoded, !task.request.headers.contains("Accept-Encoding"),
                 let coding = head.headers["Content-Encoding"]
             {
                 attempt.decoder = try ContentDecoder.make(contentEncoding: coding)

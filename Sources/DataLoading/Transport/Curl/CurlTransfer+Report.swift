@@ -42,9 +42,9 @@
             report.bodyBytesReceived = attempt.wireBytes
             report.decodedBytes = attempt.decodedBytes
             guard let task, case .running = phase, sent != .nothingWritten else { return report }
-            report.bodyBytesSent = offset(CurlInfo.uploadedBytes)
+            if task.request.body != nil { report.bodyBytesSent = offset(CurlInfo.uploadedBytes) }
             report.headBytesSent = Int64(requestSize)
-            if shape == nil, case .data(let data) = task.request.body,
+            if shape?.upload == .copied, case .data(let data) = task.request.body,
                 data.count <= Self.copiedBodySize
             {
                 // Copied bodies count as part of the head that they were sent with.

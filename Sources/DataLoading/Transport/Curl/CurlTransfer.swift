@@ -23,8 +23,10 @@
         }
 
         let easy: OpaquePointer
-        unowned let loop: CurlLoop
+        let loop: CurlLoop
         /// What the handle is set up for; nil when that is unknown.
+        ///
+        /// Its fields were checked when it was made, and its host is the origin's.
         var shape: CurlShape?
         var headerList: CurlStringList?
         var resolveList: CurlStringList?
@@ -77,26 +79,30 @@
 
         /// Takes an attempt on.
         func begin(_ task: CurlTask) throws(RequestFault) {
-            let request = task.request
-            let text = request.url.absoluteString
+            let text = task.request.url.absoluteString
             if text != urlText { try read(text) }
-            if dialled?.text != request.address {
-                dialled = try request.address.map { address throws(RequestFault) in
+            if dialled?.text != task.request.address {
+                dialled = try task.request.address.map { address throws(RequestFault) in
                     try DialledHost(address: address)
                 }
             }
             // What the handle is set up for was checked when that was done.
-            if shape?.method != request.method { try RequestCheck.check(request.method) }
-            if shape?.headers != request.headers {
-                for field in request.headers.fields { try RequestCheck.check(field) }
+            if shape?.method != task.request.method { try RequestCheck.check(task.request.method) }
+            let hasSameHeaders = shape?.headers == task.request.headers
+            if !hasSameHeaders {
+                for field in task.request.headers.fields { try RequestCheck.check(field) }
             }
-            if request.body != nil, request.method == .head || request.method == .trace {
+            if task.request.body != nil,
+                task.request.method == .head || task.request.method == .trace
+            {
                 throw .body
             }
             self.task = task
-            let allowsHTTP2 = origin?.isSecure == true && !request.streamsResponse
+            let allowsHTTP2 = origin?.isSecure == true && !task.request.streamsResponse
             attempt = CurlAttempt(
-                response: ResponseGuard(byteLimit: request.headLimit, allowsHTTP2: allowsHTTP2))
+                response: ResponseGuard(byteLimit: task.request.headLimit, allowsHTTP2: allowsHTTP2)
+            )
+            attempt.hasSameHeaders = hasSameHeaders
             attempt.connectDeadline = LoopClock.instant(
                 task.start, after: task.request.connectTimeout)
             attempt.idleLimit = task.request.idleTimeout.wholeNanoseconds
@@ -139,6 +145,8 @@
     /// What one attempt has seen so far.
     struct CurlAttempt {
         var response = ResponseGuard(byteLimit: 0)
+        /// The handle's field lines are the attempt's.
+        var hasSameHeaders = false
         /// When the attempt must be connected.
         var connectDeadline = Int64.max
         var idleLimit = Int64.max
