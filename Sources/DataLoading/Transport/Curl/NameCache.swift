@@ -26,6 +26,8 @@
         private var entries: [String: Entry] = [:]
         private var waiting: [String: [CurlTask]] = [:]
 
+        var count: Int { entries.count }
+
         /// Finds a name; the task waits for it when the finding is `pending`.
         mutating func find(_ name: String, for task: CurlTask, now: Int64) -> Finding {
             switch entries[name] {

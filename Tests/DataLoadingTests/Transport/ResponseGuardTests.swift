@@ -1,0 +1,130 @@
+// Copyright the DataLoading authors
+// SPDX-License-Identifier: Apache-2.0
+
+@testable import DataLoading
+import DataLoadingTesting
+import Foundation
+import Testing
+
+@Suite struct ResponseGuardTests {
+    /// Reads lines as a transport gets them, each with its end.
+    private func read(
+        _ lines: [String], limit: Int = 262_144
+    ) throws(DataLoaderError) -> (ResponseGuard, [ResponseHead], ResponseHead?) {
+        var response = ResponseGuard(byteLimit: limit)
+        var informational: [ResponseHead] = []
+        var final: ResponseHead?
+        for line in lines {
+            var bytes = Array(line.utf8)
+            let event = try bytes.withUnsafeMutableBytes { bytes in
+                Result { () throws(DataLoaderError) in
+                    try response.receive(UnsafeRawBufferPointer(bytes))
+                }
+            }.get()
+            switch event {
+            case .informational(let head): informational.append(head)
+            case .final(let head): final = head
+            case nil: break
+            }
+        }
+        return (response, informational, final)
+    }
+
+    @Test func `keeps fields in order, trimmed, with their case`() throws {
+        let (response, _, head) = try read([
+            "HTTP/1.1 200 OK\r\n", "X-B:  two \t\r\n", "x-a:one\n", "Empty:\r\n", "\r\n",
+        ])
+        #expect(head?.headers.fields.map(\.name) == ["X-B", "x-a", "Empty"])
+        #expect(head?.headers.fields.map(\.value) == ["two", "one", ""])
+        #expect(response.isComplete)
+        #expect(response.framing == .untilClose)
+        #expect(response.bytes == 17 + 13 + 8 + 8 + 2)
+    }
+
+    @Test func `joins folded lines`() throws {
+        let (_, _, head) = try read([
+            "HTTP/1.1 200 OK\r\n", "A: 1\r\n", "\t 2 \r\n", " 3\r\n", "\r\n",
+        ])
+        #expect(head?.headers["A"] == "1 2 3")
+    }
+
+    @Test func `reads values that are no UTF-8 as Latin-1`() throws {
+        var response = ResponseGuard(byteLimit: 1_000)
+        var head: ResponseHead?
+        for line in [Array("HTTP/1.1 200 OK\r\n".utf8), Array("A: caf".utf8) + [0xE9], [13, 10]] {
+            let event = try line.withUnsafeBytes { bytes in
+                Result { () throws(DataLoaderError) in try response.receive(bytes) }
+            }.get()
+            if case .final(let final) = event { head = final }
+        }
+        #expect(head?.headers["A"] == "caf\u{e9}")
+        let (_, _, utf8) = try read(["HTTP/1.1 200 OK\r\n", "A: caf\u{e9}\r\n", "\r\n"])
+        #expect(utf8?.headers["A"] == "caf\u{e9}")
+    }
+
+    @Test func `starts anew after an informational head`() throws {
+        let (response, informational, head) = try read([
+            "HTTP/1.1 103 Early Hints\r\n", "Content-Length: 7\r\n", "\r\n", "HTTP/1.1 200 OK\r\n",
+            "Content-Length: 9\r\n", "\r\n",
+        ])
+        #expect(informational.map(\.status.rawValue) == [103])
+        #expect(head?.status == .ok)
+        #expect(response.framing == .length(9))
+    }
+
+    @Test func `takes lines after the head for trailers`() throws {
+        let (response, _, _) = try read([
+            "HTTP/1.1 200 OK\r\n", "Transfer-Encoding: Chunked\r\n", "\r\n", "Sum: 1\r\n", "\r\n",
+        ])
+        #expect(response.framing == .chunked)
+        #expect(response.trailers.map(\.value) == ["1"])
+    }
+
+    @Test(arguments: [0, 1, 16, 17, 40]) func `counts every byte against the limit`(limit: Int) {
+        #expect(throws: DataLoaderError.headTooLarge) {
+            try read(["HTTP/1.1 200 OK\r\n", "A: 2345678901234567890\r\n", "\r\n"], limit: limit)
+        }
+    }
+
+    @Test(arguments: [
+        "HTTP/1.1", "HTTP/1.1 ", "HTTP/1.1 20", "HTTP/1.1 2x0 OK", "HTTP/1.1 200OK",
+        "HTTP/1.10 200",
+        "HTTP/2 200", "HTTP/0.9 200 OK", " HTTP/1.1 200 OK", "ICY 200 OK", "",
+    ]) func `refuses a status line that is none`(line: String) {
+        #expect(throws: DataLoaderError.self) { try read([line + "\r\n", "\r\n"]) }
+    }
+
+    @Test(arguments: [": x", "A B: x", "A\u{e9}: x", "(: x", "A", " folded first"])
+    func `refuses a field without a name`(line: String) {
+        #expect(throws: DataLoaderError.self) {
+            try read(["HTTP/1.1 200 OK\r\n", line + "\r\n", "\r\n"])
+        }
+    }
+
+    @Test func `knows HTTP/2's status line only where that is spoken`() throws {
+        var response = ResponseGuard(byteLimit: 1_000, allowsHTTP2: true)
+        for line in ["HTTP/2 204 \r\n", "\r\n"] {
+            _ = try Array(line.utf8).withUnsafeBytes { bytes in
+                Result { () throws(DataLoaderError) in try response.receive(bytes) }
+            }.get()
+        }
+        #expect(response.isComplete)
+    }
+
+    /// Whatever the bytes: an answer or an error, never a trap, and nothing past the limits.
+    @Test func `survives any line`() {
+        var generator = SeededGenerator(seed: 7)
+        let pieces = [
+            "HTTP/1.1 200 OK", "HTTP/1.0 ", "Content-Length", ": ", "9", "18446744073709551616",
+            " ",
+            "Transfer-Encoding", "chunked", ",", "\t", "\0", "\r", "A", ":", "103", "\u{e9}", "-",
+        ]
+        for _ in 0..<20_000 {
+            let lines = (0..<Int.random(in: 1...6, using: &generator)).map { _ in
+                (0..<Int.random(in: 0...4, using: &generator))
+                    .compactMap { _ in pieces.randomElement(using: &generator) }.joined() + "\r\n"
+            }
+            _ = try? read(lines, limit: 200)
+        }
+    }
+}
