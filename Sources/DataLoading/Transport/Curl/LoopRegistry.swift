@@ -38,11 +38,10 @@
                 let loop = CurlLoop(
                     library: library, mailbox: handle.mailbox, bell: bell, idleLimit: idleLimit,
                     lookup: lookup)
-                let ending = loop.run()
-                handle.hasLeft.signal()
                 // In exit() nothing may be touched that others are taking down.
-                guard ending == .shutDown else { return }
+                guard loop.run() == .shutDown else { return handle.leave() }
                 loop.close()
+                handle.leave()
                 handle.reap()
             }
             guard let started else {
@@ -73,15 +72,32 @@
             let isSelf = state.withLock { state in
                 state.thread.map { pthread_equal($0, pthread_self()) != 0 } ?? false
             }
-            guard !isSelf, mailbox.post(.exit) else { return }
+            guard !isSelf else { return }
+            // Not taken by a loop that is ending anyway, which then is waited for all the same.
+            mailbox.post(.exit)
             // A sink that blocks in its callback must not hold the exit up for ever.
-            _ = hasLeft.wait(timeout: .now() + .seconds(2))
+            guard hasLeft.wait(timeout: .now() + .seconds(2)) == .success else { return }
+            join()
+        }
+
+        /// Says that the thread will touch nothing any more.
+        private func leave() {
+            hasLeft.signal()
+        }
+
+        /// Joins the thread, unless somebody else does.
+        private func join() {
+            let thread = state.withLock { state in
+                defer { state.thread = nil }
+                return state.thread
+            }
+            if let thread { pthread_join(thread, nil) }
         }
 
         /// Joins the thread that is about to end; on a thread that may block for that moment.
         private func reap() {
             DispatchQueue.global().async {
-                if let thread = self.state.withLock({ $0.thread }) { pthread_join(thread, nil) }
+                self.join()
                 LoopRegistry.remove(self)
                 let waiters = self.state.withLock { state in
                     state.isOver = true

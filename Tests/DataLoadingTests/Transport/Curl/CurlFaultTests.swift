@@ -168,7 +168,7 @@
                 .status(200, headers: ["Content-Length": "9"], body: "123").followed(by: .stall)
             }
             var attempt = TransportRequest(url: server.url())
-            attempt.idleTimeout = .milliseconds(50)
+            attempt.idleTimeout = .seconds(1)
             let record = await transport.run(attempt)
             #expect(record.error == .idleTimeout)
             #expect(record.failure?.sent == .headReceived)
