@@ -99,8 +99,11 @@
 
         @Test func `remembers for a while that there is no address`() async throws {
             let transport = transport(.unknown)
+            let start = ContinuousClock.now
             #expect(await transport.get(try .host("gone.test")).error == .dns)
             #expect(await transport.get(try .host("gone.test")).error == .dns)
+            // A machine that took longer than the memory lasts has shown nothing.
+            guard ContinuousClock.now - start < .seconds(4) else { return }
             #expect(lookups.withLock { $0 } == 1)
         }
 
