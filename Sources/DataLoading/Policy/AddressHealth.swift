@@ -87,7 +87,6 @@ struct AddressHealth: Sendable {
         ejections = min(ejections + 1, 16)
         ejectedUntil = now + ejection(random)
         probedUntil = nil
-        troubles = 0
     }
 
     /// Ejects the address, or keeps it ejected for longer.
