@@ -104,7 +104,6 @@ struct AddressHealth: Sendable {
         ejections = min(ejections + 1, 16)
         ejectedUntil = now + nextEjection(random)
         probedUntil = nil
-        troubles = 0
     }
 
     /// Ejects the address, or keeps it ejected for longer.

@@ -32,6 +32,13 @@ import Testing
         }
     }
 
+    @Test(arguments: [0.5, 0, -3, -.infinity, Double.nan, 1])
+    func `it never shrinks`(growth: Double) {
+        var timer = ExponentialTimer(
+            initialTime: .seconds(2), maxTime: .seconds(60), jitter: .none, growth: growth)
+        #expect(timer.calculateNext() == .seconds(2))
+    }
+
     @Test func `an initial time of zero stays zero`() {
         var timer = ExponentialTimer(initialTime: .zero, maxTime: .seconds(60), jitter: .full)
         for _ in 0..<100 { #expect(timer.calculateNext() == .zero) }

@@ -134,6 +134,31 @@ import Testing
         }
     }
 
+    /// Draws next to nothing, or all there is.
+    private struct Constant: RandomNumberGenerator, Sendable {
+        let draw: UInt64
+        mutating func next() -> UInt64 { draw }
+    }
+
+    @Test(
+        arguments: [
+            (1 << 30, [15_000, 30_000, 60_000, 120_000, 150_000, 150_000]),
+            (UInt64.max, [30_000, 60_000, 120_000, 240_000, 300_000, 300_000]),
+        ] as [(UInt64, [Int64])])
+    func `half of an ejection is certain, and it ends to the moment`(
+        draw: UInt64, milliseconds: [Int64]
+    ) {
+        resolver.adopt(clock.timekeeper, random: RandomSource(Constant(draw: draw)))
+        resolver.setAddresses(["10.0.0.1"], forHost: "a.test")
+        for ejection in milliseconds {
+            report("10.0.0.1", .nothingWritten)
+            clock.advance(by: ms(ejection) - .nanoseconds(1))
+            #expect(choose() == .name)
+            clock.advance(by: .nanoseconds(draw == .max ? 1 : 20))
+            #expect(choose() == .address("10.0.0.1"))
+        }
+    }
+
     @Test func `one probe at a time, the others go elsewhere meanwhile`() {
         resolver.setAddresses(["10.0.0.1"], forHost: "a.test")
         report("10.0.0.1", .nothingWritten)

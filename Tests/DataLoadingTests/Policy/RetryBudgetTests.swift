@@ -30,6 +30,7 @@ import Testing
         #expect(budget.balance(of: origin) == 486)
         budget.refund(.transient, for: origin)
         #expect(budget.balance(of: origin) == 500)
+        #expect(budget.busyOrigins == 0)
         #expect(budget.withdraw(.throttled, for: origin))
         for expected in [496, 497, 498, 499, 500, 500] {
             budget.noteCleanSuccess(for: origin)
