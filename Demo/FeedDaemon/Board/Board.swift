@@ -59,7 +59,8 @@ struct Board {
     }
 
     /// Learns from a gate.
-    mutating func learn(_ change: GateWatch.Change, at now: ContinuousClock.Instant = .now) -> Note {
+    mutating func learn(_ change: GateWatch.Change, at now: ContinuousClock.Instant = .now) -> Note
+    {
         switch change {
         case .closed(let feature, let time):
             findings.gates.append((feature, time))

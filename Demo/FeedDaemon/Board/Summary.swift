@@ -5,6 +5,8 @@
 struct Summary {
     let board: Board
     let elapsed: Duration
+    /// The requests per second that each feature may send, where there is a limit.
+    let limits: [String: Double]
     /// Whether the run was to show everything, so that what is missing is worth saying.
     let expectsAll: Bool
 
@@ -13,8 +15,8 @@ struct Summary {
         return ["", title, ""] + table.lines
             + [
                 "",
-                "Time waited, over all loads: slot is for the rate, Retry-After or a connection;",
-                "pause is before a retry; token is for the authoriser.",
+                "The last three columns are what a load waited on average: for a slot, which the rate,",
+                "Retry-After or a free connection gives; between two attempts; for its authoriser.",
             ] + (findings.isEmpty ? [] : [""] + findings)
     }
 
@@ -34,8 +36,8 @@ struct Summary {
         [
             name, "\(tally.loads)", "\(tally.succeeded)", "\(tally.failed)", "\(tally.cancelled)",
             "\(tally.retries)", "\(tally.chunks)", tally.bytesDown.bytes, tally.bytesUp.bytes,
-            tally.slotTime.text(decimals: 2), tally.pauseTime.text(decimals: 2),
-            tally.tokenTime.text(decimals: 2),
+            tally.mean(tally.slotTime).milliseconds, tally.mean(tally.pauseTime).milliseconds,
+            tally.mean(tally.tokenTime).milliseconds,
         ]
     }
 
@@ -45,16 +47,34 @@ struct Summary {
             ("back again", homecoming), ("401 recovered", renewal), ("chunks", chunks),
             ("dropped", drop),
         ]
-        return found.compactMap { what, evidence in
+        let lines = found.compactMap { what, evidence -> String? in
             guard evidence != nil || expectsAll else { return nil }
-            return what.padded(to: 15, alignment: .left) + (evidence ?? "not seen in this run")
+            return Self.line(what, evidence ?? "not seen in this run")
         }
+        return lines + (failures.map { [Self.line("failures", $0)] } ?? [])
+    }
+
+    private static func line(_ what: String, _ evidence: String) -> String {
+        what.padded(to: 15, alignment: .left) + evidence
+    }
+
+    private var failures: String? {
+        let failures = board.names.flatMap { name in
+            board.tally(of: name).failures.sorted { $0.key < $1.key }.map {
+                "\(name) \($0.key) (\($0.value))"
+            }
+        }
+        return failures.isEmpty ? nil : failures.joined(separator: ", ")
     }
 
     private var rate: String? {
-        let waiting = board.names.filter { board.tally(of: $0).slotTime > .milliseconds(10) }
-        guard !waiting.isEmpty else { return nil }
-        return "loads of \(waiting.joined(separator: ", ")) waited for their slots"
+        let rates = board.names.compactMap { name in
+            limits[name].map { limit in
+                let rate = Double(board.tally(of: name).attempts) / max(elapsed.seconds, 0.001)
+                return "\(name) \(rate.figure) of \(limit.figure)"
+            }
+        }
+        return rates.isEmpty ? nil : rates.joined(separator: ", ") + " requests a second"
     }
 
     private var gates: String? {
@@ -77,7 +97,7 @@ struct Summary {
         let renewed = board.findings.renewedTokens
         let resent = board.total.reauthorised
         guard renewed > 0, resent > 0 else { return nil }
-        return "\(renewed) new token for \(resent) loads that were refused"
+        return "loads refused: \(resent), tokens fetched for them: \(renewed)"
     }
 
     private var chunks: String? {

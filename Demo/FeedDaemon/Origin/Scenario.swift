@@ -47,9 +47,7 @@ struct Scenario: Sendable {
 
     /// Drops a feature while half a picture has arrived, and looks for what becomes of the socket.
     private func dropArtwork() async throws {
-        origin.incidents.hang.ask()
-        await origin.incidents.hang.happened()
-        guard let connection = origin.hungConnection() else { return }
+        guard let connection = await origin.hang() else { return }
         wire.note("artwork", "is dropped while half a picture has arrived")
         let dropped = ContinuousClock.now
         wire.send(.drop(feature: "artwork"))
