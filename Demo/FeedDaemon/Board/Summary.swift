@@ -78,19 +78,19 @@ struct Summary {
     }
 
     private var gates: String? {
-        let gates = board.findings.gates.map { "\($0.feature) for \($0.length.text)" }
+        let gates = board.findings.gates.sorted { $0.key < $1.key }.map { name, gate in
+            "\(name) for \(gate.length.text)"
+                + (gate.times == 1 ? "" : " in all, \(gate.times) times")
+        }
         return gates.isEmpty ? nil : gates.joined(separator: ", ") + ", as Retry-After asked"
     }
 
-    private var failover: String? { move { !$0.isReturn } }
+    private var failover: String? { board.findings.firstFailover.map(Self.text) }
 
-    private var homecoming: String? { move(\.isReturn) }
+    private var homecoming: String? { board.findings.firstReturn.map(Self.text) }
 
-    private func move(_ isMeant: (AddressWatch.Move) -> Bool) -> String? {
-        guard let (time, move) = board.findings.moves.first(where: { isMeant($0.move) }) else {
-            return nil
-        }
-        return "\(move.host) from \(move.from) to \(move.to) at \(time.text(decimals: 1))"
+    private static func text(_ time: Duration, _ move: AddressWatch.Move) -> String {
+        "\(move.host) from \(move.from) to \(move.to) at \(time.text(decimals: 1))"
     }
 
     private var renewal: String? {
@@ -106,7 +106,7 @@ struct Summary {
     }
 
     private var drop: String? {
-        board.findings.closings.first.map {
+        board.findings.closing.map {
             "\($0.feature), in mid-load; the server saw its socket close after \($0.after.text)"
         }
     }

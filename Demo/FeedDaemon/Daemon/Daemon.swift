@@ -50,7 +50,7 @@ final class Daemon {
     /// Runs until the time is over or a signal comes, and then says what it came to.
     func run(for duration: Duration, alongside scenario: Scenario? = nil) async {
         for feature in configuration.features { start(feature) }
-        let play = scenario.map { scenario in Task { try? await scenario.play() } }
+        let play = scenario.map { scenario in Task { await scenario.play() } }
         await withDiscardingTaskGroup { group in
             group.addTask { [wire] in await wire.tick(every: Self.pace) }
             group.addTask { [wire] in
@@ -60,7 +60,7 @@ final class Daemon {
             for await event in wire.events {
                 if case .stopped = event { break }
                 if case .stop = event, isEnding { continue }
-                if let note = board.learn(event) { screen.add(note) }
+                for note in board.learn(event) { screen.add(note) }
                 switch event {
                 case .drop(let name): running[name] = nil
                 case .revive(let name): revive(name)
@@ -86,7 +86,7 @@ extension Daemon {
         let feature: any Feature =
             plan.isStreamed
             ? StreamedFeature(plan, factory: factory, wire: wire)
-            : WholeFeature(plan, factory: factory, wire: wire)
+            : WholeFeature(plan, factory: factory)
         running[plan.name] = RunningFeature(feature: feature, beat: feature.start())
     }
 

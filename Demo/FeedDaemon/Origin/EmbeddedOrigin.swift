@@ -21,8 +21,11 @@ final class EmbeddedOrigin: Sendable {
         let (hangs, hang) = AsyncStream<(isPrimary: Bool, connection: Int)>.makeStream()
         let first = OriginAnswers(incidents: incidents) { hang.yield((true, $0)) }
         let second = OriginAnswers(incidents: incidents) { hang.yield((false, $0)) }
-        primary = try LoopbackServer { first.answer($0) }
-        fallback = try LoopbackServer { second.answer($0) }
+        // A run may be long, and only the newest connections are looked at.
+        var configuration = LoopbackServer.Configuration()
+        configuration.recordLimit = 100
+        primary = try LoopbackServer(configuration) { first.answer($0) }
+        fallback = try LoopbackServer(configuration) { second.answer($0) }
         self.hangs = hangs
     }
 
@@ -80,18 +83,5 @@ final class EmbeddedOrigin: Sendable {
         parts.host = Self.host
         parts.path = path
         return parts.url ?? primary.url(path)
-    }
-}
-
-/// A connection on which half an answer was sent, as its server sees it.
-struct HungConnection: Sendable {
-    let server: LoopbackServer
-    let number: Int
-
-    /// Returns when the server has seen the client close it; throws when the task is cancelled.
-    func closed() async throws {
-        while server.connections.first(where: { $0.number == number })?.isOpen == true {
-            try await Task.sleep(for: .milliseconds(1))
-        }
     }
 }

@@ -31,9 +31,14 @@ import Testing
             _ = board.learn(.ended(try response(error), down: 10, up: 1))
         }
         let tally = board.tally(of: "news")
-        #expect([tally.loads, tally.succeeded, tally.cancelled, tally.failed] == [4, 1, 1, 2])
+        #expect(tally.loads == 4)
+        #expect(tally.succeeded == 1)
+        #expect(tally.cancelled == 1)
+        #expect(tally.failed == 2)
         #expect(tally.failures == ["connect_refused": 2])
-        #expect([tally.attempts, tally.retries, tally.reauthorised] == [12, 4, 4])
+        #expect(tally.attempts == 12)
+        #expect(tally.retries == 4)
+        #expect(tally.reauthorised == 4)
         #expect(tally.bytesDown == 40)
         #expect(tally.meanWait == .seconds(1))
         #expect(board.total == tally)
@@ -45,7 +50,7 @@ import Testing
         func note(_ address: String, sentAt sent: Int, endedAt ended: Int) throws -> String? {
             let load = try response(from: address, total: .seconds(ended - sent))
             let now = begun + .seconds(ended)
-            return board.learn(.ended(load, down: 0, up: 0), at: now)?.what
+            return board.learn(.ended(load, down: 0, up: 0), at: now).first?.what
         }
         #expect(try note("10.0.0.1", sentAt: 0, endedAt: 1) == nil)
         #expect(try note("10.0.0.2", sentAt: 2, endedAt: 3) == "fails over to 10.0.0.2")
@@ -53,7 +58,23 @@ import Testing
         #expect(try note("10.0.0.2", sentAt: 4, endedAt: 5) == nil)
         #expect(try note("10.0.0.1", sentAt: 6, endedAt: 7) == "is back at 10.0.0.1")
         #expect(try note("10.0.0.2", sentAt: 6, endedAt: 9) == nil)
-        #expect(board.findings.moves.map(\.move.isReturn) == [false, true])
+        #expect(board.findings.firstFailover?.at == .seconds(3))
+        #expect(board.findings.firstReturn?.at == .seconds(7))
+    }
+
+    @Test func `says once that a request fails, and once that it works again`() throws {
+        var board = Board(features: ["news"], addresses: [:], begun: begun)
+        let errors: [DataLoaderError?] = [
+            nil, .dns, .dns, .cancelled, .connectRefused, .connectRefused, nil, nil,
+        ]
+        let notes = try errors.flatMap {
+            board.learn(.ended(try response($0), down: 0, up: 0)).map(\.what)
+        }
+        #expect(
+            notes == [
+                "GET http://a.test/x fails: dns", "GET http://a.test/x fails: connect_refused",
+                "GET http://a.test/x works again",
+            ])
     }
 
     @Test func `tells a closed gate from a rate that is merely low`() throws {
