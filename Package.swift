@@ -30,7 +30,8 @@ let package = Package(
             name: "FeedDaemon", dependencies: ["DataLoading", "DataLoadingTesting"],
             path: "Demo/FeedDaemon", swiftSettings: strict),
         .testTarget(
-            name: "DataLoadingTests", dependencies: ["DataLoading", "DataLoadingTesting"],
+            name: "DataLoadingTests",
+            dependencies: ["DataLoading", "DataLoadingTesting", "FeedDaemon"],
             swiftSettings: strict),
     ],
     swiftLanguageModes: [.v6]

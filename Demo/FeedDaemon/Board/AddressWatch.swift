@@ -17,8 +17,8 @@ struct AddressWatch: Sendable {
 
     private struct Use {
         var address: String
-        /// When the load began that showed it.
-        var since: ContinuousClock.Instant
+        /// When it was seen to answer.
+        var since: ContinuousClock.Instant?
     }
 
     /// The addresses of each host, the preferred one first.
@@ -36,12 +36,18 @@ struct AddressWatch: Sendable {
         guard response.statusCode != .none, let host = response.request.url.host()?.lowercased(),
             let preferred = addresses[host]?.first, let used = response.metrics.addresses.last
         else { return nil }
-        let begun = now - response.metrics.totalTime
-        let last = uses[host] ?? Use(address: preferred, since: begun)
-        // A long load that began before the last move ends after it, and says nothing new.
-        guard begun >= last.since else { return nil }
-        if used == last.address { return nil }
-        uses[host] = Use(address: used, since: begun)
+        let last = uses[host] ?? Use(address: preferred)
+        guard used != last.address else { return nil }
+        // What was sent before the last move was seen knew nothing of it, and may end long after it.
+        if let since = last.since, now - response.metrics.timeUnderWay < since { return nil }
+        uses[host] = Use(address: used, since: now)
         return Move(host: host, from: last.address, to: used, isReturn: used == preferred)
+    }
+}
+
+extension LoadMetrics {
+    /// The time from sending to the outcome, without what was waited for before.
+    fileprivate var timeUnderWay: Duration {
+        totalTime - admissionTime - authorisationTime - backOffTime
     }
 }

@@ -5,12 +5,14 @@ import DataLoading
 
 /// Everything that the daemon knows about its run: fed with events, shown by the views.
 struct Board {
-    /// What is remarkable about a run, in the order of its first occurrence.
+    /// What is remarkable about a run, in a form that does not grow with its length.
     struct Findings: Sendable {
-        var moves: [(at: Duration, move: AddressWatch.Move)] = []
-        var gates: [(feature: String, length: Duration)] = []
+        var firstFailover: (at: Duration, move: AddressWatch.Move)?
+        var firstReturn: (at: Duration, move: AddressWatch.Move)?
+        /// How often each feature was held back, and for how long in all.
+        var gates: [String: (times: Int, length: Duration)] = [:]
         var renewedTokens = 0
-        var closings: [(feature: String, after: Duration)] = []
+        var closing: (feature: String, after: Duration)?
     }
 
     private(set) var names: [String]
@@ -18,6 +20,7 @@ struct Board {
     private(set) var findings = Findings()
     private let begun: ContinuousClock.Instant
     private var addresses: AddressWatch
+    private var troubles = TroubleWatch()
 
     init(
         features: [String], addresses: [String: [String]],
@@ -36,33 +39,36 @@ struct Board {
 
     var total: Tally { tallies.values.reduce(Tally(), +) }
 
-    /// Learns from an event; answers with a line about it when it is worth one.
-    mutating func learn(_ event: Event, at now: ContinuousClock.Instant = .now) -> Note? {
+    /// Learns from an event; answers with what is worth a line.
+    mutating func learn(_ event: Event, at now: ContinuousClock.Instant = .now) -> [Note] {
         switch event {
         case .ended(let response, let down, let up):
             return learn(response, down: down, up: up, at: now)
-        case .chunk(let feature, _):
+        case .chunk(let feature):
             tallies[feature, default: Tally()].chunks += 1
         case .note(let who, let what):
-            return note(who, what, at: now)
+            return [note(who, what, at: now)]
         case .tokenRenewed:
             findings.renewedTokens += 1
         case .socketClosed(let feature, let time):
-            findings.closings.append((feature, time))
-            return note(feature, "the server saw its socket close after \(time.text)", at: now)
+            findings.closing = (feature, time)
+            return [note(feature, "the server saw its socket close after \(time.text)", at: now)]
         case .stop(let reason):
-            return note("daemon", "ends: \(reason); running loads may finish", at: now)
+            return [note("daemon", "ends: \(reason); running loads may finish", at: now)]
         case .drop, .revive, .tick, .stopped:
             break
         }
-        return nil
+        return []
     }
 
     /// Learns from a gate.
-    mutating func learn(_ change: GateWatch.Change, at now: ContinuousClock.Instant = .now) -> Note {
+    mutating func learn(
+        _ change: GateWatch.Change, at now: ContinuousClock.Instant = .now
+    ) -> Note {
         switch change {
         case .closed(let feature, let time):
-            findings.gates.append((feature, time))
+            let before = findings.gates[feature] ?? (0, .zero)
+            findings.gates[feature] = (before.times + 1, before.length + time)
             return note(feature, "held back for \(time.text), as Retry-After asks", at: now)
         case .opened(let feature):
             return note(feature, "may go on", at: now)
@@ -71,29 +77,29 @@ struct Board {
 
     private mutating func learn(
         _ response: DataLoaderResponse, down: Int64, up: Int64, at now: ContinuousClock.Instant
-    ) -> Note? {
+    ) -> [Note] {
         let name = response.request.sourceIdentifier ?? "-"
         if !names.contains(name) { names.append(name) }
         tallies[name, default: Tally()].add(response, down: down, up: up)
-        guard let move = addresses.note(response, at: now) else { return nil }
-        findings.moves.append((elapsed(at: now), move))
-        let verb = move.isReturn ? "is back at" : "fails over to"
-        return note(move.host, "\(verb) \(move.to)", at: now)
+        var notes: [Note] = []
+        if let trouble = troubles.note(response) { notes.append(note(name, trouble, at: now)) }
+        if let move = addresses.note(response, at: now) {
+            remember(move, at: elapsed(at: now))
+            let verb = move.isReturn ? "is back at" : "fails over to"
+            notes.append(note(move.host, "\(verb) \(move.to)", at: now))
+        }
+        return notes
+    }
+
+    private mutating func remember(_ move: AddressWatch.Move, at time: Duration) {
+        if move.isReturn {
+            findings.firstReturn = findings.firstReturn ?? (time, move)
+        } else {
+            findings.firstFailover = findings.firstFailover ?? (time, move)
+        }
     }
 
     private func note(_ who: String, _ what: String, at now: ContinuousClock.Instant) -> Note {
         Note(time: elapsed(at: now), who: who, what: what)
-    }
-}
-
-/// A line about something that happened.
-struct Note: Hashable, Sendable {
-    let time: Duration
-    let who: String
-    let what: String
-
-    var text: String {
-        time.text(decimals: 1).padded(to: 7, alignment: .right) + "  "
-            + who.padded(to: 12, alignment: .left) + "  " + what
     }
 }

@@ -30,10 +30,11 @@ struct GateWatch {
     mutating func look(at feature: FeedConfiguration.Feature) -> Change? {
         let wait = wait(for: feature)
         // By its rate alone nobody waits longer than the space between two requests.
-        let spacing = feature.urls.map { url in
-            limiter.requestsPerSecond(for: url).map { Duration.seconds(1 / max($0, 0.001)) }
-                ?? .zero
-        }.max() ?? .zero
+        let spacing =
+            feature.urls.map { url in
+                limiter.requestsPerSecond(for: url).map { Duration.seconds(1 / max($0, 0.001)) }
+                    ?? .zero
+            }.max() ?? .zero
         if wait > spacing + .milliseconds(50) {
             return held.insert(feature.name).inserted
                 ? .closed(feature: feature.name, for: wait) : nil

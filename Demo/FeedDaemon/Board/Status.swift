@@ -21,13 +21,13 @@ struct Status {
     var lines: [String] {
         var table = TextTable([
             ("feature", .left), ("loads", .right), ("ok", .right), ("failed", .right),
-            ("retries", .right), ("down", .right), ("waited", .right), ("now", .left),
+            ("retries", .right), ("down", .right), ("mean wait", .right), ("now", .left),
         ])
         for row in rows {
             let tally = row.tally
             table.add([
                 row.name, "\(tally.loads)", "\(tally.succeeded)", "\(tally.failed)",
-                "\(tally.retries)", tally.bytesDown.bytes, tally.waitTime.text(decimals: 1),
+                "\(tally.retries)", tally.bytesDown.bytes, tally.meanWait.milliseconds,
                 row.now,
             ])
         }

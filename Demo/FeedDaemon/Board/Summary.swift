@@ -5,6 +5,8 @@
 struct Summary {
     let board: Board
     let elapsed: Duration
+    /// The requests per second that each feature may send, where there is a limit.
+    let limits: [String: Double]
     /// Whether the run was to show everything, so that what is missing is worth saying.
     let expectsAll: Bool
 
@@ -13,8 +15,8 @@ struct Summary {
         return ["", title, ""] + table.lines
             + [
                 "",
-                "Time waited, over all loads: slot is for the rate, Retry-After or a connection;",
-                "pause is before a retry; token is for the authoriser.",
+                "The last three columns are what a load waited on average: for a slot, which the rate,",
+                "Retry-After or a free connection gives; between two attempts; for its authoriser.",
             ] + (findings.isEmpty ? [] : [""] + findings)
     }
 
@@ -34,8 +36,8 @@ struct Summary {
         [
             name, "\(tally.loads)", "\(tally.succeeded)", "\(tally.failed)", "\(tally.cancelled)",
             "\(tally.retries)", "\(tally.chunks)", tally.bytesDown.bytes, tally.bytesUp.bytes,
-            tally.slotTime.text(decimals: 2), tally.pauseTime.text(decimals: 2),
-            tally.tokenTime.text(decimals: 2),
+            tally.mean(tally.slotTime).milliseconds, tally.mean(tally.pauseTime).milliseconds,
+            tally.mean(tally.tokenTime).milliseconds,
         ]
     }
 
@@ -45,39 +47,57 @@ struct Summary {
             ("back again", homecoming), ("401 recovered", renewal), ("chunks", chunks),
             ("dropped", drop),
         ]
-        return found.compactMap { what, evidence in
+        let lines = found.compactMap { what, evidence -> String? in
             guard evidence != nil || expectsAll else { return nil }
-            return what.padded(to: 15, alignment: .left) + (evidence ?? "not seen in this run")
+            return Self.line(what, evidence ?? "not seen in this run")
         }
+        return lines + (failures.map { [Self.line("failures", $0)] } ?? [])
+    }
+
+    private static func line(_ what: String, _ evidence: String) -> String {
+        what.padded(to: 15, alignment: .left) + evidence
+    }
+
+    private var failures: String? {
+        let failures = board.names.flatMap { name in
+            board.tally(of: name).failures.sorted { $0.key < $1.key }.map {
+                "\(name) \($0.key) (\($0.value))"
+            }
+        }
+        return failures.isEmpty ? nil : failures.joined(separator: ", ")
     }
 
     private var rate: String? {
-        let waiting = board.names.filter { board.tally(of: $0).slotTime > .milliseconds(10) }
-        guard !waiting.isEmpty else { return nil }
-        return "loads of \(waiting.joined(separator: ", ")) waited for their slots"
+        let rates = board.names.compactMap { name in
+            limits[name].map { limit in
+                let rate = Double(board.tally(of: name).attempts) / max(elapsed.seconds, 0.001)
+                return "\(name) \(rate.figure) of \(limit.figure)"
+            }
+        }
+        return rates.isEmpty ? nil : rates.joined(separator: ", ") + " requests a second"
     }
 
     private var gates: String? {
-        let gates = board.findings.gates.map { "\($0.feature) for \($0.length.text)" }
+        let gates = board.findings.gates.sorted { $0.key < $1.key }.map { name, gate in
+            "\(name) for \(gate.length.text)"
+                + (gate.times == 1 ? "" : " in all, \(gate.times) times")
+        }
         return gates.isEmpty ? nil : gates.joined(separator: ", ") + ", as Retry-After asked"
     }
 
-    private var failover: String? { move { !$0.isReturn } }
+    private var failover: String? { board.findings.firstFailover.map(Self.text) }
 
-    private var homecoming: String? { move(\.isReturn) }
+    private var homecoming: String? { board.findings.firstReturn.map(Self.text) }
 
-    private func move(_ isMeant: (AddressWatch.Move) -> Bool) -> String? {
-        guard let (time, move) = board.findings.moves.first(where: { isMeant($0.move) }) else {
-            return nil
-        }
-        return "\(move.host) from \(move.from) to \(move.to) at \(time.text(decimals: 1))"
+    private static func text(_ time: Duration, _ move: AddressWatch.Move) -> String {
+        "\(move.host) from \(move.from) to \(move.to) at \(time.text(decimals: 1))"
     }
 
     private var renewal: String? {
         let renewed = board.findings.renewedTokens
         let resent = board.total.reauthorised
         guard renewed > 0, resent > 0 else { return nil }
-        return "\(renewed) new token for \(resent) loads that were refused"
+        return "loads refused: \(resent), tokens fetched for them: \(renewed)"
     }
 
     private var chunks: String? {
@@ -86,7 +106,7 @@ struct Summary {
     }
 
     private var drop: String? {
-        board.findings.closings.first.map {
+        board.findings.closing.map {
             "\($0.feature), in mid-load; the server saw its socket close after \($0.after.text)"
         }
     }

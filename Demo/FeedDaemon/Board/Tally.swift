@@ -9,6 +9,10 @@ struct Tally: Hashable, Sendable {
     var succeeded = 0
     var failed = 0
     var cancelled = 0
+    /// How many loads failed for which reason.
+    var failures: [String: Int] = [:]
+    /// How many requests were sent: retries, redirects and renewed tokens included.
+    var attempts = 0
     var retries = 0
     /// How many times a load was sent again with a new token.
     var reauthorised = 0
@@ -22,17 +26,27 @@ struct Tally: Hashable, Sendable {
     /// Time waited for a token.
     var tokenTime = Duration.zero
 
-    /// All the time waited before something could be sent.
-    var waitTime: Duration { slotTime + pauseTime + tokenTime }
+    /// What a load waited on average, whatever for.
+    var meanWait: Duration { mean(slotTime + pauseTime + tokenTime) }
+
+    /// The part of a sum that falls to one load.
+    func mean(_ sum: Duration) -> Duration {
+        loads == 0 ? .zero : sum / loads
+    }
 
     mutating func add(_ response: DataLoaderResponse, down: Int64, up: Int64) {
         let metrics = response.metrics
         loads += 1
         switch response.error {
-        case nil: succeeded += 1
-        case .cancelled: cancelled += 1
-        default: failed += 1
+        case nil:
+            succeeded += 1
+        case .cancelled:
+            cancelled += 1
+        case let error?:
+            failed += 1
+            failures[error.kind, default: 0] += 1
         }
+        attempts += metrics.attempts
         retries += metrics.retries
         // Whatever was sent and is neither the first time, nor a retry, nor a redirect.
         reauthorised += max(0, metrics.attempts - 1 - metrics.retries - metrics.redirects)
@@ -49,6 +63,8 @@ struct Tally: Hashable, Sendable {
         sum.succeeded += right.succeeded
         sum.failed += right.failed
         sum.cancelled += right.cancelled
+        sum.failures.merge(right.failures, uniquingKeysWith: +)
+        sum.attempts += right.attempts
         sum.retries += right.retries
         sum.reauthorised += right.reauthorised
         sum.chunks += right.chunks

@@ -23,7 +23,9 @@ enum ConfigurationReader {
         for member in try fields["addresses"]?.members("\"addresses\"") ?? [] {
             configuration.addresses[member.key] = try addresses(member)
         }
-        if let timeouts = fields["timeouts"] { configuration.timeouts = try self.timeouts(timeouts) }
+        if let timeouts = fields["timeouts"] {
+            configuration.timeouts = try self.timeouts(timeouts)
+        }
         if let retries = fields["retries"] {
             let number = try retries.number("\"retries\"", in: 0...100)
             guard number == number.rounded() else {

@@ -7,13 +7,17 @@ extension Duration {
     /// In seconds.
     var seconds: Double { self / .seconds(1) }
 
-    /// Microseconds, milliseconds or seconds, whichever reads best.
+    /// Milliseconds or seconds, whichever reads best.
     var text: String {
         switch seconds {
-        case ..<0.001: String(format: "%.0f µs", seconds * 1_000_000)
         case ..<0.1: String(format: "%.1f ms", seconds * 1_000)
         default: text(decimals: 2)
         }
+    }
+
+    /// Whole milliseconds, so that the figures of a column can be compared.
+    var milliseconds: String {
+        String(format: "%.0f ms", seconds * 1_000)
     }
 
     /// Seconds.
@@ -32,5 +36,13 @@ extension Int64 {
         case ..<1_000_000_000: String(format: "%.1f MB", number / 1_000_000)
         default: String(format: "%.2f GB", number / 1_000_000_000)
         }
+    }
+}
+
+extension Double {
+    /// With one decimal, or none when that is zero.
+    var figure: String {
+        let text = String(format: "%.1f", self)
+        return text.hasSuffix(".0") ? String(text.dropLast(2)) : text
     }
 }

@@ -3,6 +3,7 @@
 
 import DataLoading
 import Dispatch
+import Foundation
 
 /// A long-running program: some features, two factories, one service.
 final class Daemon {
@@ -49,21 +50,23 @@ final class Daemon {
     /// Runs until the time is over or a signal comes, and then says what it came to.
     func run(for duration: Duration, alongside scenario: Scenario? = nil) async {
         for feature in configuration.features { start(feature) }
+        let play = scenario.map { scenario in Task { await scenario.play() } }
         await withDiscardingTaskGroup { group in
             group.addTask { [wire] in await wire.tick(every: Self.pace) }
             group.addTask { [wire] in
                 guard (try? await Task.sleep(for: duration)) != nil else { return }
                 wire.send(.stop(reason: "its time is over"))
             }
-            if let scenario { group.addTask { try? await scenario.play() } }
             for await event in wire.events {
                 if case .stopped = event { break }
                 if case .stop = event, isEnding { continue }
-                if let note = board.learn(event) { screen.add(note) }
+                for note in board.learn(event) { screen.add(note) }
                 switch event {
                 case .drop(let name): running[name] = nil
                 case .revive(let name): revive(name)
-                case .stop: group.addTask { [end = end()] in await end() }
+                case .stop:
+                    play?.cancel()
+                    group.addTask { [end = end()] in await end() }
                 case .tick: look(duration)
                 default: break
                 }
@@ -71,7 +74,7 @@ final class Daemon {
             group.cancelAll()
         }
         let summary = Summary(
-            board: board, elapsed: board.elapsed(), expectsAll: scenario != nil)
+            board: board, elapsed: board.elapsed(), limits: limits, expectsAll: scenario != nil)
         screen.finish(with: summary.lines)
     }
 }
@@ -83,7 +86,7 @@ extension Daemon {
         let feature: any Feature =
             plan.isStreamed
             ? StreamedFeature(plan, factory: factory, wire: wire)
-            : WholeFeature(plan, factory: factory, wire: wire)
+            : WholeFeature(plan, factory: factory)
         running[plan.name] = RunningFeature(feature: feature, beat: feature.start())
     }
 
@@ -113,6 +116,19 @@ extension Daemon {
             if let change = gates.look(at: feature) { screen.add(board.learn(change)) }
         }
         screen.show(status(duration), at: board.elapsed())
+    }
+
+    /// The requests per second that each feature may send, where one limit holds for all of it.
+    private var limits: [String: Double] {
+        var limits: [String: Double] = [:]
+        for feature in configuration.features {
+            let rates = Set(feature.urls.map { service.rateLimiter.requestsPerSecond(for: $0) })
+            let hosts = Set(feature.urls.map { $0.host() })
+            if rates.count == 1, hosts.count == 1, let rate = rates.first {
+                limits[feature.name] = rate
+            }
+        }
+        return limits
     }
 
     private func status(_ duration: Duration) -> Status {

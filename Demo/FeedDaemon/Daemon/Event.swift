@@ -8,7 +8,7 @@ enum Event: Sendable {
     /// A load ended; from the consumption observer.
     case ended(DataLoaderResponse, down: Int64, up: Int64)
     /// A feature was handed a piece of a body.
-    case chunk(feature: String, bytes: Int)
+    case chunk(feature: String)
     /// Something worth a line.
     case note(who: String, what: String)
     /// A refused token was replaced.

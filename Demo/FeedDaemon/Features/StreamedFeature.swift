@@ -32,7 +32,7 @@ extension StreamedFeature: DataLoaderDelegate {
         forResponse response: DataLoaderResponse
     ) {
         // Whatever is slow here slows the server down: the library reads no further meanwhile.
-        wire.send(.chunk(feature: plan.name, bytes: data.count))
+        wire.send(.chunk(feature: plan.name))
     }
 
     func dataLoader(
@@ -44,6 +44,7 @@ extension StreamedFeature: DataLoaderDelegate {
     func dataLoader(
         _ dataLoader: DataLoader, didReceiveErrorResponse response: DataLoaderResponse
     ) {
-        wire.note(plan.name, response.complaint)
+        // What came before the end was handed over, so the library does not ask for it again; this
+        // feature does, after its interval.
     }
 }

@@ -8,11 +8,9 @@ import Foundation
 final class WholeFeature: Feature {
     let plan: FeedConfiguration.Feature
     let loader: DataLoader
-    private let wire: Wire
 
-    init(_ plan: FeedConfiguration.Feature, factory: DataLoaderFactory, wire: Wire) {
+    init(_ plan: FeedConfiguration.Feature, factory: DataLoaderFactory) {
         self.plan = plan
-        self.wire = wire
         loader = factory.makeDataLoader()
         loader.delegate = self
     }
@@ -33,13 +31,6 @@ extension WholeFeature: DataLoaderDelegate {
     func dataLoader(
         _ dataLoader: DataLoader, didReceiveErrorResponse response: DataLoaderResponse
     ) {
-        wire.note(plan.name, response.complaint)
-    }
-}
-
-extension DataLoaderResponse {
-    /// What failed and why, without anything secret.
-    var complaint: String {
-        "\(request) failed: \(error?.kind ?? "unknown")"
+        // It keeps what it has and asks again after its interval; the observer tells of the failure.
     }
 }

@@ -10,20 +10,23 @@ import Foundation
 /// Its host name exists nowhere; only the resolver's addresses lead to it.
 final class EmbeddedOrigin: Sendable {
     static let host = "feed.example"
-    static let panorama = "/artwork/panorama"
 
     let incidents = OriginAnswers.Incidents()
     let primary: LoopbackServer
-    private let primaryAnswers: OriginAnswers
     private let fallback: LoopbackServer
+    private let hangs: AsyncStream<(isPrimary: Bool, connection: Int)>
 
     /// Starts both servers.
     init() throws {
-        let answers = OriginAnswers(incidents: incidents)
-        primaryAnswers = answers
-        primary = try LoopbackServer { answers.answer($0) }
-        let others = OriginAnswers(incidents: incidents)
-        fallback = try LoopbackServer { others.answer($0) }
+        let (hangs, hang) = AsyncStream<(isPrimary: Bool, connection: Int)>.makeStream()
+        let first = OriginAnswers(incidents: incidents) { hang.yield((true, $0)) }
+        let second = OriginAnswers(incidents: incidents) { hang.yield((false, $0)) }
+        // A run may be long, and only the newest connections are looked at.
+        var configuration = LoopbackServer.Configuration()
+        configuration.recordLimit = 100
+        primary = try LoopbackServer(configuration) { first.answer($0) }
+        fallback = try LoopbackServer(configuration) { second.answer($0) }
+        self.hangs = hangs
     }
 
     func stop() {
@@ -31,16 +34,14 @@ final class EmbeddedOrigin: Sendable {
         fallback.stop()
     }
 
-    /// What a daemon loads from here.
-    ///
-    /// - Parameter length: How long the scenario takes.
+    /// What a daemon loads from here while a scenario of that length is played.
     func configuration(for length: Duration) -> FeedConfiguration {
         var configuration = FeedConfiguration()
         configuration.features = [
-            feature("catalogue", ["/catalogue/index", "/catalogue/news"], every: .milliseconds(400)),
             feature(
-                "artwork", ["/artwork/1", "/artwork/2", "/artwork/3", Self.panorama],
-                every: .milliseconds(500)),
+                "catalogue", ["/catalogue/index", "/catalogue/news"], every: .milliseconds(400)),
+            feature(
+                "artwork", ["/artwork/1", "/artwork/2", "/artwork/3"], every: .milliseconds(400)),
             feature("events", ["/events/live"], every: .milliseconds(700)),
         ]
         configuration.features[0].isAuthorised = true
@@ -61,12 +62,13 @@ final class EmbeddedOrigin: Sendable {
         return configuration
     }
 
-    /// The connection on which a picture was left unfinished.
-    func hungConnection() -> HungConnection? {
-        let server = primaryAnswers.hungHere.isOpen ? primary : fallback
-        // A feature asks for a picture once at a time, so the last request is the unfinished one.
-        let request = server.requests.last { $0.path == Self.panorama }
-        return request.map { HungConnection(server: server, number: $0.connection) }
+    /// Leaves the next picture unfinished; returns its connection, or nil when the task is cancelled.
+    func hang() async -> HungConnection? {
+        incidents.hang.ask()
+        for await (isPrimary, connection) in hangs {
+            return HungConnection(server: isPrimary ? primary : fallback, number: connection)
+        }
+        return nil
     }
 
     private func feature(
@@ -81,18 +83,5 @@ final class EmbeddedOrigin: Sendable {
         parts.host = Self.host
         parts.path = path
         return parts.url ?? primary.url(path)
-    }
-}
-
-/// A connection as its server sees it.
-struct HungConnection: Sendable {
-    let server: LoopbackServer
-    let number: Int
-
-    /// Returns when the server has seen the client close it; throws when the task is cancelled.
-    func closed() async throws {
-        while server.connections.first(where: { $0.number == number })?.isOpen == true {
-            try await Task.sleep(for: .milliseconds(1))
-        }
     }
 }

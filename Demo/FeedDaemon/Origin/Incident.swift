@@ -16,13 +16,4 @@ struct Incident: Sendable {
 
     /// The step that says that it has happened.
     var happens: LoopbackStep { .open(done) }
-
-    /// Returns when it has happened, or when the task is cancelled.
-    func happened() async {
-        await withTaskCancellationHandler {
-            await done.opened()
-        } onCancel: { [done] in
-            done.open()
-        }
-    }
 }

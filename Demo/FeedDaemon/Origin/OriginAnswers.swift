@@ -19,8 +19,8 @@ struct OriginAnswers: Sendable {
     }
 
     let incidents: Incidents
-    /// Open: it was this server that left a picture unfinished.
-    let hungHere = LoopbackGate()
+    /// Hears on which connection a picture is left unfinished.
+    let hangs: @Sendable (_ connection: Int) -> Void
 
     func answer(_ request: RecordedRequest) -> LoopbackResponse {
         switch request.path.split(separator: "/").first {
@@ -67,17 +67,16 @@ struct OriginAnswers: Sendable {
             return .status(503, headers: ["Retry-After": "1"])
                 .followed(by: incidents.overload.happens)
         }
-        guard request.path == EmbeddedOrigin.panorama else {
-            return .ok(.pattern(20_000), headers: ["Content-Type": "image/png"])
-        }
-        let head = LoopbackStep.head(
-            200, headers: ["Content-Type": "image/png", "Content-Length": "200000"])
+        let headers: HTTPHeaders = ["Content-Type": "image/png", "Content-Length": "40000"]
         if incidents.hang.isDue {
+            hangs(request.connection)
             return .steps(
-                head, .content(.pattern(100_000)), .open(hungHere), incidents.hang.happens, .stall)
+                .head(200, headers: headers), .content(.pattern(20_000)), incidents.hang.happens,
+                .stall)
         }
-        // A big picture on a slow line: 200 kB in half a second.
+        // A slow line: the picture takes a tenth of a second.
         return .steps(
-            head, .drip(.pattern(200_000), of: 10_000, every: .milliseconds(25)))
+            .head(200, headers: headers),
+            .drip(.pattern(40_000), of: 4_000, every: .milliseconds(10)))
     }
 }

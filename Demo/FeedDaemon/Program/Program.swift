@@ -34,7 +34,7 @@ enum Program {
         let draws = Console.outputIsTerminal && (options.log == nil || !Console.errorIsTerminal)
         let screen = Screen(isTerminal: draws)
         let signals = SignalWatch(wire: wire)
-        defer { withExtendedLifetime(signals) {} }
+        defer { signals.end() }
 
         if let file = options.file {
             let configuration = try ConfigurationFile.read(file)

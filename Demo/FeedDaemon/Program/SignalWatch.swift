@@ -29,7 +29,11 @@ final class SignalWatch {
         }
     }
 
-    deinit {
-        for source in sources { source.cancel() }
+    /// Gives the signals back their default actions.
+    func end() {
+        for source in sources {
+            source.cancel()
+            signal(Int32(source.handle), SIG_DFL)
+        }
     }
 }

@@ -11,17 +11,17 @@ import Foundation
 /// fetched, everybody else simply stands in the queue: one fetch, however many loads.
 final class SessionAuthoriser: Authoriser {
     let identifier = "session"
-    private let host: String?
+    private let tokenURL: URL
     private let mailbox: AsyncStream<Session.Message>.Continuation
 
-    /// Makes an authoriser for the host of the URL that hands out tokens.
+    /// Makes an authoriser for the origin that hands out tokens.
     ///
     /// - Parameters:
     ///   - tokenURL: Answers GET with a token as text.
     ///   - loader: Fetches tokens; of a factory that does not use this authoriser.
     ///   - wire: Is told of renewals.
     init(tokenURL: URL, loader: DataLoader, wire: Wire) {
-        host = tokenURL.host()
+        self.tokenURL = tokenURL
         let (messages, mailbox) = AsyncStream.makeStream(of: Session.Message.self)
         self.mailbox = mailbox
         Task {
@@ -34,11 +34,13 @@ final class SessionAuthoriser: Authoriser {
         mailbox.finish()
     }
 
-    /// Only the host that gave the token may see it.
+    /// Only the origin that gave the token may see it.
     ///
     /// Demanding https as well would be right anywhere else; the embedded origin does without.
     func requiresAuthorisation(_ request: DataLoaderRequest) -> Bool {
-        request.url.host() == host
+        let url = request.url
+        return url.scheme == tokenURL.scheme && url.host() == tokenURL.host()
+            && url.port == tokenURL.port
     }
 
     func authorise(_ request: DataLoaderRequest, for delegate: any AuthoriserDelegate) {

@@ -54,7 +54,8 @@ struct ConsumptionLine: Encodable {
     var text: String {
         var words = [Self.printable(source ?? "-"), Self.printable(method), url]
         words.append(status.map(String.init) ?? "-")
-        if let error { words.append(error) }
+        // A status that is no success is its own error.
+        if let error, error != words.last { words.append(error) }
         words.append("attempts=\(attempts)")
         if redirects > 0 { words.append("redirects=\(redirects)") }
         words.append("down=\(bytesDownloaded) up=\(bytesUploaded)")

@@ -4,10 +4,11 @@
 package import Foundation
 
 extension URL {
-    /// The URL as a log may show it: without user information, query and fragment.
+    /// The URL as a log may show it: without user information, query, fragment and needless port.
     package var redactedText: String {
         guard let target = try? RequestTarget(self) else { return "(invalid URL)" }
-        let path = target.pathAndQuery.prefix { $0 != "?" }
-        return "\(target.origin)\(path)" + (path.count < target.pathAndQuery.count ? "?…" : "")
+        let text = target.urlText
+        guard let query = text.firstIndex(of: "?") else { return text }
+        return text[...query] + "…"
     }
 }
