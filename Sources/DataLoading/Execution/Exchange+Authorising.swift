@@ -18,7 +18,7 @@ extension Exchange {
             let turn = state.withLock { $0.enter(.authorising(authoriser)) }
             guard let turn else { return nil }
             authoriser.authorise(
-                request, for: AuthorisationStep(exchange: self, turn: turn, index: next))
+                request, for: AuthorisationStep(token: token, turn: turn, index: next))
             return nil
         }
         return authorised()
@@ -76,29 +76,31 @@ extension Exchange {
 }
 
 /// Hears one authoriser's answer about one load; answers after the first find that its turn passed.
+///
+/// An authoriser that never lets go of it keeps the token, and not the load.
 private final class AuthorisationStep: AuthoriserDelegate {
-    private weak let exchange: Exchange?
+    private let token: CancellationToken
     private let turn: Int
     private let index: Int
 
-    init(exchange: Exchange, turn: Int, index: Int) {
-        self.exchange = exchange
+    init(token: CancellationToken, turn: Int, index: Int) {
+        self.token = token
         self.turn = turn
         self.index = index
     }
 
     deinit {
-        exchange?.authorisationFailed("the authoriser gave no answer", turn: turn)
+        token.load?.authorisationFailed("the authoriser gave no answer", turn: turn)
     }
 
     func authoriser(_ authoriser: any Authoriser, authorised request: DataLoaderRequest) {
-        exchange?.wasAuthorised(request, turn: turn, index: index)
+        token.load?.wasAuthorised(request, turn: turn, index: index)
     }
 
     func authoriser(
         _ authoriser: any Authoriser, didFailToAuthorise request: DataLoaderRequest,
         error: any Error
     ) {
-        exchange?.authorisationFailed("\(authoriser.identifier) refused", turn: turn)
+        token.load?.authorisationFailed("\(authoriser.identifier) refused", turn: turn)
     }
 }

@@ -72,6 +72,7 @@ extension Exchange {
         let outcome = state.withLock { $0.take() }
         guard let outcome else { return nil }
         loader.remove(self)
+        token.unbind()
         let response = response(error: outcome)
         state.withLock { $0.progress.handed = response }
         return response

@@ -3,20 +3,19 @@
 
 /// Cancels one load.
 public final class CancellationToken: Sendable {
-    private let exchange: Locked<WeakExchange>
-
-    private struct WeakExchange: Sendable {
-        weak var exchange: Exchange?
+    private struct State: Sendable {
+        /// The load until its outcome is taken; not weak, which would slow all its references down.
+        var load: Exchange?
         var isCancelled = false
     }
 
-    init() {
-        exchange = Locked(WeakExchange())
-    }
+    private let state = Locked(State())
+
+    init() {}
 
     /// Whether the load was cancelled: by this token, its loader or its service.
     public var isCancelled: Bool {
-        exchange.withLock { $0.isCancelled }
+        state.withLock { $0.isCancelled }
     }
 
     /// Cancels the load; without effect once its outcome was handed over.
@@ -24,14 +23,25 @@ public final class CancellationToken: Sendable {
     /// The delegate hears `didCancelRequest` on its queue. Called on that queue, nothing else of the
     /// load is heard after it.
     public func cancel() {
-        exchange.withLock { $0.exchange }?.cancel()
+        load?.cancel()
     }
 
-    func bind(to exchange: Exchange) {
-        self.exchange.withLock { $0.exchange = exchange }
+    /// The load, nil once its outcome is taken.
+    var load: Exchange? {
+        state.withLock { $0.load }
+    }
+
+    func bind(to load: Exchange) {
+        state.withLock { $0.load = load }
+    }
+
+    /// Lets go of the load: nothing is left to cancel.
+    func unbind() {
+        // The load is let go after the lock.
+        _ = state.withLock { $0.load.take() }
     }
 
     func markCancelled() {
-        exchange.withLock { $0.isCancelled = true }
+        state.withLock { $0.isCancelled = true }
     }
 }

@@ -5,22 +5,31 @@ import Foundation
 
 /// A value that can only be touched while its lock is held: the only lock of the package.
 ///
-/// It has `Mutex`'s signature on `NSLock`, because `Mutex` hands over contended locks inside the
-/// uninstrumented runtime, where the thread sanitizer reports races that are none.
-/// Never call a user's code inside `withLock`.
-package final class Locked<Value>: @unchecked Sendable {
-    private let lock = NSLock()
-    private var value: Value
+/// It has `Mutex`'s signature on the system's own lock, because `Mutex` hands over contended locks
+/// inside the uninstrumented runtime, where the thread sanitizer reports races that are none.
+/// Copies share the value. Never call a user's code inside `withLock`.
+package struct Locked<Value>: @unchecked Sendable {
+    /// Value and lock in one allocation: a load makes several of these.
+    private final class Storage: ManagedBuffer<Value, pthread_mutex_t> {
+        deinit {
+            _ = withUnsafeMutablePointerToElements(pthread_mutex_destroy)
+        }
+    }
+
+    private nonisolated(unsafe) let storage: ManagedBuffer<Value, pthread_mutex_t>
 
     package init(_ value: sending Value) {
-        self.value = value
+        storage = Storage.create(minimumCapacity: 1) { storage in
+            _ = storage.withUnsafeMutablePointerToElements { pthread_mutex_init($0, nil) }
+            return value
+        }
     }
 
     package func withLock<Result, Failure: Error>(
         _ body: (inout sending Value) throws(Failure) -> sending Result
     ) throws(Failure) -> sending Result {
-        lock.lock()
-        defer { lock.unlock() }
-        return try body(&value)
+        _ = storage.withUnsafeMutablePointerToElements(pthread_mutex_lock)
+        defer { _ = storage.withUnsafeMutablePointerToElements(pthread_mutex_unlock) }
+        return try body(&storage.header)
     }
 }
