@@ -11,7 +11,7 @@ public import Foundation
 /// sockets, and calls nobody. Any thread may call any method.
 public final class DataLoader: Sendable {
     private let factory: DataLoaderFactory
-    private let core: LoaderCore
+    let core: LoaderCore
 
     init(factory: DataLoaderFactory, core: LoaderCore) {
         self.factory = factory

@@ -19,6 +19,9 @@ public final class ScriptedAttempt: TransportTask {
         var report = TransportReport()
     }
 
+    /// Marks a transport's queue, so that an attempt can be driven from there.
+    static let mark = DispatchSpecificKey<ObjectIdentifier>()
+
     /// The attempt as the transport got it.
     public let request: TransportRequest
     private let queue: DispatchQueue
@@ -54,7 +57,7 @@ public final class ScriptedAttempt: TransportTask {
     public func respond(
         status: Int, headers: HTTPHeaders = HTTPHeaders(), body: Data = Data()
     ) {
-        queue.sync {
+        onQueue {
             deliverHead(status, headers)
             if !body.isEmpty { deliverBody(body) }
             deliverEnd()
@@ -63,22 +66,27 @@ public final class ScriptedAttempt: TransportTask {
 
     /// Sends a head.
     public func sendHead(status: Int, headers: HTTPHeaders = HTTPHeaders()) {
-        queue.sync { deliverHead(status, headers) }
+        onQueue { deliverHead(status, headers) }
     }
 
     /// Sends a piece of the body.
     public func send(_ bytes: Data) {
-        queue.sync { deliverBody(bytes) }
+        onQueue { deliverBody(bytes) }
     }
 
     /// Ends the response.
     public func end() {
-        queue.sync { deliverEnd() }
+        onQueue { deliverEnd() }
     }
 
     /// Ends the attempt with a failure.
     public func fail(_ error: DataLoaderError, sent: SentState = .nothingWritten) {
-        queue.sync { deliverFailure(error, sent) }
+        onQueue { deliverFailure(error, sent) }
+    }
+
+    /// Does what an answer says; also from inside `ScriptedAnswer.run`.
+    public func give(_ answer: ScriptedAnswer) {
+        onQueue { answer.give(to: self) }
     }
 
     /// Ends the attempt as cancelled, soon.
@@ -131,6 +139,15 @@ public final class ScriptedAttempt: TransportTask {
     ) {
         guard evenIfCancelled || openSink != nil, let (sink, report) = takeEnd() else { return }
         sink.didFail(TransportFailure(error, sent: sent, report: report))
+    }
+
+    /// Runs on the transport's queue, at once when it is called there.
+    private func onQueue(_ body: () -> Void) {
+        if DispatchQueue.getSpecific(key: Self.mark) == ObjectIdentifier(queue) {
+            body()
+        } else {
+            queue.sync(execute: body)
+        }
     }
 
     private var openSink: (any TransportSink)? {

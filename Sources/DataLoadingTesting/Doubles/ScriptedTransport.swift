@@ -33,6 +33,7 @@ public final class ScriptedTransport: Transport {
     public init(_ answers: [ScriptedAnswer] = [], otherwise fallback: ScriptedAnswer = .hold) {
         state = Locked(State(answers: answers))
         self.fallback = fallback
+        queue.setSpecific(key: ScriptedAttempt.mark, value: ObjectIdentifier(queue))
     }
 
     /// Every attempt so far.
@@ -92,7 +93,7 @@ public enum ScriptedAnswer: Sendable {
     /// Whatever the closure does with the attempt; called on the transport's queue.
     case run(@Sendable (ScriptedAttempt) -> Void)
 
-    fileprivate func give(to attempt: ScriptedAttempt) {
+    func give(to attempt: ScriptedAttempt) {
         switch self {
         case .respond(let status, let headers, let body):
             attempt.deliverHead(status, headers)

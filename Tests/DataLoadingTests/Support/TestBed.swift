@@ -17,6 +17,7 @@ final class TestBed: Sendable {
     let loader: DataLoader
     let observer = RecordingObserver()
     private let clocked: ClockedTransport
+    private let others = Locked<[DataLoader]>([])
     private let observerQueue = DispatchQueue(label: "observer")
 
     init(
@@ -63,13 +64,20 @@ final class TestBed: Sendable {
     /// Returns when whatever was set off has been heard by everybody: nothing but time, the test's
     /// transport or the test's authorisers can then make anything happen.
     func settle() {
-        for _ in 0..<4 {
+        var rounds = 0
+        var heard = -1
+        while rounds < 4 || heard < delegate.events.count {
+            rounds += 1
+            heard = delegate.events.count
             transport.flush()
             service.runtime.queue.sync(flags: .barrier) {}
-            loader.queue.sync {}
+            for loader in [loader] + others.withLock({ $0 }) { loader.queue.sync {} }
         }
         observerQueue.sync {}
     }
+
+    /// Keeps another loader as long as the bed.
+    func hold(_ loader: DataLoader) { others.withLock { $0.append(loader) } }
 
     /// Moves the clock, and waits for what comes of it.
     func advance(_ duration: Duration) {
@@ -128,5 +136,47 @@ func testURL(_ text: String) -> URL {
 
 /// Bytes that differ from place to place, so that a lost, doubled or moved one shows.
 func patternBytes(_ count: Int, from start: Int = 0) -> Data {
-    Data((start..<start + count).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ $0 >> 8) })
+    var bytes = Data(capacity: count)
+    var next = start
+    while bytes.count < count {
+        let place = next % pattern.count
+        let piece = pattern[place..<min(pattern.count, place + count - bytes.count)]
+        bytes.append(piece)
+        next += piece.count
+    }
+    return bytes
+}
+
+/// A length that is no multiple of any usual size.
+private let pattern: Data = {
+    var generator = SeededGenerator(seed: 1)
+    return Data((0..<65_521).map { _ in UInt8.random(in: 0...255, using: &generator) })
+}()
+
+extension ScriptedAttempt {
+    /// Reads the request body as a transport does; nil when there is none, or no more.
+    @discardableResult func takeBody() -> Data? {
+        switch request.body {
+        case .data(let data): data
+        case .file(let url): try? Data(contentsOf: url)
+        case .stream(_, let provider): (try? provider())?.allBytes
+        case .oneShot(let stream, _): stream.take()?.allBytes
+        case nil: nil
+        }
+    }
+}
+
+extension InputStream {
+    /// Everything that is left of the stream.
+    fileprivate var allBytes: Data {
+        open()
+        defer { close() }
+        var bytes = Data()
+        var buffer = [UInt8](repeating: 0, count: 4_096)
+        while true {
+            let count = read(&buffer, maxLength: buffer.count)
+            guard count > 0 else { return bytes }
+            bytes.append(contentsOf: buffer.prefix(count))
+        }
+    }
 }

@@ -1,0 +1,321 @@
+// Copyright the DataLoading authors
+// SPDX-License-Identifier: Apache-2.0
+
+@testable import DataLoading
+import DataLoadingTesting
+import Foundation
+import Testing
+
+// RT-01 to RT-20 and the list "retry"; 429, 503 and Retry-After through the whole stack.
+@Suite struct RetryTests {
+    /// What an attempt meets, and whether a request may be sent again after it.
+    struct Cell: Sendable, CustomTestStringConvertible {
+        let name: String
+        let answer: ScriptedAnswer
+        let idempotent: Bool
+        let other: Bool
+
+        init(_ name: String, _ answer: ScriptedAnswer, _ idempotent: Bool, _ other: Bool) {
+            self.name = name
+            self.answer = answer
+            self.idempotent = idempotent
+            self.other = other
+        }
+
+        var testDescription: String { name }
+    }
+
+    private static func truncated() -> ScriptedAnswer {
+        .run { attempt in
+            attempt.sendHead(status: 200)
+            attempt.send(patternBytes(10))
+            attempt.fail(.truncatedBody, sent: .headReceived)
+        }
+    }
+
+    static let cells: [Cell] =
+        [
+            Cell("dns", .fail(.dns), true, true),
+            Cell("refused", .fail(.connectRefused), true, true),
+            Cell("connect", .fail(.connectTimeout), true, true),
+            Cell("tls", .fail(.tls), true, true),
+            Cell("resources", .fail(.resources(reason: "fd")), true, true),
+            Cell("reset in the handshake", .fail(.connectionReset), true, true),
+            Cell("refused stream", .fail(.http2(reason: "refused")), true, true),
+            Cell("reset", .fail(.connectionReset, sent: .written), true, false),
+            Cell("no response", .fail(.noResponse, sent: .written), true, false),
+            Cell("idle", .fail(.idleTimeout, sent: .written), true, false),
+            Cell("truncated head", .fail(.truncatedHead, sent: .written), true, false),
+            Cell("truncated body", truncated(), true, false),
+            Cell("certificate", .fail(.certificate(reason: "expired")), false, false),
+            Cell("pin", .fail(.pin), false, false),
+            Cell("framing", .fail(.framing(reason: "x"), sent: .headReceived), false, false),
+            Cell("head", .fail(.headTooLarge, sent: .headReceived), false, false),
+            Cell("body", .fail(.bodyTooLarge(limit: 1), sent: .headReceived), false, false),
+            Cell("decode", .fail(.decode(reason: "gzip"), sent: .headReceived), false, false),
+            Cell("not cached", .fail(.notCached), false, false),
+            Cell("unsupported", .fail(.unsupported(reason: "x")), false, false),
+            Cell("request body", .fail(.requestBody(reason: "x")), false, false),
+            Cell("429", .respond(status: 429), true, true),
+            Cell("404", .respond(status: 404), false, false),
+            Cell("403", .respond(status: 403), false, false),
+            Cell("501", .respond(status: 501), false, false),
+        ]
+        + [408, 425, 500, 502, 503, 504].map {
+            Cell("\($0)", .respond(status: $0), true, false)
+        }
+
+    @Test(arguments: cells)
+    func `follows the table, for each method`(cell: Cell) {
+        let methods = ["GET", "HEAD", "OPTIONS", "TRACE", "PUT", "DELETE", "POST", "PATCH", "PUSH"]
+        for method in methods {
+            for mark in [nil, true, false, "key"] as [(any Sendable)?] {
+                let bed = TestBed([cell.answer], otherwise: .respond(status: 200))
+                bed.loader.perform(.make { request in
+                    request.method = HTTPMethod(rawValue: method)
+                    request.maximumRetryCount = 1
+                    request.isIdempotent = mark as? Bool
+                    if mark is String { request.headers["Idempotency-Key"] = "k" }
+                })
+                bed.passPause()
+                let byMethod = !["POST", "PATCH", "PUSH"].contains(method)
+                let isIdempotent = mark as? Bool ?? (byMethod || mark is String)
+                let isRetried = isIdempotent ? cell.idempotent : cell.other
+                let count = bed.transport.attempts.count
+                #expect(count == (isRetried ? 2 : 1), "\(method) \(String(describing: mark))")
+                #expect(bed.delegate.events.count == 1)
+                #expect((bed.error == nil) == isRetried)
+                bed.expectNothingLeft()
+            }
+        }
+    }
+
+    // RT-01: no strategy, and a maximum of zero.
+    @Test func `is not done unless somebody asked for it`() {
+        for maximum in [nil, 0, -1] {
+            let bed = TestBed([.respond(status: 503)], otherwise: .respond(status: 200))
+            bed.loader.perform(.make { $0.maximumRetryCount = maximum })
+            #expect(bed.error == .status(.serviceUnavailable))
+            #expect(bed.transport.attempts.count == 1)
+        }
+    }
+
+    @Test func `is done as often as the service says, or the request`() {
+        for (service, request, expected) in [(2, nil, 2), (2, 0, 0), (0, 3, 3)] as [(Int, Int?, Int)] {
+            let bed = TestBed(otherwise: .respond(status: 500)) {
+                $0.retry.maximumRetryCount = service
+            }
+            bed.loader.perform(.make { $0.maximumRetryCount = request })
+            while bed.passPause() {}
+            #expect(bed.transport.attempts.count == expected + 1)
+            // RT-19: the last result is the load's.
+            #expect(bed.error == .status(.internalServerError))
+            #expect(bed.ended?.response?.metrics.retries == expected)
+        }
+    }
+
+    // RT-02, RT-18: nil stops, zero is now, negative is zero.
+    @Test func `pauses as its policy says`() {
+        for (pauses, starts) in [
+            ([], [0]), ([ms(0), ms(-5)], [0, 0, 0]), ([ms(100), ms(250)], [0, 100, 350]),
+        ] as [([Duration], [Int64])] {
+            let bed = TestBed(otherwise: .fail(.dns))
+            bed.loader.perform(.make { $0.retryPolicy = ListedPauses(pauses) })
+            while bed.passPause() {}
+            #expect(bed.starts.map(\.at) == starts.map { ms($0) })
+            #expect(bed.error == .dns)
+        }
+    }
+
+    // RT-03: a bad status is a result like any other.
+    @Test func `shows its policy every status that may be retried`() {
+        for status in [429, 503, 404, 202, 200] {
+            let policy = SeeingPolicy()
+            let bed = TestBed([.respond(status: status, headers: ["X": "y"])], otherwise: .hold)
+            bed.loader.perform(.make { $0.retryPolicy = policy })
+            bed.settle()
+            let seen = policy.seen.elements
+            #expect(seen.map(\.status?.rawValue) == [status])
+            #expect(seen.first?.headers["x"] == "y")
+            #expect(bed.transport.attempts.count == 2)
+        }
+    }
+
+    @Test func `counts attempts from one`() {
+        let policy = SeeingPolicy(most: 3)
+        let bed = TestBed(otherwise: .fail(.dns))
+        bed.loader.perform(.make { $0.retryPolicy = policy })
+        bed.settle()
+        #expect(policy.attempts.elements == [1, 2, 3, 4])
+        #expect(policy.seen.elements.allSatisfy { $0.error == .dns })
+        #expect(bed.transport.attempts.count == 4)
+    }
+
+    @Test func `may go on polling a success that is not the last word`() {
+        let bed = TestBed(
+            [.respond(status: 202), .respond(status: 202), .respond(status: 200)])
+        bed.loader.perform(.make { $0.retryPolicy = PollingPolicy() })
+        while bed.passPause() {}
+        #expect(bed.starts.map(\.at) == [0, 1_000, 2_000].map { ms($0) })
+        #expect(bed.ended?.response?.statusCode == .ok)
+    }
+
+    // RT-08: Retry-After is the least that is waited.
+    @Test(arguments: ["2", " 2 ", "Thu, 01 Jan 2026 00:00:02 GMT"])
+    func `waits at least as long as Retry-After says, and little more`(value: String) {
+        let bed = TestBed(
+            [.respond(status: 503, headers: ["Retry-After": value])],
+            otherwise: .respond(status: 200))
+        bed.loader.perform(.make { $0.maximumRetryCount = 1 })
+        while bed.passPause() {}
+        let second = bed.starts.last?.at ?? .zero
+        #expect(bed.starts.count == 2)
+        #expect(second >= .seconds(2))
+        #expect(second <= .seconds(3))
+        #expect(bed.error == nil)
+    }
+
+    // Retry-After past, garbage: as if it were not there.
+    @Test(arguments: ["-1", "soon", "1.5", "", "Thu, 01 Jan 2015 00:00:00 GMT", "0"])
+    func `takes a Retry-After that says nothing for none`(value: String) {
+        let bed = TestBed(
+            [.respond(status: 503, headers: ["Retry-After": value])],
+            otherwise: .respond(status: 200))
+        bed.loader.perform(.make { $0.maximumRetryCount = 1 })
+        while bed.passPause() {}
+        #expect(bed.starts.count == 2)
+        #expect((bed.starts.last?.at ?? .zero) <= .seconds(1))
+    }
+
+    // Retry-After huge, or longer than the deadline.
+    @Test(arguments: ["61", "3600", "99999999999999999999999", "Fri, 31 Dec 9999 23:59:59 GMT"])
+    func `fails now when the server asks for more than a minute, and says until when`(
+        value: String
+    ) {
+        let bed = TestBed([.respond(status: 503, headers: ["Retry-After": value])])
+        bed.loader.perform(.make { $0.maximumRetryCount = 1 })
+        #expect(bed.error == .status(.serviceUnavailable))
+        #expect(bed.ended?.response?.retryAfter ?? .distantPast > bed.clock.date)
+        #expect(bed.clock.now == .zero)
+    }
+
+    @Test func `fails now when the pause would outlast the deadline`() {
+        let bed = TestBed(
+            [.respond(status: 429, headers: ["Retry-After": "5"])],
+            otherwise: .respond(status: 200))
+        bed.loader.perform(.make { request in
+            request.maximumRetryCount = 1
+            request.timeout = .seconds(5)
+        })
+        #expect(bed.error == .status(.tooManyRequests))
+        #expect(bed.ended?.response?.retryAfter == bed.clock.date.addingTimeInterval(5))
+    }
+
+    // RT-07: x-rate-limit-reset.
+    @Test func `waits until the time that X-Rate-Limit-Reset names`() {
+        let bed = TestBed(
+            [.respond(status: 429, headers: ["x-rate-limit-reset": "1767225610"])],
+            otherwise: .respond(status: 200))
+        bed.loader.perform(.make { $0.retryPolicy = .rateLimitHeader(maximumRetries: 1) })
+        while bed.passPause() {}
+        #expect(bed.starts.map(\.at) == [.zero, .seconds(10)])
+    }
+
+    // P6: every pause within [Retry-After, cap]; P1's delays never outlast the deadline.
+    @Test func `never pauses past the cap or the deadline, however often it fails`() {
+        for seed in UInt64(1)...20 {
+            var generator = SeededGenerator(seed: seed)
+            let bed = TestBed(otherwise: .fail(.dns)) { $0.retry.budget = nil }
+            let timeout = Duration.seconds(Int.random(in: 1...300, using: &generator))
+            bed.loader.perform(.make { request in
+                request.maximumRetryCount = 1_000
+                request.timeout = timeout
+            })
+            while bed.passPause(within: timeout) {}
+            let starts = bed.starts.map(\.at)
+            for (earlier, later) in zip(starts, starts.dropFirst()) {
+                #expect(later - earlier <= .seconds(20), "seed \(seed)")
+            }
+            #expect(starts.last ?? .zero < timeout)
+            #expect(bed.error != nil)
+            bed.expectNothingLeft()
+        }
+    }
+
+    // RT-16: a cancelled result is never retried.
+    @Test func `never follows an attempt that was cancelled`() {
+        let bed = TestBed([.fail(.cancelled, sent: .written)], otherwise: .respond(status: 200))
+        bed.loader.perform(.make { $0.retryPolicy = .immediately(maximumRetries: 3) })
+        #expect(bed.error == .cancelled)
+        #expect(bed.transport.attempts.count == 1)
+    }
+
+    // FAULTS: the next attempt after an idle timeout uses a fresh connection.
+    @Test func `asks for a fresh connection after one went silent`() {
+        let bed = TestBed(
+            [.fail(.idleTimeout, sent: .written)], otherwise: .respond(status: 200))
+        bed.loader.perform(.make { $0.retryPolicy = .immediately(maximumRetries: 1) })
+        bed.settle()
+        #expect(bed.transport.attempts.map(\.request.needsFreshConnection) == [false, true])
+    }
+
+    // TP-02, waitsForConnectivity.
+    @Test func `waits for a connection until the deadline, and tells its owner once`() {
+        let bed = TestBed(
+            [.fail(.dns), .fail(.connectRefused), .fail(.connectTimeout)],
+            otherwise: .respond(status: 200))
+        bed.loader.perform(.make { $0.waitsForConnectivity = true })
+        while bed.passPause() {}
+        #expect(bed.error == nil)
+        #expect(bed.transport.attempts.count == 4)
+        let waits = bed.delegate.events.count {
+            if case .waitingForConnectivity = $0 { true } else { false }
+        }
+        #expect(waits == 1)
+        bed.expectNothingLeft()
+    }
+
+    @Test func `does not wait for a connection that is there`() {
+        for answer in [
+            ScriptedAnswer.fail(.connectionReset, sent: .written), .fail(.certificate(reason: "x")),
+            .respond(status: 503), .fail(.dns, sent: .written),
+        ] {
+            let bed = TestBed([answer], otherwise: .respond(status: 200))
+            bed.loader.perform(.make { $0.waitsForConnectivity = true })
+            bed.settle()
+            #expect(bed.transport.attempts.count == 1)
+            #expect(bed.delegate.events.count == 1)
+        }
+    }
+}
+
+/// Pauses from a list, and then no more.
+private struct ListedPauses: RetryPolicy {
+    let pauses: [Duration]
+
+    init(_ pauses: [Duration]) { self.pauses = pauses }
+
+    func delay(afterAttempt n: Int, outcome: AttemptOutcome) -> Duration? {
+        n <= pauses.count ? pauses[n - 1] : nil
+    }
+}
+
+/// Keeps what it sees, and tries again at once.
+private struct SeeingPolicy: RetryPolicy {
+    let seen = EventRecorder<AttemptOutcome>()
+    let attempts = EventRecorder<Int>()
+    var most = 1
+
+    func delay(afterAttempt n: Int, outcome: AttemptOutcome) -> Duration? {
+        seen.record(outcome)
+        attempts.record(n)
+        return n <= most ? .zero : nil
+    }
+}
+
+/// Asks again every second while a job is not done.
+private struct PollingPolicy: RetryPolicy {
+    func delay(afterAttempt n: Int, outcome: AttemptOutcome) -> Duration? {
+        outcome.status?.rawValue == 202 ? .seconds(1) : nil
+    }
+}

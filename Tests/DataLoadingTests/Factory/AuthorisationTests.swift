@@ -1,0 +1,245 @@
+// Copyright the DataLoading authors
+// SPDX-License-Identifier: Apache-2.0
+
+@testable import DataLoading
+import DataLoadingTesting
+import Foundation
+import Testing
+
+// SP-02, SP-06, SP-08, SP-16 to SP-18; the seam that BA, OL and CA rows build on.
+@Suite struct AuthorisationTests {
+    @Test func `chains authorisers in order, each with what the one before made`() async {
+        let first = TestAuthoriser(.add("X-First", "1"), identifier: "first")
+        let second = TestAuthoriser(
+            .change { $0.headers["X-Second"] = ($0.headers["X-First"] ?? "") + "2" },
+            identifier: "second")
+        let bed = TestBed(authorisers: [first, second])
+        bed.loader.perform(.make())
+        let headers = await bed.attempt(0).request.headers
+        #expect(headers["X-First"] == "1")
+        #expect(headers["X-Second"] == "12")
+    }
+
+    @Test func `skips who has nothing to add`() async {
+        let idle = TestAuthoriser(requires: { _ in false })
+        let bed = TestBed(
+            [.respond(status: 401)], authorisers: [idle, TestAuthoriser(.add("A", "b"))])
+        bed.loader.perform(.make())
+        let headers = await bed.attempt(1).request.headers
+        #expect(headers["A"] == "b")
+        #expect(idle.calls.isEmpty)
+    }
+
+    @Test func `sends nothing until the answer has come, which may be late`() async {
+        let authoriser = TestAuthoriser(.hold)
+        let bed = TestBed(authorisers: [authoriser])
+        bed.loader.perform(.make())
+        _ = await authoriser.held(1)
+        bed.advance(.seconds(30))
+        #expect(bed.transport.attempts.isEmpty)
+        #expect(bed.service.runtime.admission.load == (0, 0))
+        authoriser.grant(0)
+        let attempt = await bed.attempt(0)
+        #expect(attempt.request.headers["Authorization"] == "Bearer late")
+        attempt.respond(status: 200)
+        #expect(bed.ended?.response?.metrics.authorisationTime == .seconds(30))
+    }
+
+    @Test func `ends the load of a refusal without naming what it was about`() {
+        let bed = TestBed(authorisers: [TestAuthoriser(.refuse, identifier: "oauth")])
+        bed.loader.perform(.make("/secret?token=canary"))
+        #expect(bed.error == .cannotAuthenticate(reason: "oauth refused"))
+        #expect(bed.transport.attempts.isEmpty)
+        bed.expectNothingLeft()
+    }
+
+    // MARK: 401 (SP-18, OL-22)
+
+    @Test func `tells those who took part of a 401, and sends once more`() async {
+        let idle = TestAuthoriser(requires: { _ in false })
+        let first = TestAuthoriser(.add("A", "1"))
+        let second = TestAuthoriser(.add("B", "2"))
+        let bed = TestBed(
+            [.respond(status: 401), .respond(status: 200)], authorisers: [first, idle, second])
+        bed.loader.perform(.make("/x"))
+        _ = await bed.outcome()
+        #expect(bed.error == nil)
+        #expect(first.calls == [.authorise("/x"), .failed("/x", 401), .authorise("/x")])
+        #expect(second.calls == first.calls)
+        #expect(idle.calls.isEmpty)
+        #expect(bed.ended?.response?.metrics.attempts == 2)
+        #expect(bed.ended?.response?.metrics.retries == 0)
+        bed.expectNothingLeft()
+    }
+
+    @Test func `delivers the second 401`() async {
+        let authoriser = TestAuthoriser()
+        let bed = TestBed(
+            otherwise: .respond(status: 401, body: Data("no".utf8)), authorisers: [authoriser])
+        bed.loader.perform(.make())
+        _ = await bed.outcome()
+        #expect(bed.error == .status(.unauthorised))
+        #expect(bed.ended?.response?.body == Data("no".utf8))
+        #expect(bed.transport.attempts.count == 2)
+        #expect(authoriser.calls.count == 3)
+    }
+
+    @Test func `delivers a 401 that nobody had authorised, and any 403`() {
+        for (status, authorisers) in [(401, []), (403, [TestAuthoriser()])] {
+            let bed = TestBed(otherwise: .respond(status: status), authorisers: authorisers)
+            bed.loader.perform(.make())
+            #expect(bed.error == .status(HTTPStatus(rawValue: status)))
+            #expect(bed.transport.attempts.count == 1)
+        }
+    }
+
+    @Test func `authorises a POST once more, for it was refused before it was worked on`() async {
+        let bed = TestBed(
+            [.respond(status: 401), .respond(status: 200)], authorisers: [TestAuthoriser()])
+        bed.loader.perform(.make { request in
+            request.method = .post
+            request.body = .data(Data("x".utf8))
+        })
+        _ = await bed.outcome()
+        #expect(bed.error == nil)
+        #expect(bed.transport.attempts.count == 2)
+    }
+
+    // MARK: Once more for each attempt
+
+    @Test func `asks again for each retry and each redirect, with what the caller made`() async {
+        let authoriser = TestAuthoriser(.add("X-Sign", "s"))
+        let bed = TestBed(
+            [
+                .respond(status: 503), .respond(status: 302, headers: ["Location": "/b"]),
+                .respond(status: 200),
+            ], authorisers: [authoriser])
+        bed.loader.perform(.make("/a") { $0.retryPolicy = .immediately(maximumRetries: 1) })
+        _ = await bed.outcome()
+        #expect(authoriser.calls == [.authorise("/a"), .authorise("/a"), .authorise("/b")])
+        for attempt in bed.transport.attempts {
+            #expect(attempt.request.headers.values(for: "X-Sign") == ["s"])
+        }
+    }
+
+    @Test func `forgets what an authoriser made of the URL before the next attempt`() async {
+        let isFirst = Locked(true)
+        let authoriser = TestAuthoriser(
+            .change { $0.url = testURL("http://origin.test/signed?canary") },
+            requires: { _ in
+                isFirst.withLock { isFirst in
+                    defer { isFirst = false }
+                    return isFirst
+                }
+            })
+        let bed = TestBed([.respond(status: 503)], authorisers: [authoriser])
+        bed.loader.perform(.make("/a") { $0.retryPolicy = .immediately(maximumRetries: 1) })
+        _ = await bed.attempt(1)
+        #expect(bed.transport.attempts.map(\.request.url.path) == ["/signed", "/a"])
+    }
+
+    // MARK: Bytes
+
+    @Test(arguments: ["a\r\nX-Evil: 1", "a\nb", "a\0b", "a\u{7F}"])
+    func `checks every byte that an authoriser adds`(value: String) {
+        let bed = TestBed(authorisers: [TestAuthoriser(.add("X-Token", value))])
+        bed.loader.perform(.make())
+        #expect(bed.error == .invalidRequest(.headerValue(name: "X-Token")))
+        #expect(bed.transport.attempts.isEmpty)
+    }
+
+    @Test func `checks the method, the URL and the names that an authoriser sets`() {
+        let changes: [(@Sendable (inout DataLoaderRequest) -> Void, RequestFault)] = [
+            ({ $0.method = HTTPMethod(rawValue: "GET / HTTP/1.1\r\n") }, .method),
+            ({ $0.url = testURL("http://user:pw@origin.test/") }, .userInformation),
+            ({ $0.url = testURL("file:///etc/passwd") }, .scheme),
+            ({ $0.headers["Content-Length"] = "3" }, .reservedHeader("Content-Length")),
+            ({ $0.headers["a b"] = "c" }, .headerName("a b")),
+        ]
+        for (change, fault) in changes {
+            let bed = TestBed(authorisers: [TestAuthoriser(.change(change))])
+            bed.loader.perform(.make())
+            #expect(bed.error == .invalidRequest(fault))
+            #expect(bed.transport.attempts.isEmpty)
+        }
+    }
+
+    // MARK: Cancelling (BA-13, OL-05)
+
+    @Test func `tells who holds a load that it was cancelled, and never sends it`() async {
+        let first = TestAuthoriser()
+        let second = TestAuthoriser(.hold)
+        let bed = TestBed(authorisers: [first, second])
+        let token = bed.loader.perform(.make("/x"))
+        _ = await second.held(1)
+        token.cancel()
+        second.grant(0)
+        #expect(bed.error == .cancelled)
+        #expect(first.calls == [.authorise("/x")])
+        #expect(second.calls == [.authorise("/x"), .cancel("/x")])
+        #expect(bed.transport.attempts.isEmpty)
+        bed.expectNothingLeft()
+    }
+
+    @Test func `may be cancelled from inside the authoriser`() {
+        let loader = Locked<DataLoader?>(nil)
+        let authoriser = TestAuthoriser(
+            .add("A", "b"), onCall: { _ in loader.withLock { $0 }?.cancelAllLoads() })
+        let bed = TestBed(authorisers: [authoriser])
+        loader.withLock { $0 = bed.loader }
+        bed.loader.perform(.make())
+        #expect(bed.error == .cancelled)
+        #expect(bed.transport.attempts.isEmpty)
+        loader.withLock { $0 = nil }
+        bed.expectNothingLeft()
+    }
+
+    // OL-12, BA-14: an authoriser may load through another factory, and answer from there.
+    @Test func `may load something itself before it answers`() async {
+        let service = Locked<DataLoaderService?>(nil)
+        let bed = TestBed(otherwise: .respond(status: 200, body: Data("token".utf8)))
+        let authoriser = LoadingAuthoriser(loader: bed.loader)
+        let loader = bed.service.makeFactory(authorisers: [authoriser]).makeDataLoader()
+        let response = try? await loader.response(for: .make("/a"))
+        #expect(response?.statusCode == .ok)
+        #expect(bed.transport.attempts.last?.request.headers["Authorization"] == "Bearer token")
+        _ = service
+    }
+
+    // SP-08: a loader only authorises with its own factory's authorisers.
+    @Test func `keeps to its own factory`() async {
+        let authoriser = TestAuthoriser()
+        let bed = TestBed(otherwise: .respond(status: 200), authorisers: [authoriser])
+        let other = bed.service.makeFactory().makeDataLoader()
+        _ = try? await other.response(for: .make())
+        #expect(authoriser.calls.isEmpty)
+        #expect(bed.transport.attempts[0].request.headers["Authorization"] == nil)
+    }
+}
+
+/// Asks a server for the token of each request.
+private final class LoadingAuthoriser: Authoriser {
+    let identifier = "loading"
+    private let loader: DataLoader
+
+    init(loader: DataLoader) {
+        self.loader = loader
+    }
+
+    func requiresAuthorisation(_ request: DataLoaderRequest) -> Bool { true }
+
+    func authorise(_ request: DataLoaderRequest, for delegate: any AuthoriserDelegate) {
+        loader.request(testURL("http://auth.test/token"), sourceIdentifier: nil).responseData {
+            var authorised = request
+            let token = String(decoding: $0.value ?? Data(), as: UTF8.self)
+            authorised.headers["Authorization"] = "Bearer " + token
+            delegate.authoriser(self, authorised: authorised)
+        }
+    }
+
+    func requestFailedAuthorisation(_ request: DataLoaderRequest, response: DataLoaderResponse) {}
+
+    func refresh() {}
+
+    func reset() async {}
+}

@@ -1,0 +1,52 @@
+// Copyright the DataLoading authors
+// SPDX-License-Identifier: Apache-2.0
+
+@testable import DataLoading
+import DataLoadingTesting
+import Foundation
+import Testing
+
+// SP-16: look at host and https before adding a secret.
+@Suite struct StaticTokenAuthoriserTests {
+    private static func authoriser(plain: Bool = false) -> StaticTokenAuthoriser {
+        StaticTokenAuthoriser(
+            token: "canary", hosts: ["API.test", "localhost", "[::1]"], allowsPlainLoopback: plain)
+    }
+
+    @Test(arguments: [
+        ("https://api.test/x", true), ("https://API.TEST:8443/", true), ("http://api.test/", false),
+        ("https://api.test.evil/", false), ("https://evil-api.test/", false),
+        ("https://sub.api.test/", false), ("http://localhost/", false), ("file:///x", false),
+        ("https://api.test@evil.test/", false),
+    ])
+    func `shows the token to its own hosts alone, over https`(url: String, expected: Bool) {
+        let request = DataLoaderRequest(url: testURL(url))
+        #expect(Self.authoriser().requiresAuthorisation(request) == expected)
+    }
+
+    @Test func `shows it to a plain loopback host when told so, and to no other`() {
+        let authoriser = Self.authoriser(plain: true)
+        for (url, expected) in [
+            ("http://localhost:80/", true), ("http://[::1]/", true), ("http://api.test/", false),
+            ("http://127.0.0.1/", false),
+        ] {
+            let request = DataLoaderRequest(url: testURL(url))
+            #expect(authoriser.requiresAuthorisation(request) == expected)
+        }
+    }
+
+    @Test func `leaves a request alone that has its own`() {
+        var request = DataLoaderRequest(url: testURL("https://api.test"))
+        request.headers["authorization"] = "mine"
+        #expect(!Self.authoriser().requiresAuthorisation(request))
+    }
+
+    @Test func `refuses once it was reset`() async {
+        let authoriser = Self.authoriser()
+        let bed = TestBed(authorisers: [authoriser])
+        await bed.factory.reset()
+        bed.loader.perform(.make("/", host: "https://api.test"))
+        #expect(bed.error == .cannotAuthenticate(reason: "token refused"))
+        #expect(bed.transport.attempts.isEmpty)
+    }
+}

@@ -1,0 +1,53 @@
+// Copyright the DataLoading authors
+// SPDX-License-Identifier: Apache-2.0
+
+@testable import DataLoading
+import DataLoadingTesting
+import Foundation
+import Testing
+
+/// However long the outage and however many callers, a bounded number of retries.
+// P3, SP-04, TP-04.
+@Suite struct BoundedRetriesTests {
+    @Test(arguments: [
+        (ScriptedAnswer.fail(.connectRefused), 35), (.respond(status: 500), 35),
+        (.respond(status: 503), 100), (.respond(status: 429), 100),
+    ])
+    func `an outage costs no more than the origin's budget`(answer: ScriptedAnswer, most: Int) {
+        let bed = TestBed(otherwise: answer) { configuration in
+            configuration.limits.perOrigin = 1_000
+            configuration.limits.total = 1_000
+        }
+        let loads = 300
+        for _ in 0..<loads { bed.loader.perform(.make { $0.maximumRetryCount = 5 }) }
+        while bed.passPause() {}
+        #expect(bed.transport.attempts.count == loads + most)
+        #expect(bed.delegate.outcomeCount == loads)
+        // Another origin has its own.
+        bed.loader.perform(.make("/", host: "http://other.test") { $0.maximumRetryCount = 5 })
+        while bed.passPause() {}
+        #expect(bed.transport.attempts.count == loads + most + 6)
+        bed.expectNothingLeft()
+    }
+
+    @Test func `successes fill the budget again, one by one, and retries that succeed cost nothing`() {
+        let bed = TestBed()
+        func run(_ answers: [ScriptedAnswer]) -> Int {
+            let before = bed.transport.attempts.count
+            for answer in answers { bed.transport.then(answer) }
+            bed.loader.perform(.make { $0.maximumRetryCount = 5 })
+            while bed.passPause() {}
+            return bed.transport.attempts.count - before
+        }
+        let origin = Origin(isSecure: false, host: "origin.test", port: 80)
+        let budget = bed.service.runtime.budget
+        for _ in 0..<50 {
+            #expect(run([.fail(.dns), .respond(status: 200)]) == 2)
+            #expect(budget.balance(of: origin) == 500)
+        }
+        #expect(run(Array(repeating: .fail(.dns), count: 6)) == 6)
+        #expect(budget.balance(of: origin) == 430)
+        #expect(run([.respond(status: 200)]) == 1)
+        #expect(budget.balance(of: origin) == 431)
+    }
+}

@@ -1,0 +1,187 @@
+// Copyright the DataLoading authors
+// SPDX-License-Identifier: Apache-2.0
+
+@testable import DataLoading
+import DataLoadingTesting
+import Foundation
+import Testing
+
+// ST-01, ST-02, CB-02: the reader sets the pace.
+@Suite struct DataChunksTests {
+    @Test func `gives every piece in order, and then nil`() async throws {
+        let bed = TestBed()
+        let iterator = bed.loader.chunks(for: .make()).makeAsyncIterator()
+        async let head = iterator.response()
+        let attempt = await bed.attempt(0)
+        attempt.sendHead(status: 200, headers: ["X": "y"])
+        #expect(try await head.headers["x"] == "y")
+        #expect(attempt.request.streamsResponse)
+        attempt.send(Data("a".utf8))
+        attempt.send(Data("b".utf8))
+        attempt.end()
+        #expect(try await iterator.next() == Data("a".utf8))
+        #expect(try await iterator.next() == Data("b".utf8))
+        #expect(try await iterator.next() == nil)
+        #expect(try await iterator.next() == nil)
+        #expect(bed.delegate.events.isEmpty)
+        bed.expectNothingLeft()
+    }
+
+    @Test func `starts nothing before the first piece is asked for`() {
+        let bed = TestBed()
+        let chunks = bed.loader.chunks(for: .make())
+        _ = chunks.makeAsyncIterator()
+        bed.settle()
+        #expect(bed.transport.attempts.isEmpty)
+    }
+
+    @Test func `needs nobody who supports chunks`() async throws {
+        let bed = TestBed(
+            [.respond(status: 200, body: Data("x".utf8))],
+            delegate: RecordingDelegate(supportsChunks: false))
+        var body = Data()
+        for try await chunk in bed.loader.chunks(for: .make()) { body.append(chunk) }
+        #expect(body == Data("x".utf8))
+    }
+
+    @Test func `cancels the load when its reader leaves early`() async throws {
+        let bed = TestBed()
+        let reading = Task {
+            for try await _ in bed.loader.chunks(for: .make()) { break }
+        }
+        let attempt = await bed.attempt(0)
+        attempt.sendHead(status: 200)
+        attempt.send(patternBytes(10))
+        try await reading.value
+        await attempt.waitUntilCancelled()
+        bed.expectNothingLeft()
+    }
+
+    @Test func `throws cancelled to a task that is cancelled while it waits`() async {
+        let bed = TestBed()
+        let reading = Task {
+            for try await _ in bed.loader.chunks(for: .make()) {}
+        }
+        let attempt = await bed.attempt(0)
+        attempt.sendHead(status: 200)
+        reading.cancel()
+        await #expect(throws: DataLoaderError.cancelled) { try await reading.value }
+        #expect(attempt.isCancelled)
+        bed.expectNothingLeft()
+    }
+
+    @Test func `sends nothing for a task that was cancelled before`() async {
+        let bed = TestBed()
+        let gate = EventRecorder<Void>()
+        let reading = Task {
+            _ = await gate.first(1)
+            for try await _ in bed.loader.chunks(for: .make()) {}
+        }
+        reading.cancel()
+        gate.record(())
+        await #expect(throws: DataLoaderError.cancelled) { try await reading.value }
+        #expect(bed.transport.attempts.isEmpty)
+    }
+
+    // A body that lost its end must never look whole.
+    @Test func `throws when it is cancelled with pieces unread, even after the end`() async throws {
+        let bed = TestBed()
+        let iterator = bed.loader.chunks(for: .make()).makeAsyncIterator()
+        async let head = iterator.response()
+        let attempt = await bed.attempt(0)
+        attempt.sendHead(status: 200)
+        _ = try await head
+        attempt.send(patternBytes(10))
+        attempt.end()
+        bed.settle()
+        let reading = Task {
+            withUnsafeCurrentTask { $0?.cancel() }
+            return try await iterator.next()
+        }
+        // Either it was there already, or it is gone: never the end of a whole body.
+        let piece = try? await reading.value
+        #expect(piece == nil || piece == patternBytes(10))
+        if piece == nil {
+            await #expect(throws: DataLoaderError.cancelled) { try await iterator.next() }
+        }
+    }
+
+    @Test func `throws the status after the pieces of an error`() async throws {
+        let bed = TestBed([.respond(status: 500, body: Data("oops".utf8))])
+        let iterator = bed.loader.chunks(for: .make()).makeAsyncIterator()
+        #expect(try await iterator.response().statusCode == .internalServerError)
+        #expect(try await iterator.next() == Data("oops".utf8))
+        await #expect(throws: DataLoaderError.status(.internalServerError)) {
+            try await iterator.next()
+        }
+    }
+
+    @Test func `throws what broke the body, after what came of it`() async throws {
+        let bed = TestBed()
+        let iterator = bed.loader.chunks(for: .make()).makeAsyncIterator()
+        async let first = iterator.next()
+        let attempt = await bed.attempt(0)
+        attempt.sendHead(status: 200)
+        attempt.send(patternBytes(3))
+        attempt.fail(.truncatedBody, sent: .headReceived)
+        #expect(try await first == patternBytes(3))
+        await #expect(throws: DataLoaderError.truncatedBody) { try await iterator.next() }
+    }
+
+    @Test func `throws to both calls when there is no response at all`() async {
+        let bed = TestBed([.fail(.dns)])
+        let iterator = bed.loader.chunks(for: .make()).makeAsyncIterator()
+        await #expect(throws: DataLoaderError.dns) { try await iterator.response() }
+        await #expect(throws: DataLoaderError.dns) { try await iterator.next() }
+    }
+
+    @Test func `ends cancelled when the loader is dropped`() async {
+        let bed = TestBed()
+        var loader: DataLoader? = bed.factory.makeDataLoader()
+        let iterator = loader?.chunks(for: .make()).makeAsyncIterator()
+        let reading = Task { try await iterator?.next() }
+        let attempt = await bed.attempt(0)
+        attempt.sendHead(status: 200)
+        loader = nil
+        await #expect(throws: DataLoaderError.cancelled) { try await reading.value }
+        #expect(attempt.isCancelled)
+        bed.expectNothingLeft()
+    }
+
+    @Test func `ends cancelled when its loader had gone before the first piece`() async {
+        let bed = TestBed()
+        let chunks = bed.factory.makeDataLoader().chunks(for: .make())
+        await #expect(throws: DataLoaderError.cancelled) {
+            for try await _ in chunks {}
+        }
+        #expect(bed.transport.attempts.isEmpty)
+    }
+
+    @Test func `makes a load for each iterator`() async throws {
+        let bed = TestBed(otherwise: .respond(status: 200, body: Data("x".utf8)))
+        let chunks = bed.loader.chunks(for: .make())
+        for _ in 0..<2 {
+            var body = Data()
+            for try await chunk in chunks { body.append(chunk) }
+            #expect(body == Data("x".utf8))
+        }
+        #expect(bed.transport.attempts.count == 2)
+    }
+
+    @Test func `pauses the transfer until the reader wants more`() async throws {
+        let bed = TestBed()
+        let iterator = bed.loader.chunks(for: .make()).makeAsyncIterator()
+        async let head = iterator.response()
+        let attempt = await bed.attempt(0)
+        attempt.sendHead(status: 200)
+        _ = try await head
+        for index in 0..<4 { attempt.send(patternBytes(65_536, from: index * 65_536)) }
+        #expect(attempt.isPaused)
+        var body = Data()
+        for _ in 0..<2 { body.append(try await iterator.next() ?? Data()) }
+        #expect(!attempt.isPaused)
+        attempt.end()
+        while let piece = try await iterator.next() { body.append(piece) }
+        #expect(body == patternBytes(262_144))
+    }
+}

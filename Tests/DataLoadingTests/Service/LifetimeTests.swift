@@ -1,0 +1,168 @@
+// Copyright the DataLoading authors
+// SPDX-License-Identifier: Apache-2.0
+
+@testable import DataLoading
+import DataLoadingTesting
+import Dispatch
+import Foundation
+import Testing
+
+// SP-05, SP-07; DESIGN "Reset" and the service's end.
+@Suite struct LifetimeTests {
+    @Test func `drains what runs, takes nothing new, and shuts the transport down`() async {
+        let bed = TestBed()
+        bed.loader.perform(.make("/old"))
+        let attempt = await bed.attempt(0)
+        async let end: Void = bed.service.shutDown(gracePeriod: .seconds(30))
+        // The grace period is the alarm that comes before the load's own deadline.
+        await bed.clock.waitForAlarms(1, within: .seconds(30))
+        bed.loader.perform(.make("/new"))
+        #expect(bed.error == .serviceInvalidated)
+        attempt.respond(status: 200)
+        await end
+        #expect(bed.transport.isShutDown)
+        #expect(bed.delegate.events.map { $0.response?.error } == [.serviceInvalidated, nil])
+        bed.expectNothingLeft()
+    }
+
+    @Test func `cancels what is left after the grace period`() async {
+        let bed = TestBed()
+        bed.loader.perform(.make())
+        let attempt = await bed.attempt(0)
+        async let end: Void = bed.service.shutDown(gracePeriod: .seconds(5))
+        await bed.clock.waitForAlarms(1, within: .seconds(5))
+        bed.clock.advance(by: .seconds(5))
+        await end
+        #expect(attempt.isCancelled)
+        #expect(bed.error == .cancelled)
+        bed.expectNothingLeft()
+    }
+
+    @Test func `cancels at once without a grace period`() async {
+        for grace in [Duration.zero, .seconds(-1)] {
+            let bed = TestBed()
+            bed.loader.perform(.make())
+            bed.loader.perform(.make { $0.chunks = true })
+            await bed.service.shutDown(gracePeriod: grace)
+            #expect(bed.delegate.outcomeCount == 2)
+            #expect(bed.transport.isShutDown)
+            bed.expectNothingLeft()
+        }
+    }
+
+    @Test func `returns two seconds after the grace period when a delegate queue is blocked`() async {
+        let queue = DispatchQueue(label: "blocked")
+        let bed = TestBed(delegateQueue: queue)
+        bed.loader.perform(.make())
+        queue.suspend()
+        async let end: Void = bed.service.shutDown(gracePeriod: .zero)
+        await bed.clock.waitForAlarms(1, within: .seconds(2))
+        bed.clock.advance(by: .seconds(2))
+        await end
+        #expect(bed.transport.isShutDown)
+        queue.resume()
+        #expect(bed.error == .cancelled)
+        bed.expectNothingLeft()
+    }
+
+    @Test func `may be shut down twice, at once, and after it was invalidated`() async {
+        let bed = TestBed()
+        bed.service.invalidateAndCancel()
+        async let first: Void = bed.service.shutDown(gracePeriod: .seconds(1))
+        async let second: Void = bed.service.shutDown(gracePeriod: .seconds(1))
+        _ = await (first, second)
+        bed.service.invalidateAndCancel()
+        bed.loader.perform(.make())
+        #expect(bed.error == .serviceInvalidated)
+        bed.expectNothingLeft()
+    }
+
+    @Test func `shuts down when there was never a load`() async {
+        let bed = TestBed()
+        await bed.service.shutDown(gracePeriod: .seconds(60))
+        #expect(bed.transport.isShutDown)
+    }
+
+    @Test func `goes on after all its loads were cancelled`() async {
+        let bed = TestBed()
+        for _ in 0..<3 { bed.loader.perform(.make()) }
+        bed.service.cancelAllLoads()
+        bed.settle()
+        #expect(bed.delegate.events.count == 3)
+        bed.loader.perform(.make())
+        await bed.attempt(3).respond(status: 200)
+        #expect(bed.error == nil)
+    }
+
+    @Test func `lives as long as its loads, and no longer`() async {
+        weak var service: DataLoaderService?
+        weak var factory: DataLoaderFactory?
+        let transport = ScriptedTransport()
+        let delegate = RecordingDelegate()
+        do {
+            var configuration = DataLoaderService.Configuration()
+            configuration.transport = transport
+            let strong = DataLoaderService(configuration: configuration, clock: ManualClock())
+            service = strong
+            let loader: DataLoader
+            do {
+                let strongFactory = strong.makeFactory()
+                factory = strongFactory
+                loader = strongFactory.makeDataLoader(delegate: delegate)
+            }
+            loader.perform(.make())
+            #expect(factory != nil)
+            await transport.attempts(1)[0].respond(status: 200)
+            _ = await delegate.outcomes(1)
+            loader.queue.sync {}
+        }
+        transport.flush()
+        #expect(factory == nil)
+        #expect(service == nil)
+    }
+
+    @Test func `keeps no delegate, loader or load that is over`() async {
+        let bed = TestBed(otherwise: .respond(status: 200))
+        weak var delegate: RecordingDelegate?
+        weak var loader: DataLoader?
+        weak var exchange: Exchange?
+        do {
+            let strongDelegate = RecordingDelegate()
+            let strongLoader = bed.factory.makeDataLoader(delegate: strongDelegate)
+            delegate = strongDelegate
+            loader = strongLoader
+            strongLoader.perform(.make())
+            exchange = strongLoader.core.exchanges.first
+            _ = await strongDelegate.outcomes(1)
+            strongLoader.queue.sync {}
+        }
+        bed.settle()
+        #expect(delegate == nil)
+        #expect(loader == nil)
+        #expect(exchange == nil)
+        bed.expectNothingLeft()
+    }
+
+    // The process's own service is made once, so this runs in a process of its own.
+    @Test func `says what the shared service is made with once, before it is used`() async {
+        await #expect(processExitsWith: .success) {
+            var configuration = DataLoaderService.Configuration()
+            configuration.userAgent = "first"
+            try DataLoaderService.bootstrap(configuration)
+            #expect(throws: DataLoaderService.BootstrapError.calledTwice) {
+                try DataLoaderService.bootstrap(configuration)
+            }
+            #expect(DataLoaderService.shared.runtime.userAgent == "first")
+            #expect(DataLoaderService.shared === DataLoaderService.shared)
+            #expect(throws: DataLoaderService.BootstrapError.sharedServiceIsInUse) {
+                try DataLoaderService.bootstrap(configuration)
+            }
+        }
+        await #expect(processExitsWith: .success) {
+            _ = DataLoaderService.shared
+            #expect(throws: DataLoaderService.BootstrapError.sharedServiceIsInUse) {
+                try DataLoaderService.bootstrap(DataLoaderService.Configuration())
+            }
+        }
+    }
+}
