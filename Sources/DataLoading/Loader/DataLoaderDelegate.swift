@@ -38,7 +38,7 @@ public protocol DataLoaderDelegate: AnyObject, Sendable {
 
     /// A new stream for a body that can be read once and has to be sent again; default nil.
     ///
-    /// nil ends the load with the outcome that it has.
+    /// nil ends the load with the outcome that it has. The stream must not be open.
     func dataLoader(
         _ dataLoader: DataLoader, needsNewBodyStreamFor request: DataLoaderRequest
     ) -> InputStream?

@@ -6,7 +6,8 @@ public import Foundation
 /// What a request sends after its head.
 ///
 /// A body that can be made again may be sent again, on a retry or for a redirect that keeps the
-/// method. One that cannot ends the load with the outcome it has.
+/// method. For a `oneShot` the delegate is asked for another stream; without one the load ends with
+/// the outcome it has.
 public enum RequestBody: Sendable {
     /// Bytes in memory.
     case data(Data)
@@ -18,14 +19,6 @@ public enum RequestBody: Sendable {
     case stream(length: Int64? = nil, provider: @Sendable () throws -> InputStream)
     /// A stream that can be read once; `length` in bytes, nil to send it chunked.
     case oneShot(OneShotStream, length: Int64? = nil)
-
-    /// Whether the body can be sent again without asking anybody.
-    public var isReplayable: Bool {
-        switch self {
-        case .data, .file, .stream: true
-        case .oneShot: false
-        }
-    }
 }
 
 /// An input stream that is handed to the first attempt, and to no other.

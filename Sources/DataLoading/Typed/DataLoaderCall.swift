@@ -17,7 +17,7 @@ import Foundation
 /// `DataLoaderError`. Any status is a response, unless a validator says otherwise. Dropping the
 /// loader ends the call with `.cancelled`; dropping the call changes nothing.
 public final class DataLoaderCall: Sendable {
-    /// Checks a response and throws what is wrong with it.
+    /// Checks a response and throws what is wrong with it; called on the loader's delegate queue.
     public typealias Validator = @Sendable (DataLoaderResponse) throws -> Void
     typealias Handler = @Sendable (DataLoaderResponse, (any Error)?) -> Void
 
@@ -45,7 +45,7 @@ public final class DataLoaderCall: Sendable {
         queue = loader.queue
     }
 
-    /// Changes the request; without effect once the call has started.
+    /// Changes the request, inside the call; without effect once the load has started.
     @discardableResult public func modify(
         _ change: (inout DataLoaderRequest) throws -> Void
     ) rethrows -> Self {

@@ -3,7 +3,7 @@
 
 public import Foundation
 
-/// Makes a value of a whole response, whatever its status.
+/// Makes a value of a whole response, whatever its status; called on the loader's delegate queue.
 public protocol ResponseSerializer: Sendable {
     /// The type of the value.
     associatedtype Output: Sendable

@@ -83,6 +83,22 @@ private struct CodeSample {
         }
     }
 
+    @Test func `every test that the requirements name is there`() throws {
+        let tests = tree.files(below: "Tests/DataLoadingTests", "swift")
+        let rows = try tree.lines(of: "Sources/DataLoading/DataLoading.docc/Requirements.md")
+            .compactMap { $0.hasPrefix("| ") ? $0.components(separatedBy: " | ").last : nil }
+        var count = 0
+        for name in rows.flatMap({ $0.dropLast(2).components(separatedBy: "; ") }) {
+            let parts = name.components(separatedBy: "`: ")
+            guard parts.count == 2 else { continue }
+            count += 1
+            let file = tests.first { $0.hasSuffix("/" + parts[0].dropFirst() + ".swift") }
+            let text = try file.map { try tree.lines(of: $0).joined(separator: "\n") }
+            #expect(text?.contains("func `\(parts[1])`(") == true, "\(name)")
+        }
+        #expect(count > 40)
+    }
+
     private func samplesOfTexts() throws -> [CodeSample] {
         let articles = tree.files(below: "Sources/DataLoading/DataLoading.docc", "md")
         #expect(articles.count > 4)
