@@ -71,12 +71,13 @@ import Testing
         for method in methods {
             for mark in [nil, true, false, "key"] as [(any Sendable)?] {
                 let bed = TestBed([cell.answer], otherwise: .respond(status: 200))
-                bed.loader.perform(.make { request in
-                    request.method = HTTPMethod(rawValue: method)
-                    request.maximumRetryCount = 1
-                    request.isIdempotent = mark as? Bool
-                    if mark is String { request.headers["Idempotency-Key"] = "k" }
-                })
+                bed.loader.perform(
+                    .make { request in
+                        request.method = HTTPMethod(rawValue: method)
+                        request.maximumRetryCount = 1
+                        request.isIdempotent = mark as? Bool
+                        if mark is String { request.headers["Idempotency-Key"] = "k" }
+                    })
                 bed.passPause()
                 let byMethod = !["POST", "PATCH", "PUSH"].contains(method)
                 let isIdempotent = mark as? Bool ?? (byMethod || mark is String)
@@ -101,7 +102,9 @@ import Testing
     }
 
     @Test func `is done as often as the service says, or the request`() {
-        for (service, request, expected) in [(2, nil, 2), (2, 0, 0), (0, 3, 3)] as [(Int, Int?, Int)] {
+        for (service, request, expected) in [(2, nil, 2), (2, 0, 0), (0, 3, 3)]
+            as [(Int, Int?, Int)]
+        {
             let bed = TestBed(otherwise: .respond(status: 500)) {
                 $0.retry.maximumRetryCount = service
             }
@@ -203,10 +206,11 @@ import Testing
         let bed = TestBed(
             [.respond(status: 429, headers: ["Retry-After": "5"])],
             otherwise: .respond(status: 200))
-        bed.loader.perform(.make { request in
-            request.maximumRetryCount = 1
-            request.timeout = .seconds(5)
-        })
+        bed.loader.perform(
+            .make { request in
+                request.maximumRetryCount = 1
+                request.timeout = .seconds(5)
+            })
         #expect(bed.error == .status(.tooManyRequests))
         #expect(bed.ended?.response?.retryAfter == bed.clock.date.addingTimeInterval(5))
     }
@@ -227,10 +231,11 @@ import Testing
             var generator = SeededGenerator(seed: seed)
             let bed = TestBed(otherwise: .fail(.dns)) { $0.retry.budget = nil }
             let timeout = Duration.seconds(Int.random(in: 1...300, using: &generator))
-            bed.loader.perform(.make { request in
-                request.maximumRetryCount = 1_000
-                request.timeout = timeout
-            })
+            bed.loader.perform(
+                .make { request in
+                    request.maximumRetryCount = 1_000
+                    request.timeout = timeout
+                })
             while bed.passPause(within: timeout) {}
             let starts = bed.starts.map(\.at)
             for (earlier, later) in zip(starts, starts.dropFirst()) {
