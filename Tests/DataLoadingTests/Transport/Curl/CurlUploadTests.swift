@@ -11,8 +11,14 @@
     extension SocketTests {
         @Suite struct CurlUploadTests {
             private let transport = CurlTransport()
-            private static let bytes = Data(
-                (0..<1_000_000).map { UInt8(truncatingIfNeeded: $0 % 251) })
+            private static let pattern = [UInt8](unsafeUninitializedCapacity: 1_000_000) {
+                buffer, count in
+                for index in 0..<1_000_000 {
+                    buffer[index] = UInt8(truncatingIfNeeded: index % 251)
+                }
+                count = 1_000_000
+            }
+            private var bytes: Data { Data(Self.pattern) }
 
             private func post(
                 _ body: RequestBody, to server: LoopbackServer
@@ -33,7 +39,7 @@
                 size: Int
             ) async throws {
                 let server = try LoopbackServer { _ in .ok("done") }
-                let body = Self.bytes.prefix(size)
+                let body = bytes.prefix(size)
                 let record = await post(.data(body), to: server)
                 #expect(record.text == "done")
                 let request = await server.waitForRequests(1)[0]
@@ -47,7 +53,7 @@
 
             @Test func `sends a slice of bytes from where it starts`() async throws {
                 let server = try LoopbackServer { _ in .ok() }
-                let slice = Self.bytes[500_000..<600_000]
+                let slice = bytes[500_000..<600_000]
                 #expect(await post(.data(slice), to: server).error == nil)
                 #expect(await server.waitForRequests(1)[0].body == slice)
             }
@@ -56,12 +62,12 @@
                 async throws
             {
                 let server = try LoopbackServer { _ in .ok() }
-                let file = try file(Self.bytes.prefix(size))
+                let file = try file(bytes.prefix(size))
                 defer { try? FileManager.default.removeItem(at: file) }
                 let record = await post(.file(file), to: server)
                 #expect(record.error == nil)
                 let request = await server.waitForRequests(1)[0]
-                #expect(request.body == Self.bytes.prefix(size))
+                #expect(request.body == bytes.prefix(size))
                 #expect(request.headers["Content-Length"] == "\(size)")
                 #expect(request.headers["Expect"] == nil)
                 #expect(record.report.bodyBytesSent == Int64(size))
@@ -71,17 +77,17 @@
             func `sends a stream, with its length or in chunks`(length: Int64?) async throws {
                 let server = try LoopbackServer { _ in .ok() }
                 let record = await post(
-                    .stream(length: length) { InputStream(data: Self.bytes) }, to: server)
+                    .stream(length: length) { InputStream(data: bytes) }, to: server)
                 #expect(record.error == nil)
                 let request = await server.waitForRequests(1)[0]
-                #expect(request.body == Self.bytes)
+                #expect(request.body == bytes)
                 #expect(request.headers["Transfer-Encoding"] == (length == nil ? "chunked" : nil))
                 #expect(request.headers["Content-Length"] == length.map { "\($0)" })
             }
 
             @Test func `sends a one-shot stream once`() async throws {
                 let server = try LoopbackServer { _ in .ok() }
-                let body = RequestBody.oneShot(OneShotStream(InputStream(data: Self.bytes)))
+                let body = RequestBody.oneShot(OneShotStream(InputStream(data: bytes)))
                 #expect(await post(body, to: server).error == nil)
                 let second = await post(body, to: server)
                 #expect(second.error?.isRequestBody == true)
@@ -93,7 +99,7 @@
             func `fails a stream that is not as long as it says`(length: Int64) async throws {
                 let server = try LoopbackServer { _ in .ok() }
                 let record = await post(
-                    .stream(length: length) { InputStream(data: Self.bytes) }, to: server)
+                    .stream(length: length) { InputStream(data: bytes) }, to: server)
                 #expect(record.error?.isRequestBody == true)
                 #expect(record.failure?.sent == .written)
                 #expect(await server.waitForRequests(1)[0].isComplete == false)
@@ -135,7 +141,7 @@
                     handler: LoopbackHandler(
                         early: { _ in .status(413, headers: ["Connection": "close"]) },
                         otherwise: { _ in .ok() }))
-                let record = await post(.data(Self.bytes), to: server)
+                let record = await post(.data(bytes), to: server)
                 #expect(record.head?.status.rawValue == 413)
             }
 
