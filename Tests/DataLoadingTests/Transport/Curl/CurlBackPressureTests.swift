@@ -38,6 +38,7 @@
                 let task = start(server.url(), sink)
                 checker.watch(task)
                 let record = await sink.ended()
+                checker.watch(nil)
                 #expect(record.error == nil)
                 #expect(record.byteCount == size)
                 #expect(checker.isWhole)
@@ -87,6 +88,7 @@
                 let sink = AttemptRecorder(keepsBody: false, onBytes: { checker.check($0) })
                 checker.watch(start(server.url(), sink))
                 let record = await sink.ended()
+                checker.watch(nil)
                 #expect(record.error == nil)
                 #expect(record.byteCount == size)
                 #expect(checker.isWhole)
@@ -126,7 +128,8 @@
         var pauses: Int { state.withLock { $0.pauses } }
         var mostWhilePaused: Int64 { state.withLock { $0.mostWhilePaused } }
 
-        func watch(_ task: any TransportTask) {
+        /// Takes the task to pause; nil at the end, as it keeps its sink and that keeps this.
+        func watch(_ task: (any TransportTask)?) {
             state.withLock { $0.task = task }
         }
 
