@@ -34,7 +34,9 @@ struct Summary {
     /// What held loads up before anything of them was sent.
     private var waits: TextTable {
         table(
-            titles: ["mean wait of a load", "for its slot", "before a retry", "for a token", "together"]
+            titles: [
+                "mean wait of a load", "for its slot", "before a retry", "for a token", "together",
+            ]
         ) { tally in
             let waits = [tally.slotTime, tally.pauseTime, tally.tokenTime].map(tally.mean)
             return (waits + [tally.meanWait]).map(\.milliseconds)
