@@ -8,7 +8,6 @@
     import Foundation
     import Testing
 
-<<<<<<< HEAD
     extension SocketTests {
         @Suite struct CurlUploadTests {
             private let transport = CurlTransport()
@@ -18,114 +17,6 @@
                     buffer[index] = UInt8(truncatingIfNeeded: index % 251)
                 }
                 count = 1_000_000
-=======
-    @Suite struct CurlUploadTests {
-        private let transport = CurlTransport()
-        private static let pattern = [UInt8](unsafeUninitializedCapacity: 1_000_000) {
-            buffer, count in
-            for index in 0..<1_000_000 { buffer[index] = UInt8(truncatingIfNeeded: index % 251) }
-            count = 1_000_000
-        }
-        private var bytes: Data { Data(Self.pattern) }
-
-        private func post(
-            _ body: RequestBody, to server: LoopbackServer
-        ) async -> AttemptRecorder.Record {
-            var attempt = TransportRequest(method: .post, url: server.url())
-            attempt.body = body
-            return await transport.run(attempt)
-        }
-
-        private func file(_ bytes: Data) throws -> URL {
-            let url = FileManager.default.temporaryDirectory.appendingPathComponent(
-                UUID().uuidString)
-            try bytes.write(to: url)
-            return url
-        }
-
-        @Test(arguments: [0, 1, 14, 16_384, 16_385, 1_000_000]) func `sends bytes of any size`(
-            size: Int
-        ) async throws {
-            let server = try LoopbackServer { _ in .ok("done") }
-            let body = bytes.prefix(size)
-            let record = await post(.data(body), to: server)
-            #expect(record.text == "done")
-            let request = await server.waitForRequests(1)[0]
-            #expect(request.body == body)
-            #expect(request.headers["Content-Length"] == "\(size)")
-            #expect(request.headers["Expect"] == nil)
-            #expect(request.headers["Content-Type"] == nil)
-            #expect(record.report.bodyBytesSent == Int64(size))
-            #expect(record.report.headBytesSent == Int64(request.rawHead.count))
-        }
-
-        @Test func `sends a slice of bytes from where it starts`() async throws {
-            let server = try LoopbackServer { _ in .ok() }
-            let slice = bytes[500_000..<600_000]
-            #expect(await post(.data(slice), to: server).error == nil)
-            #expect(await server.waitForRequests(1)[0].body == slice)
-        }
-
-        @Test(arguments: [0, 70_000, 1_000_000]) func `sends a file with its length`(size: Int)
-            async throws
-        {
-            let server = try LoopbackServer { _ in .ok() }
-            let file = try file(bytes.prefix(size))
-            defer { try? FileManager.default.removeItem(at: file) }
-            let record = await post(.file(file), to: server)
-            #expect(record.error == nil)
-            let request = await server.waitForRequests(1)[0]
-            #expect(request.body == bytes.prefix(size))
-            #expect(request.headers["Content-Length"] == "\(size)")
-            #expect(request.headers["Expect"] == nil)
-            #expect(record.report.bodyBytesSent == Int64(size))
-        }
-
-        @Test(arguments: [nil, 1_000_000] as [Int64?])
-        func `sends a stream, with its length or in chunks`(length: Int64?) async throws {
-            let server = try LoopbackServer { _ in .ok() }
-            let record = await post(
-                .stream(length: length) { InputStream(data: bytes) }, to: server)
-            #expect(record.error == nil)
-            let request = await server.waitForRequests(1)[0]
-            #expect(request.body == bytes)
-            #expect(request.headers["Transfer-Encoding"] == (length == nil ? "chunked" : nil))
-            #expect(request.headers["Content-Length"] == length.map { "\($0)" })
-        }
-
-        @Test func `sends a one-shot stream once`() async throws {
-            let server = try LoopbackServer { _ in .ok() }
-            let body = RequestBody.oneShot(OneShotStream(InputStream(data: bytes)))
-            #expect(await post(body, to: server).error == nil)
-            let second = await post(body, to: server)
-            #expect(second.error?.isRequestBody == true)
-            #expect(second.failure?.sent == .nothingWritten)
-            #expect(server.requestCount == 1)
-        }
-
-        @Test(arguments: [999_999, 1_000_001, 10_000_000] as [Int64])
-        func `fails a stream that is not as long as it says`(length: Int64) async throws {
-            let server = try LoopbackServer { _ in .ok() }
-            let record = await post(
-                .stream(length: length) { InputStream(data: bytes) }, to: server)
-            #expect(record.error?.isRequestBody == true)
-            #expect(record.failure?.sent == .written)
-            #expect(await server.waitForRequests(1)[0].isComplete == false)
-        }
-
-        @Test func `sends nothing of a body that cannot be opened`() async throws {
-            struct Missing: Error {}
-            let server = try LoopbackServer { _ in .ok() }
-            let nowhere = FileManager.default.temporaryDirectory.appendingPathComponent("nowhere")
-            for body in [
-                RequestBody.file(nowhere), .file(FileManager.default.temporaryDirectory),
-                .stream { throw Missing() },
-                .stream { InputStream(fileAtPath: "/nowhere/x") ?? InputStream(data: Data()) },
-            ] {
-                let record = await post(body, to: server)
-                #expect(record.error?.isRequestBody == true)
-                #expect(record.failure?.sent == .nothingWritten)
->>>>>>> 8808394 (Free the back-pressure tests of a reference cycle of their own)
             }
             private var bytes: Data { Data(Self.pattern) }
 
