@@ -24,6 +24,8 @@ import Testing
         let attempt = load.attempt
         let factory = load.bed.factory
         async let reset: Void = factory.reset()
+        // Authorisers come after the loads.
+        _ = await load.authoriser.calls(stage == .authorising ? 3 : 1)
         load.settle(releasing: true)
         await reset
         load.settle()

@@ -38,7 +38,8 @@ enum Stage: String, CaseIterable, Sendable, CustomTestStringConvertible {
 final class StagedLoad {
     let stage: Stage
     let bed: TestBed
-    let authoriser = TestAuthoriser(.hold)
+    /// Holds the load at its stage, and has nothing to add at others.
+    let authoriser: TestAuthoriser
     let delegate = RecordingDelegate(supportsChunks: true)
     let token: CancellationToken
     private(set) var loader: DataLoader?
@@ -50,9 +51,10 @@ final class StagedLoad {
 
     init(_ stage: Stage, timeout: Duration? = nil) async {
         self.stage = stage
+        authoriser = TestAuthoriser(.hold, requires: { _ in stage == .authorising })
         bed = TestBed(
             otherwise: stage == .waitingForConnectivity ? .fail(.connectRefused) : .hold,
-            authorisers: stage == .authorising ? [authoriser] : []
+            authorisers: [authoriser]
         ) { configuration in
             if stage == .waitingForRate {
                 configuration.rateLimiter = RateLimiter(defaultRequestsPerSecond: 0)

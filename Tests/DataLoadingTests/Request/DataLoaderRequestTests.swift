@@ -1,0 +1,93 @@
+// Copyright the DataLoading authors
+// SPDX-License-Identifier: Apache-2.0
+
+@testable import DataLoading
+import DataLoadingTesting
+import Foundation
+import Testing
+
+// LC-06, SP-09: a request needs a URL; everything else has a default.
+@Suite struct DataLoaderRequestTests {
+    private enum Feature: RequestOption {
+        static let defaultValue: String? = nil
+    }
+
+    private enum Count: RequestOption {
+        static let defaultValue = 7
+    }
+
+    @Test func `needs a URL, and has the documented defaults`() {
+        let request = DataLoaderRequest(url: testURL("http://h/"))
+        #expect(request.sourceIdentifier == nil)
+        #expect(request.method == .get)
+        #expect(request.headers.fields.isEmpty)
+        #expect(request.body == nil)
+        #expect(request.timeout == nil)
+        #expect(request.maximumRetryCount == nil)
+        #expect(request.retryPolicy == nil)
+        #expect(!request.chunks)
+        #expect(request.cachePolicy == .useProtocolPolicy)
+        #expect(request.priority == .normal)
+        #expect(request.isIdempotent == nil)
+        #expect(!request.waitsForConnectivity)
+    }
+
+    @Test func `has a number of its own, which copies share`() {
+        let request = DataLoaderRequest(url: testURL("http://h/"))
+        var copy = request
+        copy.method = .post
+        #expect(copy.uniqueIdentifier == request.uniqueIdentifier)
+        let numbers = (0..<1_000).map { _ in
+            DataLoaderRequest(url: testURL("http://h/")).uniqueIdentifier
+        }
+        #expect(Set(numbers).count == 1_000)
+        #expect(!numbers.contains(request.uniqueIdentifier))
+    }
+
+    @Test func `keeps typed facts apart, and answers with the default otherwise`() {
+        var request = DataLoaderRequest(url: testURL("http://h/"))
+        #expect(request[option: Feature.self] == nil)
+        #expect(request[option: Count.self] == 7)
+        request[option: Feature.self] = "search"
+        request[option: Count.self] = 8
+        let copy = request
+        request[option: Feature.self] = nil
+        #expect(request[option: Feature.self] == nil)
+        #expect(copy[option: Feature.self] == "search")
+        #expect(copy[option: Count.self] == 8)
+    }
+
+    @Test func `brings its facts to authorisers and observers`() async {
+        let seen = Locked<String?>(nil)
+        let authoriser = TestAuthoriser(requires: { request in
+            seen.withLock { $0 = request[option: Feature.self] }
+            return false
+        })
+        let bed = TestBed(otherwise: .respond(status: 200), authorisers: [authoriser])
+        bed.loader.perform(.make { $0[option: Feature.self] = "search" })
+        let entry = await bed.observer.entries(1)[0]
+        #expect(entry.response.request[option: Feature.self] == "search")
+        #expect(seen.withLock { $0 } == "search")
+    }
+
+    @Test func `may reach the server twice by its method, its key or its word`() {
+        var request = DataLoaderRequest(url: testURL("http://h/"))
+        #expect(request.mayBeSentTwice)
+        request.method = .post
+        #expect(!request.mayBeSentTwice)
+        request.headers["idempotency-key"] = "k"
+        #expect(request.mayBeSentTwice)
+        request.isIdempotent = false
+        #expect(!request.mayBeSentTwice)
+    }
+
+    @Test func `prints no query, no header and no body`() {
+        var request = DataLoaderRequest(url: testURL("http://user:canary@h/p?canary#canary"))
+        #expect(!"\(request)".contains("canary"))
+        request.url = testURL("http://h/p?canary#canary")
+        request.headers["X"] = "canary"
+        request.body = .data(Data("canary".utf8))
+        #expect("\(request)" == "GET http://h:80/p?…")
+        #expect(!String(reflecting: request).contains("canary"))
+    }
+}
