@@ -20,8 +20,8 @@ struct ConsumptionLine: Encodable {
 
     init(_ response: DataLoaderResponse, bytesDownloaded: Int64, bytesUploaded: Int64) {
         let metrics = response.metrics
-        source = response.request.sourceIdentifier
-        method = response.request.method.rawValue
+        source = response.request.sourceIdentifier.map(Self.printable)
+        method = Self.printable(response.request.method.rawValue)
         url = response.request.url.redactedText
         status = response.statusCode == .none ? nil : response.statusCode.rawValue
         error = response.error?.kind
@@ -52,7 +52,7 @@ struct ConsumptionLine: Encodable {
 
     /// The line for people.
     var text: String {
-        var words = [Self.printable(source ?? "-"), Self.printable(method), url]
+        var words = [source ?? "-", method, url]
         words.append(status.map(String.init) ?? "-")
         // A status that is no success is its own error.
         if let error, error != words.last { words.append(error) }
@@ -77,9 +77,14 @@ struct ConsumptionLine: Encodable {
         (duration.inSeconds * 1_000).rounded() / 1_000
     }
 
-    /// A caller's word without what could start another line or steer a terminal.
+    /// A caller's word without what could start another line, steer a terminal or turn the text round.
     private static func printable(_ word: String) -> String {
-        let scalars = word.unicodeScalars.map { $0.value < 0x20 || $0.value == 0x7F ? "?" : $0 }
+        let scalars = word.unicodeScalars.map { scalar -> Unicode.Scalar in
+            switch scalar.properties.generalCategory {
+            case .control, .format, .lineSeparator, .paragraphSeparator: "?"
+            default: scalar
+            }
+        }
         return String(String.UnicodeScalarView(scalars))
     }
 }
