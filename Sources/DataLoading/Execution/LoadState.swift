@@ -61,8 +61,10 @@ struct LoadState: Sendable {
     }
 
     /// Turns an outcome that nobody has taken into another one; false when somebody has it.
+    ///
+    /// What was cancelled stays cancelled: its token has said so.
     mutating func turnDecided(into error: DataLoaderError) -> Bool {
-        guard case .decided = stage else { return false }
+        guard case .decided(let outcome) = stage, outcome != .cancelled else { return false }
         stage = .decided(error)
         return true
     }
