@@ -1,23 +1,57 @@
 // Copyright the DataLoading authors
 // SPDX-License-Identifier: Apache-2.0
 
-import DataLoading
+@testable import DataLoading
 import DataLoadingTesting
 import Foundation
 import Testing
 
 @Suite struct ConsumptionLoggerTests {
-    private func line(
-        _ format: ConsumptionLogger.Format, status: HTTPStatus, error: DataLoaderError?
-    ) throws -> String {
+    private static func line(
+        _ format: ConsumptionLogger.Format, _ change: (inout DataLoaderResponse) -> Void = { _ in }
+    ) -> String {
+        var response = DataLoaderResponse(
+            request: .make("/feed?page=2", host: "https://api.test"), statusCode: .ok)
+        response.metrics.attempts = 2
+        response.metrics.retries = 1
+        response.metrics.totalTime = ms(1_234)
+        response.metrics.backOffTime = ms(500)
+        change(&response)
         let lines = EventRecorder<String>()
         let logger = ConsumptionLogger(format: format) { lines.record($0) }
-        let url = try #require(URL(string: "http://a.test/x?key=s3cret"))
-        var request = DataLoaderRequest(url: url, sourceIdentifier: "a\nb")
-        request.headers["Authorization"] = "s3cret"
-        let response = DataLoaderResponse(request: request, error: error, statusCode: status)
-        logger.endedRequest(with: response, bytesDownloaded: 7, bytesUploaded: 5)
-        return try #require(lines.elements.first)
+        logger.endedRequest(with: response, bytesDownloaded: 5_000_000_000, bytesUploaded: 42)
+        return lines.elements.joined()
+    }
+
+    @Test func `writes words and figures for people`() {
+        #expect(
+            Self.line(.text) == """
+                test GET https://api.test/feed?… 200 attempts=2 down=5000000000 up=42 \
+                time=1.234s waiting=0.5s
+
+                """)
+        let failed = Self.line(.text) { response in
+            response.error = .timedOut(after: .seconds(1), mayHaveBeenProcessed: true)
+            response.statusCode = .none
+            response.metrics.redirects = 3
+        }
+        #expect(failed.contains(" - timed_out attempts=2 redirects=3 "))
+    }
+
+    @Test func `writes an object a line for machines`() throws {
+        let line = Self.line(.json) { $0.error = .status(.notFound) }
+        let value = try JSONDecoder().decode(JSONValue.self, from: Data(line.utf8))
+        guard case .object(let object) = value else {
+            Issue.record("\(line)")
+            return
+        }
+        #expect(object["http.request.method"] == .string("GET"))
+        #expect(object["url.full"] == .string("https://api.test/feed?…"))
+        #expect(object["http.response.status_code"] == .number(200))
+        #expect(object["error.type"] == .string("404"))
+        #expect(object["bytes.down"] == .number(5_000_000_000))
+        #expect(object["http.request.resend_count"] == .number(1))
+        #expect(object["seconds"] == .number(1.234))
     }
 
     @Test(
@@ -26,22 +60,37 @@ import Testing
             (.notFound, .status(.notFound), "404 attempts"),
             (.ok, .cancelled, "200 cancelled attempts"),
         ] as [(HTTPStatus, DataLoaderError?, String)])
-    func `says in a line how a load ended, and nothing secret`(
-        status: HTTPStatus, error: DataLoaderError?, words: String
-    ) throws {
-        let line = try line(.text, status: status, error: error)
-        #expect(line.hasPrefix("a?b GET http://a.test/x?… \(words)=0 down=7 up=5 "))
-        #expect(line.hasSuffix("\n"))
-        #expect(line.filter { $0 == "\n" }.count == 1)
-        #expect(!line.contains("s3cret"))
+    func `says a status once`(status: HTTPStatus, error: DataLoaderError?, words: String) {
+        let line = Self.line(.text) { response in
+            response.statusCode = status
+            response.error = error
+        }
+        #expect(line.hasPrefix("test GET https://api.test/feed?… \(words)=2 down="))
     }
 
-    @Test func `is JSON where it is asked for it`() throws {
-        let line = try line(.json, status: .notFound, error: .status(.notFound))
-        let object = try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any]
-        #expect(object?["error.type"] as? String == "404")
-        #expect(object?["http.response.status_code"] as? Int == 404)
-        #expect(object?["bytes.down"] as? Int == 7)
-        #expect(!line.contains("s3cret"))
+    // P14's spirit: any string gives a line, and one line only.
+    @Test(arguments: [ConsumptionLogger.Format.text, .json])
+    func `stays one line of printable text, whatever a caller's strings hold`(
+        format: ConsumptionLogger.Format
+    ) {
+        for evil in ["a\nb", "a\r\nb", "\u{1B}[31m", "\0", "\u{7F}", "\"}\n{", "\u{2028}x\u{85}y"] {
+            let line = Self.line(format) { response in
+                response.request.sourceIdentifier = evil
+                response.request.method = HTTPMethod(rawValue: evil)
+            }
+            let body = line.dropLast()
+            #expect(line.last == "\n")
+            #expect(!body.unicodeScalars.contains { $0.properties.generalCategory == .control })
+            #expect(!body.contains { $0.isNewline })
+            if format == .json {
+                #expect((try? JSONDecoder().decode(JSONValue.self, from: Data(line.utf8))) != nil)
+            }
+        }
+    }
+
+    @Test func `says what is no URL without showing it`() {
+        let line = Self.line(.text) { $0.request.url = testURL("http://user:canary@h/canary?canary") }
+        #expect(line.contains("(invalid URL)"))
+        #expect(!line.contains("canary"))
     }
 }
