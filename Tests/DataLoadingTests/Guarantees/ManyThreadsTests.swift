@@ -1,0 +1,98 @@
+// Copyright the DataLoading authors
+// SPDX-License-Identifier: Apache-2.0
+
+@testable import DataLoading
+import DataLoadingTesting
+import Dispatch
+import Foundation
+import Testing
+
+/// The guarantees hold whichever threads call, and however their calls cross.
+// RT-22, BA-14, OL-04; run under the thread sanitizer too.
+@Suite struct ManyThreadsTests {
+    @Test func `end each load once while everything happens at once`() async {
+        for seed in UInt64(1)...60 {
+            let authorisers = seed % 3 == 0 ? [TestAuthoriser()] : []
+            let bed = TestBed(
+                otherwise: .run { attempt in
+                    attempt.sendHead(status: seed % 4 == 0 ? 503 : 200)
+                    attempt.send(patternBytes(1_000))
+                    attempt.end()
+                }, authorisers: authorisers
+            ) { configuration in
+                configuration.limits.perOrigin = 3
+                configuration.retry.maximumRetryCount = 1
+                configuration.retry.budget = nil
+            }
+            let performed = Locked(0)
+            DispatchQueue.concurrentPerform(iterations: 4) { thread in
+                var generator = SeededGenerator(seed: seed &* 10 &+ UInt64(thread))
+                for _ in 0..<40 {
+                    let token = bed.loader.perform(.make("/\(thread)") { request in
+                        request.chunks = Bool.random(using: &generator)
+                        request.timeout = Bool.random(using: &generator) ? .seconds(30) : nil
+                    })
+                    performed.withLock { $0 += 1 }
+                    switch Int.random(in: 0..<8, using: &generator) {
+                    case 0..<3: token.cancel()
+                    case 3: bed.clock.advance(by: ms(Int64.random(in: 0...900, using: &generator)))
+                    case 4 where thread == 0: bed.loader.cancelAllLoads()
+                    case 5: bed.service.rateLimiter.setRequestsPerSecond(
+                        Bool.random(using: &generator) ? 50 : nil,
+                        for: testURL("http://origin.test"))
+                    default: _ = bed.loader.currentRequests
+                    }
+                }
+            }
+            async let reset: Void = bed.factory.reset()
+            bed.loader.cancelAllLoads()
+            await reset
+            let count = performed.withLock { $0 }
+            #expect(await bed.delegate.outcomes(count).count == count, "seed \(seed)")
+            bed.settle()
+            #expect(bed.delegate.outcomeCount == count, "seed \(seed)")
+            #expect(await bed.observer.entries(count).count == count, "seed \(seed)")
+            bed.expectNothingLeft()
+        }
+    }
+
+    @Test func `pause and go on without a stall while owner and wire race`() async {
+        for seed in UInt64(1)...20 {
+            let bed = TestBed()
+            bed.loader.perform(.make { $0.chunks = true })
+            let attempt = await bed.attempt(0)
+            attempt.sendHead(status: 200)
+            var sent = 0
+            var generator = SeededGenerator(seed: seed)
+            for _ in 0..<200 {
+                // The owner works on its own queue meanwhile; a wire stands still while paused.
+                if attempt.isPaused { bed.loader.queue.sync {} }
+                #expect(!attempt.isPaused, "stalled, seed \(seed)")
+                let count = Int.random(in: 30_000...200_000, using: &generator)
+                attempt.send(patternBytes(count, from: sent))
+                sent += count
+            }
+            attempt.end()
+            _ = await bed.outcome()
+            #expect(bed.delegate.body == patternBytes(sent), "seed \(seed)")
+        }
+    }
+
+    @Test func `hand a slot on whoever leaves and whoever gives up`() async {
+        let bed = TestBed(otherwise: .respond(status: 200)) { configuration in
+            configuration.limits.perOrigin = 2
+            configuration.limits.total = 3
+        }
+        let count = 800
+        DispatchQueue.concurrentPerform(iterations: 4) { thread in
+            for index in 0..<(count / 4) {
+                let host = "http://h\((index + thread) % 4).test"
+                let token = bed.loader.perform(.make("/", host: host))
+                if index % 3 == 0 { token.cancel() }
+            }
+        }
+        #expect(await bed.delegate.outcomes(count).count == count)
+        _ = await bed.observer.entries(count)
+        bed.expectNothingLeft()
+    }
+}
