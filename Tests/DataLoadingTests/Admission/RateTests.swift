@@ -36,9 +36,10 @@ import Testing
         bed.clock.advance(by: .seconds(10))
         // The first one met an empty queue.
         let order = bed.starts.map(\.path).dropFirst()
-        #expect(order.prefix(998).enumerated().allSatisfy { index, path in
-            path == (index % 2 == 0 ? order.first : "/one" == order.first ? "/two" : "/one")
-        })
+        #expect(
+            order.prefix(998).enumerated().allSatisfy { index, path in
+                path == (index % 2 == 0 ? order.first : "/one" == order.first ? "/two" : "/one")
+            })
         #expect(bed.starts.count == 1_000)
     }
 

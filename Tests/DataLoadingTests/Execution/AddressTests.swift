@@ -107,14 +107,17 @@ import Testing
         let delegate = RecordingDelegate(
             bodyStream: { InputStream(data: Data("again".utf8)) })
         let bed = Self.bed(
-            [.run { attempt in
-                attempt.takeBody()
-                attempt.fail(.connectRefused)
-            }], delegate: delegate)
-        bed.loader.perform(.make { request in
-            request.method = .post
-            request.body = .oneShot(OneShotStream(InputStream(data: Data("once".utf8))))
-        })
+            [
+                .run { attempt in
+                    attempt.takeBody()
+                    attempt.fail(.connectRefused)
+                }
+            ], delegate: delegate)
+        bed.loader.perform(
+            .make { request in
+                request.method = .post
+                request.body = .oneShot(OneShotStream(InputStream(data: Data("once".utf8))))
+            })
         bed.settle()
         #expect(Self.addresses(bed) == ["10.0.0.1", "10.0.0.2:81"])
         #expect(bed.transport.attempts.last?.takeBody() == Data("again".utf8))

@@ -31,10 +31,11 @@ import Testing
         ]
         for body in bodies {
             let sent = EventRecorder<Data?>()
-            let bed = TestBed(otherwise: .run { attempt in
-                sent.record(attempt.takeBody())
-                attempt.fail(.connectionReset, sent: .written)
-            })
+            let bed = TestBed(
+                otherwise: .run { attempt in
+                    sent.record(attempt.takeBody())
+                    attempt.fail(.connectionReset, sent: .written)
+                })
             bed.loader.perform(Self.put(body))
             #expect(bed.error == .connectionReset)
             #expect(sent.elements == [Data("body".utf8), Data("body".utf8)])
@@ -65,10 +66,12 @@ import Testing
             ScriptedAnswer.respond(status: 503, body: Data("busy".utf8)),
             .fail(.connectionReset, sent: .written),
         ] {
-            let bed = TestBed([.run { attempt in
-                attempt.takeBody()
-                attempt.give(answer)
-            }])
+            let bed = TestBed([
+                .run { attempt in
+                    attempt.takeBody()
+                    attempt.give(answer)
+                }
+            ])
             bed.loader.perform(Self.put(Self.oneShot("once")))
             bed.settle()
             #expect(bed.transport.attempts.count == 1)
@@ -92,10 +95,12 @@ import Testing
     }
 
     @Test func `awaits no owner when nobody can be asked`() async {
-        let bed = TestBed([.run { attempt in
-            attempt.takeBody()
-            attempt.fail(.connectionReset, sent: .written)
-        }])
+        let bed = TestBed([
+            .run { attempt in
+                attempt.takeBody()
+                attempt.fail(.connectionReset, sent: .written)
+            }
+        ])
         await #expect(throws: DataLoaderError.connectionReset) {
             try await bed.loader.response(for: Self.put(Self.oneShot("once")))
         }
@@ -103,10 +108,12 @@ import Testing
 
     // In chunks the response is on its way while the owner would be asked: it is delivered.
     @Test func `delivers in chunks what would need another stream`() {
-        let bed = TestBed([.run { attempt in
-            attempt.takeBody()
-            attempt.give(.respond(status: 503, body: Data("busy".utf8)))
-        }])
+        let bed = TestBed([
+            .run { attempt in
+                attempt.takeBody()
+                attempt.give(.respond(status: 503, body: Data("busy".utf8)))
+            }
+        ])
         var request = Self.put(Self.oneShot("once"))
         request.chunks = true
         bed.loader.perform(request)
@@ -121,10 +128,12 @@ import Testing
             return InputStream(data: Data("again".utf8))
         })
         let bed = TestBed(
-            [.run { attempt in
-                attempt.takeBody()
-                attempt.fail(.connectionReset, sent: .written)
-            }], delegate: delegate)
+            [
+                .run { attempt in
+                    attempt.takeBody()
+                    attempt.fail(.connectionReset, sent: .written)
+                }
+            ], delegate: delegate)
         bed.transport.flush()
         let performed = bed.loader.queue.sync {
             let own = bed.loader.perform(Self.put(Self.oneShot("once")))

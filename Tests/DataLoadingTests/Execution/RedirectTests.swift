@@ -37,11 +37,12 @@ import Testing
         status: Int, method: String, expected: String, keepsBody: Bool
     ) async {
         let bed = TestBed([Self.moved("/b", status)], otherwise: .respond(status: 200))
-        bed.loader.perform(.make { request in
-            request.method = HTTPMethod(rawValue: method)
-            if method != "HEAD" { request.body = .data(Data("body".utf8)) }
-            request.headers = ["Content-Type": "text/plain", "Accept": "x", "Digest": "y"]
-        })
+        bed.loader.perform(
+            .make { request in
+                request.method = HTTPMethod(rawValue: method)
+                if method != "HEAD" { request.body = .data(Data("body".utf8)) }
+                request.headers = ["Content-Type": "text/plain", "Accept": "x", "Digest": "y"]
+            })
         _ = await bed.outcome()
         let second = bed.transport.attempts.last?.request
         #expect(bed.transport.attempts.count == 2)
@@ -64,7 +65,9 @@ import Testing
         }
     }
 
-    @Test(arguments: [["/a"], ["/b", "/a"], ["/b", "/c", "/b"], ["#x"], ["http://ORIGIN.test:80/a"]])
+    @Test(arguments: [
+        ["/a"], ["/b", "/a"], ["/b", "/c", "/b"], ["#x"], ["http://ORIGIN.test:80/a"],
+    ])
     func `never goes round in a circle`(locations: [String]) async {
         let bed = TestBed(locations.map { Self.moved($0) }, otherwise: .respond(status: 200))
         bed.loader.perform(.make("/a"))
@@ -143,17 +146,19 @@ import Testing
     @Test func `is put to a request that asks, each one`() async {
         let asked = EventRecorder<Redirect>()
         let bed = TestBed([Self.moved("/b"), Self.moved("http://other.test/c", 307)])
-        bed.loader.perform(.make("/a") { request in
-            request.redirectPolicy = .ask { redirect in
-                asked.record(redirect)
-                return redirect.count == 0
-            }
-        })
+        bed.loader.perform(
+            .make("/a") { request in
+                request.redirectPolicy = .ask { redirect in
+                    asked.record(redirect)
+                    return redirect.count == 0
+                }
+            })
         _ = await bed.outcome()
         #expect(bed.error == .status(HTTPStatus(rawValue: 307)))
-        #expect(asked.elements.map(\.to.absoluteString) == [
-            "http://origin.test/b", "http://other.test/c",
-        ])
+        #expect(
+            asked.elements.map(\.to.absoluteString) == [
+                "http://origin.test/b", "http://other.test/c",
+            ])
         #expect(asked.elements.map(\.from.path) == ["/a", "/b"])
         #expect(asked.elements.map(\.count) == [0, 1])
     }
@@ -165,12 +170,17 @@ import Testing
             let delegate = RecordingDelegate(
                 bodyStream: { hasAnother ? InputStream(data: Data("again".utf8)) : nil })
             let bed = TestBed(
-                [.run { $0.takeBody(); $0.give(Self.moved("/b", 307)) }],
+                [
+                    .run {
+                        $0.takeBody(); $0.give(Self.moved("/b", 307))
+                    }
+                ],
                 otherwise: .respond(status: 200), delegate: delegate)
-            bed.loader.perform(.make { request in
-                request.method = .post
-                request.body = .oneShot(OneShotStream(InputStream(data: Data("once".utf8))))
-            })
+            bed.loader.perform(
+                .make { request in
+                    request.method = .post
+                    request.body = .oneShot(OneShotStream(InputStream(data: Data("once".utf8))))
+                })
             _ = await bed.outcome()
             #expect(bed.error == (hasAnother ? nil : .status(HTTPStatus(rawValue: 307))))
             #expect(bed.transport.attempts.count == (hasAnother ? 2 : 1))

@@ -96,10 +96,11 @@ import Testing
     @Test func `authorises a POST once more, for it was refused before it was worked on`() async {
         let bed = TestBed(
             [.respond(status: 401), .respond(status: 200)], authorisers: [TestAuthoriser()])
-        bed.loader.perform(.make { request in
-            request.method = .post
-            request.body = .data(Data("x".utf8))
-        })
+        bed.loader.perform(
+            .make { request in
+                request.method = .post
+                request.body = .data(Data("x".utf8))
+            })
         _ = await bed.outcome()
         #expect(bed.error == nil)
         #expect(bed.transport.attempts.count == 2)

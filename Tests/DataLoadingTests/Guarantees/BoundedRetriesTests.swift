@@ -30,7 +30,8 @@ import Testing
         bed.expectNothingLeft()
     }
 
-    @Test func `successes fill the budget again, one by one, and retries that succeed cost nothing`() {
+    @Test
+    func `successes fill the budget again, one by one, and retries that succeed cost nothing`() {
         let bed = TestBed()
         func run(_ answers: [ScriptedAnswer]) -> Int {
             let before = bed.transport.attempts.count

@@ -100,7 +100,9 @@ import Testing
     }
 
     // Cancel while: inside a delegate callback.
-    @Test func `may come from inside any call of the delegate, and is the last that is heard`() async {
+    @Test func `may come from inside any call of the delegate, and is the last that is heard`()
+        async
+    {
         for index in 0..<4 {
             let token = Locked<CancellationToken?>(nil)
             let count = Locked(0)

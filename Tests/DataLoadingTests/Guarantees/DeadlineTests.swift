@@ -58,10 +58,11 @@ import Testing
 
     @Test func `holds in chunks too when it is set`() async {
         let bed = TestBed()
-        bed.loader.perform(.make { request in
-            request.chunks = true
-            request.timeout = .seconds(3)
-        })
+        bed.loader.perform(
+            .make { request in
+                request.chunks = true
+                request.timeout = .seconds(3)
+            })
         let attempt = await bed.attempt(0)
         attempt.sendHead(status: 200)
         attempt.send(patternBytes(10))
@@ -94,10 +95,11 @@ import Testing
         let bed = TestBed(authorisers: [authoriser]) { configuration in
             configuration.rateLimiter = RateLimiter(defaultRequestsPerSecond: 0.5)
         }
-        bed.loader.perform(.make { request in
-            request.timeout = .seconds(12)
-            request.retryPolicy = .constant(.seconds(3), maximumRetries: 9)
-        })
+        bed.loader.perform(
+            .make { request in
+                request.timeout = .seconds(12)
+                request.retryPolicy = .constant(.seconds(3), maximumRetries: 9)
+            })
         _ = await authoriser.held(1)
         bed.advance(.seconds(2))
         authoriser.grant(0)

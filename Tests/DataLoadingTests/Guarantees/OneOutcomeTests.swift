@@ -124,7 +124,9 @@ import Testing
 
     // CN-05: every status is a response; 200 to 299 are successes.
     @Test func `keeps any status, and takes 200 to 299 for a success`() {
-        let codes = [100, 199, 200, 204, 206, 299, 300, 304, 400, 401, 403, 404, 418, 500, 599, 999]
+        let codes = [
+            100, 199, 200, 204, 206, 299, 300, 304, 400, 401, 403, 404, 418, 500, 599, 999,
+        ]
         for code in codes {
             let bed = TestBed([.respond(status: code, body: Data("b".utf8))])
             bed.loader.perform(.make())
@@ -159,16 +161,18 @@ import Testing
         queue.setSpecific(key: key, value: true)
         let inside = Locked(0)
         let overlaps = Locked(0)
-        let delegate = RecordingDelegate(supportsChunks: true, onEvent: { _ in
-            let isAlone = inside.withLock { inside in
-                inside += 1
-                return inside == 1
-            }
-            if !isAlone || DispatchQueue.getSpecific(key: key) != true {
-                overlaps.withLock { $0 += 1 }
-            }
-            inside.withLock { $0 -= 1 }
-        })
+        let delegate = RecordingDelegate(
+            supportsChunks: true,
+            onEvent: { _ in
+                let isAlone = inside.withLock { inside in
+                    inside += 1
+                    return inside == 1
+                }
+                if !isAlone || DispatchQueue.getSpecific(key: key) != true {
+                    overlaps.withLock { $0 += 1 }
+                }
+                inside.withLock { $0 -= 1 }
+            })
         let bed = TestBed(
             otherwise: .respond(status: 200, body: patternBytes(100)), delegate: delegate,
             delegateQueue: queue)
@@ -190,7 +194,8 @@ import Testing
         #expect(heard == order.map { requests[$0].uniqueIdentifier })
     }
 
-    @Test func `lists the requests that have no outcome yet, oldest first, without their own end`() {
+    @Test func `lists the requests that have no outcome yet, oldest first, without their own end`()
+    {
         let seen = Locked<[[String]]>([])
         let loader = Locked<DataLoader?>(nil)
         let delegate = RecordingDelegate(onEvent: { _ in

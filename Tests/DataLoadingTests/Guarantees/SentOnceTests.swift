@@ -15,12 +15,13 @@ import Testing
             if Bool.random(using: &generator) {
                 bed.service.resolver.setAddresses(["10.0.0.1", "10.0.0.2"], forHost: "origin.test")
             }
-            bed.loader.perform(.make { request in
-                request.method = [.post, .patch].randomElement(using: &generator) ?? .post
-                request.retryPolicy = .immediately(maximumRetries: 10)
-                request.waitsForConnectivity = Bool.random(using: &generator)
-                request.body = .data(Data("body".utf8))
-            })
+            bed.loader.perform(
+                .make { request in
+                    request.method = [.post, .patch].randomElement(using: &generator) ?? .post
+                    request.retryPolicy = .immediately(maximumRetries: 10)
+                    request.waitsForConnectivity = Bool.random(using: &generator)
+                    request.body = .data(Data("body".utf8))
+                })
             var written = 0
             for index in 0..<30 where bed.transport.attempts.count > index {
                 let attempt = bed.transport.attempts[index]

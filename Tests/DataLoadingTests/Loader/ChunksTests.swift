@@ -54,10 +54,11 @@ import Testing
                 .respond(status: 401, body: Data("who".utf8)),
                 .respond(status: 200, body: Data("here".utf8)),
             ], authorisers: [TestAuthoriser()])
-        bed.loader.perform(.make { request in
-            request.chunks = true
-            request.retryPolicy = .immediately(maximumRetries: 1)
-        })
+        bed.loader.perform(
+            .make { request in
+                request.chunks = true
+                request.retryPolicy = .immediately(maximumRetries: 1)
+            })
         _ = await bed.outcome()
         #expect(bed.delegate.events.count == 3)
         #expect(bed.delegate.body == Data("here".utf8))
@@ -67,10 +68,11 @@ import Testing
     // Retry: chunks already delivered.
     @Test func `once delivered, rule out any retry`() async {
         let bed = TestBed()
-        bed.loader.perform(.make { request in
-            request.chunks = true
-            request.retryPolicy = .immediately(maximumRetries: 5)
-        })
+        bed.loader.perform(
+            .make { request in
+                request.chunks = true
+                request.retryPolicy = .immediately(maximumRetries: 5)
+            })
         let attempt = await bed.attempt(0)
         attempt.sendHead(status: 200)
         attempt.send(patternBytes(5))

@@ -89,7 +89,9 @@ import Testing
     }
 
     @Test func `says what is no URL without showing it`() {
-        let line = Self.line(.text) { $0.request.url = testURL("http://user:canary@h/canary?canary") }
+        let line = Self.line(.text) {
+            $0.request.url = testURL("http://user:canary@h/canary?canary")
+        }
         #expect(line.contains("(invalid URL)"))
         #expect(!line.contains("canary"))
     }

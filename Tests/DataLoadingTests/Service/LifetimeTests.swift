@@ -50,7 +50,8 @@ import Testing
         }
     }
 
-    @Test func `returns two seconds after the grace period when a delegate queue is blocked`() async {
+    @Test func `returns two seconds after the grace period when a delegate queue is blocked`() async
+    {
         let queue = DispatchQueue(label: "blocked")
         let bed = TestBed(delegateQueue: queue)
         bed.loader.perform(.make())
