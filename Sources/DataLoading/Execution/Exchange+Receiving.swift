@@ -61,7 +61,8 @@ extension Exchange {
         }
     }
 
-    private func pauseAttempt(turn: Int) {
+    /// Holds the transfer of a turn back until there is room again.
+    func pauseAttempt(turn: Int) {
         guard let task = state.withLock({ $0.attempt(turn: turn)?.task }) else { return }
         task.pause()
         // Whoever made room since the window was full has asked to go on too early.

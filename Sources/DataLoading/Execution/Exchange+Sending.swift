@@ -64,8 +64,13 @@ extension Exchange {
         let isCurrent = state.withLock { state in
             state.updateAttempt(turn: plan.turn) { $0.task = task }
         }
-        // The load ended while the transport started; an attempt that has ended does not mind.
-        if !isCurrent { task.cancel() }
+        if isCurrent {
+            // The window filled up before there was anything to pause.
+            if recipient.isFull { pauseAttempt(turn: plan.turn) }
+        } else {
+            // The load ended while the transport started; an attempt that has ended does not mind.
+            task.cancel()
+        }
         return nil
     }
 

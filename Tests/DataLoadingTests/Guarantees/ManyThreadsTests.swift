@@ -28,18 +28,20 @@ import Testing
             DispatchQueue.concurrentPerform(iterations: 4) { thread in
                 var generator = SeededGenerator(seed: seed &* 10 &+ UInt64(thread))
                 for _ in 0..<40 {
-                    let token = bed.loader.perform(.make("/\(thread)") { request in
-                        request.chunks = Bool.random(using: &generator)
-                        request.timeout = Bool.random(using: &generator) ? .seconds(30) : nil
-                    })
+                    let token = bed.loader.perform(
+                        .make("/\(thread)") { request in
+                            request.chunks = Bool.random(using: &generator)
+                            request.timeout = Bool.random(using: &generator) ? .seconds(30) : nil
+                        })
                     performed.withLock { $0 += 1 }
                     switch Int.random(in: 0..<8, using: &generator) {
                     case 0..<3: token.cancel()
                     case 3: bed.clock.advance(by: ms(Int64.random(in: 0...900, using: &generator)))
                     case 4 where thread == 0: bed.loader.cancelAllLoads()
-                    case 5: bed.service.rateLimiter.setRequestsPerSecond(
-                        Bool.random(using: &generator) ? 50 : nil,
-                        for: testURL("http://origin.test"))
+                    case 5:
+                        bed.service.rateLimiter.setRequestsPerSecond(
+                            Bool.random(using: &generator) ? 50 : nil,
+                            for: testURL("http://origin.test"))
                     default: _ = bed.loader.currentRequests
                     }
                 }

@@ -87,7 +87,8 @@ private final class RandomScript {
         case 5:
             bed.service.rateLimiter.setRequestsPerSecond(5, for: testURL("http://origin.test/a"))
         case 6: bed.factory.isOffline.toggle()
-        default: if Int.random(in: 0..<4, using: &generator) == 0 { bed.service.invalidateAndCancel() }
+        default:
+            if Int.random(in: 0..<4, using: &generator) == 0 { bed.service.invalidateAndCancel() }
         }
     }
 
@@ -97,15 +98,16 @@ private final class RandomScript {
         let host = hosts.randomElement(using: &generator) ?? hosts[0]
         performed += 1
         tokens.append(
-            bed.loader.perform(.make(path, host: host) { request in
-                request.chunks = Bool.random(using: &generator)
-                request.method = Bool.random(using: &generator) ? .get : .post
-                request.priority = Priority.allCases.randomElement(using: &generator) ?? .normal
-                if Bool.random(using: &generator) {
-                    request.timeout = ms(Int64.random(in: 0...30_000, using: &generator))
-                }
-                request.waitsForConnectivity = Int.random(in: 0..<4, using: &generator) == 0
-            }))
+            bed.loader.perform(
+                .make(path, host: host) { request in
+                    request.chunks = Bool.random(using: &generator)
+                    request.method = Bool.random(using: &generator) ? .get : .post
+                    request.priority = Priority.allCases.randomElement(using: &generator) ?? .normal
+                    if Bool.random(using: &generator) {
+                        request.timeout = ms(Int64.random(in: 0...30_000, using: &generator))
+                    }
+                    request.waitsForConnectivity = Int.random(in: 0..<4, using: &generator) == 0
+                }))
     }
 
     private func drive() {
@@ -131,11 +133,14 @@ private final class RandomScript {
     }
 
     private var status: Int {
-        [200, 200, 204, 301, 307, 401, 401, 404, 429, 500, 503].randomElement(using: &generator) ?? 200
+        [200, 200, 204, 301, 307, 401, 401, 404, 429, 500, 503].randomElement(using: &generator)
+            ?? 200
     }
 
     private func answer() {
-        guard let index = authoriser.heldNow.indices.randomElement(using: &generator) else { return }
+        guard let index = authoriser.heldNow.indices.randomElement(using: &generator) else {
+            return
+        }
         Bool.random(using: &generator) ? authoriser.grant(index) : authoriser.refuse(index)
     }
 

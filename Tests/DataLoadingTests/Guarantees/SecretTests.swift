@@ -20,16 +20,21 @@ import Testing
             .change { request in
                 request.headers["X-Api-Key"] = "canary"
                 request.headers.add("canary", for: "Cookie")
-            }, requires: { $0.url.host() == "origin.test" && $0.url.port == nil && $0.url.scheme == "http" })
+            },
+            requires: {
+                $0.url.host() == "origin.test" && $0.url.port == nil && $0.url.scheme == "http"
+            })
         let bed = TestBed(
             [.respond(status: 307, headers: ["Location": location])],
             otherwise: .respond(status: 200), authorisers: [authoriser])
-        bed.loader.perform(.make("/a") { request in
-            for name in ["Authorization", "Cookie", "Proxy-Authorization", "Origin", "Referer"] {
-                request.headers[name] = "canary"
-            }
-            request.headers["Accept"] = "x"
-        })
+        bed.loader.perform(
+            .make("/a") { request in
+                for name in ["Authorization", "Cookie", "Proxy-Authorization", "Origin", "Referer"]
+                {
+                    request.headers[name] = "canary"
+                }
+                request.headers["Accept"] = "x"
+            })
         let second = await bed.attempt(1).request
         #expect(!second.headers.fields.contains { $0.value.contains("canary") })
         #expect(second.headers["Accept"] == "x")
@@ -59,23 +64,26 @@ import Testing
         let origins = ["http://a.test", "https://a.test", "http://b.test", "http://a.test:8080"]
         for seed in UInt64(1)...300 {
             var generator = SeededGenerator(seed: seed)
-            let authoriser = TestAuthoriser(.change { request in
-                let origin = (try? RequestTarget(request.url))?.origin
-                request.headers["X-Secret"] = "for \(origin.map { "\($0)" } ?? "nobody")"
-            })
+            let authoriser = TestAuthoriser(
+                .change { request in
+                    let origin = (try? RequestTarget(request.url))?.origin
+                    request.headers["X-Secret"] = "for \(origin.map { "\($0)" } ?? "nobody")"
+                })
             let hops = (0..<Int.random(in: 1...10, using: &generator)).map { hop in
                 ScriptedAnswer.respond(
                     status: [301, 302, 303, 307, 308].randomElement(using: &generator) ?? 302,
                     headers: [
                         "Location": Bool.random(using: &generator)
-                            ? "/\(hop)" : (origins.randomElement(using: &generator) ?? "") + "/\(hop)"
+                            ? "/\(hop)"
+                            : (origins.randomElement(using: &generator) ?? "") + "/\(hop)"
                     ])
             }
             let bed = TestBed(hops, otherwise: .respond(status: 200), authorisers: [authoriser])
-            bed.loader.perform(.make("/a", host: "http://a.test") { request in
-                request.headers["Authorization"] = "for http://a.test:80"
-                request.headers["Cookie"] = "for http://a.test:80"
-            })
+            bed.loader.perform(
+                .make("/a", host: "http://a.test") { request in
+                    request.headers["Authorization"] = "for http://a.test:80"
+                    request.headers["Cookie"] = "for http://a.test:80"
+                })
             _ = await bed.outcome()
             for attempt in bed.transport.attempts {
                 let origin = (try? RequestTarget(attempt.request.url))?.origin
@@ -104,7 +112,8 @@ import Testing
             .respond(
                 status: 200, headers: ["Set-Cookie": "canary", "Location": "canary"],
                 body: Data("canary".utf8)),
-            .respond(status: 401, headers: ["WWW-Authenticate": "canary"], body: Data("canary".utf8)),
+            .respond(
+                status: 401, headers: ["WWW-Authenticate": "canary"], body: Data("canary".utf8)),
             .respond(status: 302, headers: ["Location": "http://user:canary@x/?canary"]),
             .fail(.dns), .fail(.connectionReset, sent: .written), .fail(.cancelled),
         ]
@@ -116,7 +125,9 @@ import Testing
                     let authoriser = TestAuthoriser(
                         .change { request in
                             request.headers["X-Token"] = "canary"
-                            request.url.append(queryItems: [URLQueryItem(name: "t", value: "canary")])
+                            request.url.append(queryItems: [
+                                URLQueryItem(name: "t", value: "canary")
+                            ])
                         })
                     let bed = TestBed(otherwise: answer, authorisers: [authoriser])
                     bed.service.addConsumptionObserver(logger, on: DispatchQueue(label: "log"))

@@ -26,7 +26,7 @@ import Testing
     @Test func `writes words and figures for people`() {
         #expect(
             Self.line(.text) == """
-                test GET https://api.test:443/feed?… 200 attempts=2 down=5000000000 up=42 \
+                test GET https://api.test/feed?… 200 attempts=2 down=5000000000 up=42 \
                 time=1.234s waiting=0.5s
 
                 """)
@@ -46,12 +46,26 @@ import Testing
             return
         }
         #expect(object["http.request.method"] == .string("GET"))
-        #expect(object["url.full"] == .string("https://api.test:443/feed?…"))
+        #expect(object["url.full"] == .string("https://api.test/feed?…"))
         #expect(object["http.response.status_code"] == .number(200))
         #expect(object["error.type"] == .string("404"))
         #expect(object["bytes.down"] == .number(5_000_000_000))
         #expect(object["http.request.resend_count"] == .number(1))
         #expect(object["seconds"] == .number(1.234))
+    }
+
+    @Test(
+        arguments: [
+            (HTTPStatus.ok, nil, "200 attempts"), (.none, .dns, "- dns attempts"),
+            (.notFound, .status(.notFound), "404 attempts"),
+            (.ok, .cancelled, "200 cancelled attempts"),
+        ] as [(HTTPStatus, DataLoaderError?, String)])
+    func `says a status once`(status: HTTPStatus, error: DataLoaderError?, words: String) {
+        let line = Self.line(.text) { response in
+            response.statusCode = status
+            response.error = error
+        }
+        #expect(line.hasPrefix("test GET https://api.test/feed?… \(words)=2 down="))
     }
 
     // P14's spirit: any string gives a line, and one line only.
@@ -75,7 +89,9 @@ import Testing
     }
 
     @Test func `says what is no URL without showing it`() {
-        let line = Self.line(.text) { $0.request.url = testURL("http://user:canary@h/canary?canary") }
+        let line = Self.line(.text) {
+            $0.request.url = testURL("http://user:canary@h/canary?canary")
+        }
         #expect(line.contains("(invalid URL)"))
         #expect(!line.contains("canary"))
     }

@@ -60,10 +60,12 @@ import Testing
         report.headBytesReceived = .max
         report.bodyBytesReceived = .max
         report.bodyBytesSent = 5_000_000_000
-        let bed = TestBed([.run { [report] attempt in
-            attempt.setReport(report)
-            attempt.give(.respond(status: 200))
-        }])
+        let bed = TestBed([
+            .run { [report] attempt in
+                attempt.setReport(report)
+                attempt.give(.respond(status: 200))
+            }
+        ])
         bed.loader.perform(.make())
         let entry = await bed.observer.entries(1)[0]
         #expect(entry.bytesDownloaded == .max)

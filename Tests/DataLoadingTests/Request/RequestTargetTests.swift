@@ -12,13 +12,19 @@ import Testing
         ("http://h", "http://h:80", "/"), ("HTTP://H.Test/", "http://h.test:80", "/"),
         ("https://h/a/b?c=d#e", "https://h:443", "/a/b?c=d"), ("http://h?x", "http://h:80", "/?x"),
         ("http://h#x", "http://h:80", "/"), ("http://h:8080/", "http://h:8080", "/"),
-        ("http://h:/x", "http://h:80", "/x"), ("https://[2001:DB8::1]/", "https://[2001:db8::1]:443", "/"),
-        ("http://[::1]:81/a", "http://[::1]:81", "/a"), ("http://1.2.3.4/", "http://1.2.3.4:80", "/"),
+        ("http://h:/x", "http://h:80", "/x"),
+        ("https://[2001:DB8::1]/", "https://[2001:db8::1]:443", "/"),
+        ("http://[::1]:81/a", "http://[::1]:81", "/a"),
+        ("http://1.2.3.4/", "http://1.2.3.4:80", "/"),
         ("http://h./", "http://h.:80", "/"), ("http://a_b-c.d/", "http://a_b-c.d:80", "/"),
-        ("http://h/%2F%00?%", "http://h:80", "/%2F%00?%"), ("http://h/a//b/../c", "http://h:80", "/a//b/../c"),
-        ("http://h/;a=b:c@d", "http://h:80", "/;a=b:c@d"), ("http://h:065535/", "http://h:65535", "/"),
+        ("http://h/%2F%00?%", "http://h:80", "/%2F%00?%"),
+        ("http://h/a//b/../c", "http://h:80", "/a//b/../c"),
+        ("http://h/;a=b:c@d", "http://h:80", "/;a=b:c@d"),
+        ("http://h:065535/", "http://h:65535", "/"),
     ])
-    func `reads origin and target as they stand`(text: String, origin: String, target: String) throws {
+    func `reads origin and target as they stand`(text: String, origin: String, target: String)
+        throws
+    {
         let read = try RequestTarget(text: text)
         #expect(read.origin.description == origin)
         #expect(read.pathAndQuery == target)
@@ -43,10 +49,11 @@ import Testing
         #expect(throws: fault) { try RequestTarget(text: text) }
     }
 
-    @Test(arguments: [
-        ("http://h/", nil), ("http://h/a", "a"), ("http://h/a/b", "a"), ("http://h/a?b/c", "a"),
-        ("http://h?a/b", nil), ("http://h//a", nil), ("http://h/%2Fa/", "%2Fa"),
-    ] as [(String, String?)])
+    @Test(
+        arguments: [
+            ("http://h/", nil), ("http://h/a", "a"), ("http://h/a/b", "a"), ("http://h/a?b/c", "a"),
+            ("http://h?a/b", nil), ("http://h//a", nil), ("http://h/%2Fa/", "%2Fa"),
+        ] as [(String, String?)])
     func `tells the first component of the path`(text: String, expected: String?) throws {
         #expect(try RequestTarget(text: text).firstPathComponent.map(String.init) == expected)
     }

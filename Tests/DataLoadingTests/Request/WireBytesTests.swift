@@ -72,7 +72,9 @@ import Testing
     @Test(arguments: UInt8.min...UInt8.max)
     func `lets only visible ASCII through as path, query and host`(byte: UInt8) {
         let text = Self.string(byte)
-        for url in ["http://origin.test/\(text)?x", "http://origin.test/?\(text)", "http://\(text)/"] {
+        for url in [
+            "http://origin.test/\(text)?x", "http://origin.test/?\(text)", "http://\(text)/",
+        ] {
             guard let url = URL(string: url) else { continue }
             guard case .success(let request) = Self.perform({ $0.url = url }) else { continue }
             let sent = request.url.absoluteString
@@ -120,7 +122,10 @@ import Testing
         bed.loader.perform(.make())
         bed.loader.perform(.make { $0.headers["user-agent"] = "mine" })
         let attempts = await bed.transport.attempts(2)
-        #expect(attempts.map { $0.request.headers.values(for: "User-Agent") } == [["daemon/1"], ["mine"]])
+        #expect(
+            attempts.map { $0.request.headers.values(for: "User-Agent") } == [
+                ["daemon/1"], ["mine"],
+            ])
     }
 
     private static func fault(_ change: (inout DataLoaderRequest) -> Void) -> RequestFault? {

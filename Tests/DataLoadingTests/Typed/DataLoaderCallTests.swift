@@ -155,9 +155,10 @@ import Testing
         #expect(items.elements.map(\.value) == [Item(name: "x"), nil])
         #expect(items.elements.last?.error is DecodingError)
         let list: JSONValue = .array([.number(1), .null, .bool(true), .string("s")])
-        #expect(values.elements.map(\.value) == [
-            .object(["name": .string("x"), "list": list]), nil,
-        ])
+        #expect(
+            values.elements.map(\.value) == [
+                .object(["name": .string("x"), "list": list]), nil,
+            ])
     }
 
     private struct Failing: ResponseSerializer {
