@@ -12,33 +12,43 @@ struct Summary {
 
     var lines: [String] {
         let title = "FeedDaemon ran for \(elapsed.text(decimals: 1))."
-        return ["", title, ""] + table.lines
-            + [
-                "",
-                "The last three columns are what a load waited on average: for a slot, which the rate,",
-                "Retry-After or a free connection gives; between two attempts; for its authoriser.",
-            ] + (findings.isEmpty ? [] : [""] + findings)
+        let parts = [[title], costs.lines, waits.lines, findings]
+        return [""] + parts.filter { !$0.isEmpty }.joined(separator: [""])
     }
 
-    private var table: TextTable {
-        var table = TextTable([
-            ("feature", .left), ("loads", .right), ("ok", .right), ("failed", .right),
-            ("cancelled", .right), ("retries", .right), ("chunks", .right), ("down", .right),
-            ("up", .right), ("slot", .right), ("pause", .right), ("token", .right),
-        ])
-        for name in board.names { table.add(cells(name, board.tally(of: name))) }
+    /// Each load once, by how it ended, and what all of them moved.
+    private var costs: TextTable {
+        table(
+            titles: [
+                "feature", "loads", "ok", "failed", "cancelled", "retries", "chunks", "down", "up",
+            ]
+        ) { tally in
+            let counts = [
+                tally.loads, tally.succeeded, tally.failed, tally.cancelled, tally.retries,
+                tally.chunks,
+            ]
+            return counts.map(String.init) + [tally.bytesDown.bytes, tally.bytesUp.bytes]
+        }
+    }
+
+    /// What held loads up before anything of them was sent.
+    private var waits: TextTable {
+        table(
+            titles: [
+                "mean wait of a load", "for its slot", "before a retry", "for a token", "together",
+            ]
+        ) { tally in
+            let waits = [tally.slotTime, tally.pauseTime, tally.tokenTime].map(tally.mean)
+            return (waits + [tally.meanWait]).map(\.milliseconds)
+        }
+    }
+
+    private func table(titles: [String], _ cells: (Tally) -> [String]) -> TextTable {
+        var table = TextTable(titles.map { ($0, $0 == titles.first ? .left : .right) })
+        for name in board.names { table.add([name] + cells(board.tally(of: name))) }
         table.addRule()
-        table.add(cells("total", board.total))
+        table.add(["all"] + cells(board.total))
         return table
-    }
-
-    private func cells(_ name: String, _ tally: Tally) -> [String] {
-        [
-            name, "\(tally.loads)", "\(tally.succeeded)", "\(tally.failed)", "\(tally.cancelled)",
-            "\(tally.retries)", "\(tally.chunks)", tally.bytesDown.bytes, tally.bytesUp.bytes,
-            tally.mean(tally.slotTime).milliseconds, tally.mean(tally.pauseTime).milliseconds,
-            tally.mean(tally.tokenTime).milliseconds,
-        ]
     }
 
     private var findings: [String] {

@@ -6,49 +6,45 @@ enum Program {
     /// What a mistake in arguments or configuration ends the program with.
     static let mistake: Int32 = 2
 
-    /// The scenario is over after this time, however long the daemon runs.
-    private static let longestScenario = Duration.seconds(10)
-
     static func run(_ words: [String]) async -> Int32 {
-        do {
-            switch try Arguments.parse(words) {
-            case .help: Console.write(Usage.text + "\n")
-            case .run(let options): try await run(options)
-            }
+        let wire = Wire()
+        switch prepare(words, wire) {
+        case .nothing(let status):
+            return status
+        case .run(let run):
+            let signals = SignalWatch(wire: wire)
+            await run.daemon.run(for: run.duration, alongside: run.scenario)
+            signals.end()
+            run.scenario?.origin.stop()
             return 0
-        } catch let error as Arguments.Mistake {
-            Console.complain("\(error.message); see --help")
-            return mistake
-        } catch let error as ConfigurationError {
-            Console.complain("\(error)")
-            return mistake
-        } catch {
-            Console.complain("cannot start its origin: \(error)")
-            return 1
         }
     }
 
-    private static func run(_ options: Arguments.Options) async throws {
-        let wire = Wire()
-        // A log on the same terminal would tear a status that is drawn in place.
-        let draws = Console.outputIsTerminal && (options.log == nil || !Console.errorIsTerminal)
-        let screen = Screen(isTerminal: draws)
-        let signals = SignalWatch(wire: wire)
-        defer { signals.end() }
+    /// What is to be done: all that can go wrong goes wrong before anything has started.
+    private enum Work {
+        case run(Run)
+        /// Nothing but to exit with a status.
+        case nothing(Int32)
+    }
 
-        if let file = options.file {
-            let configuration = try ConfigurationFile.read(file)
-            let daemon = Daemon(configuration, wire: wire, screen: screen, log: options.log)
-            await daemon.run(for: options.duration)
-            return
+    private static func prepare(_ words: [String], _ wire: Wire) -> Work {
+        do {
+            switch try Arguments.parse(words) {
+            case .help:
+                Console.write(Usage.text + "\n")
+                return .nothing(0)
+            case .run(let options):
+                return .run(try Run(options, wire))
+            }
+        } catch let error as Arguments.Mistake {
+            Console.complain("\(error.message); see --help")
+            return .nothing(mistake)
+        } catch let error as ConfigurationError {
+            Console.complain("\(error)")
+            return .nothing(mistake)
+        } catch {
+            Console.complain("cannot start its origin: \(error)")
+            return .nothing(1)
         }
-        let length = min(options.duration, longestScenario)
-        let origin = try EmbeddedOrigin()
-        defer { origin.stop() }
-        let daemon = Daemon(
-            origin.configuration(for: length), wire: wire, screen: screen, log: options.log)
-        await daemon.run(
-            for: options.duration,
-            alongside: Scenario(origin: origin, length: length, wire: wire))
     }
 }

@@ -87,35 +87,37 @@ extension Exchange {
 
     /// Tells the observers once the outcome is handed over and no attempt is open any more.
     func reportIfEnded() {
-        let report = state.withLock { state -> (DataLoaderResponse?, LoadMetrics)? in
+        var response: DataLoaderResponse?
+        let isOver = state.withLock { state in
             guard state.progress.isHandedOver, !state.progress.isReported,
                 state.progress.openTurns.isEmpty
-            else { return nil }
+            else { return false }
             state.progress.isReported = true
-            defer { state.progress.handed = nil }
-            return (state.progress.handed, state.progress.metrics)
-        }
-        guard let (response, metrics) = report else { return }
-        if var response {
             // A cancelled attempt's bytes are known only now.
-            response.metrics = metrics
-            runtime.observers.notify(response)
+            state.progress.handed?.metrics = state.progress.metrics
+            swap(&response, &state.progress.handed)
+            return true
         }
+        guard isOver else { return }
+        if let response { runtime.observers.notify(response) }
         runtime.ledger.loadEnded()
     }
 
     /// The response as it stands.
     func response(error: DataLoaderError?) -> DataLoaderResponse {
-        let progress = state.withLock { $0.progress }
-        let delay = progress.head.flatMap {
-            RetryAfter.delay(in: $0.headers, date: runtime.timekeeper.date)
-        }
+        state.withLock { $0.progress.response(error: error, timekeeper: runtime.timekeeper) }
+    }
+}
+
+extension LoadProgress {
+    fileprivate func response(
+        error: DataLoaderError?, timekeeper: any Timekeeper
+    ) -> DataLoaderResponse {
+        let delay = head.flatMap { RetryAfter.delay(in: $0.headers, date: timekeeper.date) }
         return DataLoaderResponse(
-            request: progress.original, error: error, statusCode: progress.head?.status ?? .none,
-            headers: progress.head?.headers ?? HTTPHeaders(),
-            resolvedURL: progress.head == nil ? nil : progress.base.url,
-            retryAfter: delay.map { runtime.timekeeper.date.addingTimeInterval($0.inSeconds) },
-            body: progress.body, requestTime: progress.metrics.totalTime,
-            metrics: progress.metrics)
+            request: original, error: error, statusCode: head?.status ?? .none,
+            headers: head?.headers ?? HTTPHeaders(), resolvedURL: head == nil ? nil : base.url,
+            retryAfter: delay.map { timekeeper.date.addingTimeInterval($0.inSeconds) },
+            body: body, requestTime: metrics.totalTime, metrics: metrics)
     }
 }

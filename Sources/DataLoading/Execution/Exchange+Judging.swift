@@ -6,10 +6,12 @@ import Foundation
 extension Exchange {
     /// What becomes of a response, from its head alone.
     func judge(_ head: ResponseHead) -> Attempt.Verdict {
+        // Most responses: not worth the copy that the others are judged by.
+        let hasPolicy = state.withLock { $0.progress.base.retryPolicy != nil }
+        if head.status.isSuccess && !hasPolicy { return .deliver }
         let progress = state.withLock { $0.progress }
         guard let target = progress.target else { return .deliver }
         noteRetryAfter(head, target)
-        if head.status.isSuccess && progress.base.retryPolicy == nil { return .deliver }
         if let verdict = reauthorisation(head, progress) { return verdict }
         if let verdict = redirection(head, progress, target) { return verdict }
         return retry(head, progress, target)

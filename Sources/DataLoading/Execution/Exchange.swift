@@ -64,8 +64,8 @@ final class Exchange: Sendable {
         case authoriseAgain(ResponseHead)
         /// Wait before another attempt.
         case pause(Duration)
-        /// Go where a redirect leads.
-        case follow(Redirection.Next)
+        /// Go where a redirect leads; indirect, because every load copies steps and few redirect.
+        indirect case follow(Redirection.Next)
         /// Ask the owner for a body that was used up, and end with an outcome if there is none.
         indirect case renewBody(then: Step, otherwise: DataLoaderError?)
         /// End, with an error or with the response that is there.

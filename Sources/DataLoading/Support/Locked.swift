@@ -30,6 +30,8 @@ package struct Locked<Value>: @unchecked Sendable {
     ) throws(Failure) -> sending Result {
         _ = storage.withUnsafeMutablePointerToElements(pthread_mutex_lock)
         defer { _ = storage.withUnsafeMutablePointerToElements(pthread_mutex_unlock) }
-        return try body(&storage.header)
+        // By its address: the lock is proof enough of exclusion, which `header` has tracked as well.
+        let value = storage.withUnsafeMutablePointerToHeader { $0 }
+        return try body(&value.pointee)
     }
 }

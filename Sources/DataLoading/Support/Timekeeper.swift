@@ -23,15 +23,9 @@ package protocol Alarm: AnyObject, Sendable {
     func cancel()
 }
 
-/// The machine's own time: `ContinuousClock`, which also counts while the machine sleeps.
+/// The machine's own time: as `ContinuousClock` has it, which also counts while the machine sleeps.
 package struct SystemTimekeeper: Timekeeper {
-    private static let origin = ContinuousClock.now
-
     package init() {}
-
-    package var now: Instant {
-        Instant(nanoseconds: (ContinuousClock.now - Self.origin).wholeNanoseconds)
-    }
 
     package var date: Date { Date() }
 

@@ -137,6 +137,5 @@ func bootstrapShared() throws {
         let loader = factory.makeDataLoader(delegate: reader)
         let token = loader.perform(DataLoaderRequest(url: url, sourceIdentifier: "feed"))
         token.cancel()
-        #expect(token.isCancelled)
     }
 }

@@ -12,7 +12,7 @@ import Testing
         #expect(run.status == 0)
         #expect(run.errors.isEmpty)
         #expect(run.output.contains("FeedDaemon ran for "))
-        for name in ["catalogue", "artwork", "events", "session", "total"] {
+        for name in ["catalogue", "artwork", "events", "session", "all"] {
             #expect(run.output.split(separator: "\n").contains { $0.hasPrefix(name) })
         }
         #expect(!run.output.contains("\u{1B}"))

@@ -32,7 +32,7 @@ import Testing
         }
     }
 
-    @Test(arguments: [0.5, 0, -3, -Double.infinity, Double.nan, 1])
+    @Test(arguments: [0.5, 0, -3, -Double.infinity, .nan, 1])
     func `it never shrinks`(growth: Double) {
         var timer = ExponentialTimer(
             initialTime: .seconds(2), maxTime: .seconds(60), jitter: .none, growth: growth)

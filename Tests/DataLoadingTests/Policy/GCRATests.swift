@@ -54,6 +54,8 @@ import Testing
     @Test func `a burst starts at once, the rest one by one`() throws {
         let starts = Self.starts(try Self.rate(10, burst: 3), until: 300_000_000)
         #expect(starts == [0, 0, 0, 100_000_000, 200_000_000])
+        let thirds = Self.starts(try Self.rate(3, burst: 3), until: 900_000_000)
+        #expect(thirds == [0, 0, 0, 333_333_334, 666_666_667])
         let single = Self.starts(try Self.rate(10, burst: -4), until: 150_000_000)
         #expect(single == [0, 100_000_000])
     }

@@ -6,64 +6,69 @@
     import Foundation
     import Testing
 
-    /// That nothing is left right after `stop()`, and much fits before: each test has a process.
-    @Suite struct LoopbackBaselineTests {
-        @Test func `leaves no thread and no descriptor behind`() async {
-            await #expect(processExitsWith: .success) {
-                try Self.useServer()
-                let threads = Self.threadCount
-                let descriptors = Self.descriptorCount
-                for _ in 0..<200 {
+    extension SocketTests {
+        /// That nothing is left right after `stop()`, and much fits before: each test has a process.
+        @Suite struct LoopbackBaselineTests {
+            @Test func `leaves no thread and no descriptor behind`() async {
+                await #expect(processExitsWith: .success) {
                     try Self.useServer()
-                    guard Self.threadCount <= threads else { exit(1) }
-                    guard Self.descriptorCount == descriptors else { exit(2) }
+                    let threads = Self.threadCount
+                    let descriptors = Self.descriptorCount
+                    for _ in 0..<200 {
+                        try Self.useServer()
+                        guard Self.threadCount <= threads else { exit(1) }
+                        guard Self.descriptorCount == descriptors else { exit(2) }
+                    }
                 }
             }
-        }
 
-        @Test func `serves a thousand connections at once`() async {
-            await #expect(processExitsWith: .success) {
-                var limit = rlimit(rlim_cur: 4096, rlim_max: 4096)
-                guard setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else {
-                    exit(1)
+            @Test func `serves a thousand connections at once`() async {
+                await #expect(processExitsWith: .success) {
+                    var limit = rlimit(rlim_cur: 4096, rlim_max: 4096)
+                    guard setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else {
+                        exit(1)
+                    }
+                    let gate = LoopbackGate()
+                    let server = try LoopbackServer { _ in .ok("all").preceded(by: .wait(for: gate))
+                    }
+                    let clients = try (0..<1000).map { _ in try RawClient(port: server.port) }
+                    for client in clients { try client.send("GET / HTTP/1.1\r\n\r\n") }
+                    await server.waitForRequests(1000)
+                    guard server.openConnectionCount == 1000 else { exit(2) }
+                    gate.open()
+                    for client in clients {
+                        guard try client.response().text == "all" else { exit(3) }
+                    }
                 }
+            }
+
+            private static func useServer() throws {
                 let gate = LoopbackGate()
-                let server = try LoopbackServer { _ in .ok("all").preceded(by: .wait(for: gate)) }
-                let clients = try (0..<1000).map { _ in try RawClient(port: server.port) }
+                let server = try LoopbackServer(
+                    handler: .sequence([.ok(), .steps(.stall), .steps(.wait(for: gate)), .ok()]))
+                let clients = try (0..<4).map { _ in try RawClient(port: server.port) }
                 for client in clients { try client.send("GET / HTTP/1.1\r\n\r\n") }
-                await server.waitForRequests(1000)
-                guard server.openConnectionCount == 1000 else { exit(2) }
-                gate.open()
-                for client in clients {
-                    guard try client.response().text == "all" else { exit(3) }
-                }
+                clients[1].reset()
+                server.goDown()
+                try server.comeUp()
+                server.stop()
             }
-        }
 
-        private static func useServer() throws {
-            let gate = LoopbackGate()
-            let server = try LoopbackServer(
-                handler: .sequence([.ok(), .steps(.stall), .steps(.wait(for: gate)), .ok()]))
-            let clients = try (0..<4).map { _ in try RawClient(port: server.port) }
-            for client in clients { try client.send("GET / HTTP/1.1\r\n\r\n") }
-            clients[1].reset()
-            server.goDown()
-            try server.comeUp()
-            server.stop()
-        }
+            private static var threadCount: Int {
+                (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/task").count)
+                    ?? -1
+            }
 
-        private static var threadCount: Int {
-            (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/task").count) ?? -1
-        }
-
-        /// The sockets and pipes; the runtime opens and closes other kinds when it likes.
-        private static var descriptorCount: Int {
-            let names = try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")
-            return names?.count { name in
-                let target = try? FileManager.default.destinationOfSymbolicLink(
-                    atPath: "/proc/self/fd/\(name)")
-                return target?.hasPrefix("socket:") == true || target?.hasPrefix("pipe:") == true
-            } ?? -1
+            /// The sockets and pipes; the runtime opens and closes other kinds when it likes.
+            private static var descriptorCount: Int {
+                let names = try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")
+                return names?.count { name in
+                    let target = try? FileManager.default.destinationOfSymbolicLink(
+                        atPath: "/proc/self/fd/\(name)")
+                    return target?.hasPrefix("socket:") == true
+                        || target?.hasPrefix("pipe:") == true
+                } ?? -1
+            }
         }
     }
 #endif

@@ -6,182 +6,184 @@ import DataLoadingTesting
 import Foundation
 import Testing
 
-/// What a loopback server does when it is asked to do wrong.
-@Suite struct LoopbackFaultTests {
-    private let get = "GET / HTTP/1.1\r\n\r\n"
+extension SocketTests {
+    /// What a loopback server does when it is asked to do wrong.
+    @Suite struct LoopbackFaultTests {
+        private let get = "GET / HTTP/1.1\r\n\r\n"
 
-    @Test func `closes without a byte, read or unread`() throws {
-        let unread = try LoopbackServer(script: .close)
-        #expect(try RawClient(port: unread.port).readToEnd() == ("", .closed))
-        let read = try LoopbackServer { _ in .steps(.close) }
-        let client = try RawClient(port: read.port)
-        try client.send(get)
-        #expect(client.readToEnd() == ("", .closed))
-    }
-
-    @Test func `resets without a byte`() throws {
-        let server = try LoopbackServer(script: .reset)
-        #expect(try RawClient(port: server.port).readToEnd() == ("", .reset))
-    }
-
-    @Test func `answers, then resets the second request`() async throws {
-        let server = try LoopbackServer(script: .answers([.ok("a"), .steps(.reset)]))
-        let client = try RawClient(port: server.port)
-        #expect(try client.get("/1").text == "a")
-        try client.send("POST /2 HTTP/1.1\r\nContent-Length: 3\r\n\r\nabc")
-        #expect(client.readToEnd() == ("", .reset))
-        let second = await server.waitForRequests(2)[1]
-        #expect(second.text == "abc")
-        #expect(second.isComplete)
-    }
-
-    @Test func `resets in the middle of a body`() throws {
-        let server = try LoopbackServer { _ in
-            .status(200, headers: ["Content-Length": "10"], body: "12345").followed(by: .reset)
+        @Test func `closes without a byte, read or unread`() throws {
+            let unread = try LoopbackServer(script: .close)
+            #expect(try RawClient(port: unread.port).readToEnd() == ("", .closed))
+            let read = try LoopbackServer { _ in .steps(.close) }
+            let client = try RawClient(port: read.port)
+            try client.send(get)
+            #expect(client.readToEnd() == ("", .closed))
         }
-        let client = try RawClient(port: server.port)
-        try client.send(get)
-        let (text, ending) = client.readToEnd()
-        #expect(text.hasSuffix("\r\n\r\n12345"))
-        #expect(ending == .reset)
-    }
 
-    @Test func `closes its half and hears the client out`() async throws {
-        let server = try LoopbackServer { _ in .steps(.bytes("done"), .halfClose, .drain) }
-        let client = try RawClient(port: server.port)
-        try client.send(get)
-        #expect(client.readToEnd() == ("done", .closed))
-        try client.send("still here")
-        client.disconnect()
-        let connection = await server.waitForClosedConnections(1)[0]
-        #expect(connection.clientEnding == .closed)
-        #expect(connection.bytesReceived == Int64((get + "still here").utf8.count))
-    }
-
-    @Test func `serves a client that closed its half`() throws {
-        let server = try LoopbackServer { _ in
-            .ok("late").preceded(by: .pause(.milliseconds(1)))
+        @Test func `resets without a byte`() throws {
+            let server = try LoopbackServer(script: .reset)
+            #expect(try RawClient(port: server.port).readToEnd() == ("", .reset))
         }
-        let client = try RawClient(port: server.port)
-        try client.send(get)
-        client.halfClose()
-        #expect(client.readToEnd().text.hasSuffix("late"))
-    }
 
-    @Test func `stalls until the client goes, and sees it go`() async throws {
-        let server = try LoopbackServer { _ in .steps(.bytes("HTTP/1.1 "), .stall) }
-        let closing = try RawClient(port: server.port)
-        try closing.send(get)
-        _ = try closing.read(9)
-        closing.disconnect()
-        #expect(await server.waitForClosedConnections(1)[0].clientEnding == .closed)
-        let resetting = try RawClient(port: server.port)
-        try resetting.send(get)
-        _ = try resetting.read(9)
-        resetting.reset()
-        #expect(await server.waitForClosedConnections(2)[1].clientEnding == .reset)
-    }
-
-    @Test func `holds an answer until a gate is opened`() async throws {
-        let reached = LoopbackGate()
-        let gate = LoopbackGate()
-        let server = try LoopbackServer { _ in
-            .ok("after").preceded(by: .open(reached), .bytes("before "), .wait(for: gate))
+        @Test func `answers, then resets the second request`() async throws {
+            let server = try LoopbackServer(script: .answers([.ok("a"), .steps(.reset)]))
+            let client = try RawClient(port: server.port)
+            #expect(try client.get("/1").text == "a")
+            try client.send("POST /2 HTTP/1.1\r\nContent-Length: 3\r\n\r\nabc")
+            #expect(client.readToEnd() == ("", .reset))
+            let second = await server.waitForRequests(2)[1]
+            #expect(second.text == "abc")
+            #expect(second.isComplete)
         }
-        let client = try RawClient(port: server.port)
-        try client.send(get)
-        await reached.opened()
-        #expect(try client.read(7) == Array("before ".utf8))
-        gate.open()
-        #expect(try client.response().text == "after")
-        #expect(try client.get().text == "after")
-    }
 
-    @Test func `sees a client go while a gate holds its answer`() async throws {
-        let server = try LoopbackServer { _ in .steps(.wait(for: LoopbackGate())) }
-        let client = try RawClient(port: server.port)
-        try client.send(get)
-        await server.waitForHeads(1)
-        client.disconnect()
-        #expect(await server.waitForClosedConnections(1)[0].clientEnding == .closed)
-    }
-
-    @Test func `pauses at least as long as told`() throws {
-        let server = try LoopbackServer { _ in .ok().preceded(by: .pause(.milliseconds(20))) }
-        let client = try RawClient(port: server.port)
-        let took = try ContinuousClock().measure { _ = try client.get() }
-        #expect(took >= .milliseconds(20))
-    }
-
-    @Test func `lets bytes drip`() async throws {
-        let server = try LoopbackServer { _ in
-            .steps(.drip("drop by drop", of: 5, every: .milliseconds(2)), .close)
+        @Test func `resets in the middle of a body`() throws {
+            let server = try LoopbackServer { _ in
+                .status(200, headers: ["Content-Length": "10"], body: "12345").followed(by: .reset)
+            }
+            let client = try RawClient(port: server.port)
+            try client.send(get)
+            let (text, ending) = client.readToEnd()
+            #expect(text.hasSuffix("\r\n\r\n12345"))
+            #expect(ending == .reset)
         }
-        let client = try RawClient(port: server.port)
-        try client.send(get)
-        let took = ContinuousClock().measure {
-            #expect(client.readToEnd() == ("drop by drop", .closed))
+
+        @Test func `closes its half and hears the client out`() async throws {
+            let server = try LoopbackServer { _ in .steps(.bytes("done"), .halfClose, .drain) }
+            let client = try RawClient(port: server.port)
+            try client.send(get)
+            #expect(client.readToEnd() == ("done", .closed))
+            try client.send("still here")
+            client.disconnect()
+            let connection = await server.waitForClosedConnections(1)[0]
+            #expect(connection.clientEnding == .closed)
+            #expect(connection.bytesReceived == Int64((get + "still here").utf8.count))
         }
-        #expect(took >= .milliseconds(4))
-    }
 
-    @Test func `never reads what a silent script is sent`() async throws {
-        let server = try LoopbackServer(script: .silent)
-        let client = try RawClient(port: server.port)
-        try client.send(get)
-        client.disconnect()
-        let connection = await server.waitForClosedConnections(1)[0]
-        #expect(connection.bytesReceived == 0)
-        #expect(connection.bytesSent == 0)
-        #expect(server.requestCount == 0)
-    }
+        @Test func `serves a client that closed its half`() throws {
+            let server = try LoopbackServer { _ in
+                .ok("late").preceded(by: .pause(.milliseconds(1)))
+            }
+            let client = try RawClient(port: server.port)
+            try client.send(get)
+            client.halfClose()
+            #expect(client.readToEnd().text.hasSuffix("late"))
+        }
 
-    @Test func `answers a head before its body and resets`() async throws {
-        let server = try LoopbackServer(
-            handler: LoopbackHandler { head in
-                .status(413).followed(by: .readBody(atMost: 2), .reset)
-            } otherwise: { _ in
-                .ok()
-            })
-        let client = try RawClient(port: server.port)
-        try client.send("POST / HTTP/1.1\r\nContent-Length: 1000\r\n\r\nabcd")
-        #expect(try client.response().status == "HTTP/1.1 413 Content Too Large")
-        #expect(client.readToEnd().ending == .reset)
-        let request = await server.waitForRequests(1)[0]
-        #expect(!request.isComplete)
-        #expect(request.text == "ab")
-    }
+        @Test func `stalls until the client goes, and sees it go`() async throws {
+            let server = try LoopbackServer { _ in .steps(.bytes("HTTP/1.1 "), .stall) }
+            let closing = try RawClient(port: server.port)
+            try closing.send(get)
+            _ = try closing.read(9)
+            closing.disconnect()
+            #expect(await server.waitForClosedConnections(1)[0].clientEnding == .closed)
+            let resetting = try RawClient(port: server.port)
+            try resetting.send(get)
+            _ = try resetting.read(9)
+            resetting.reset()
+            #expect(await server.waitForClosedConnections(2)[1].clientEnding == .reset)
+        }
 
-    @Test func `drops the rest of a body that was answered early`() async throws {
-        let server = try LoopbackServer(
-            handler: LoopbackHandler { head in
-                head.method == .post ? .status(403) : nil
-            } otherwise: { _ in
-                .ok("next")
-            })
-        let client = try RawClient(port: server.port)
-        try client.send("POST / HTTP/1.1\r\nContent-Length: 4\r\n\r\n")
-        #expect(try client.response().status == "HTTP/1.1 403 Forbidden")
-        try client.send("body")
-        #expect(try client.get().text == "next")
-    }
+        @Test func `holds an answer until a gate is opened`() async throws {
+            let reached = LoopbackGate()
+            let gate = LoopbackGate()
+            let server = try LoopbackServer { _ in
+                .ok("after").preceded(by: .open(reached), .bytes("before "), .wait(for: gate))
+            }
+            let client = try RawClient(port: server.port)
+            try client.send(get)
+            await reached.opened()
+            #expect(try client.read(7) == Array("before ".utf8))
+            gate.open()
+            #expect(try client.response().text == "after")
+            #expect(try client.get().text == "after")
+        }
 
-    @Test func `lets an uploading client take an early answer that closes`() throws {
-        let server = try LoopbackServer(
-            handler: LoopbackHandler { _ in
-                .status(413, headers: ["Connection": "close"])
-            } otherwise: { _ in
-                .ok()
-            })
-        let client = try RawClient(port: server.port)
-        try client.send("POST / HTTP/1.1\r\nContent-Length: 2000000\r\n\r\n")
-        try client.send([UInt8](repeating: 0, count: 1_000_000))
-        #expect(client.readToEnd().ending == .closed)
-    }
+        @Test func `sees a client go while a gate holds its answer`() async throws {
+            let server = try LoopbackServer { _ in .steps(.wait(for: LoopbackGate())) }
+            let client = try RawClient(port: server.port)
+            try client.send(get)
+            await server.waitForHeads(1)
+            client.disconnect()
+            #expect(await server.waitForClosedConnections(1)[0].clientEnding == .closed)
+        }
 
-    @Test func `leaves a connection attempt without an answer`() throws {
-        let hole = try LoopbackBlackHole()
-        #expect(try RawClient.connects(to: hole.port, within: .milliseconds(50)) == false)
-        hole.close()
+        @Test func `pauses at least as long as told`() throws {
+            let server = try LoopbackServer { _ in .ok().preceded(by: .pause(.milliseconds(20))) }
+            let client = try RawClient(port: server.port)
+            let took = try ContinuousClock().measure { _ = try client.get() }
+            #expect(took >= .milliseconds(20))
+        }
+
+        @Test func `lets bytes drip`() async throws {
+            let server = try LoopbackServer { _ in
+                .steps(.drip("drop by drop", of: 5, every: .milliseconds(2)), .close)
+            }
+            let client = try RawClient(port: server.port)
+            try client.send(get)
+            let took = ContinuousClock().measure {
+                #expect(client.readToEnd() == ("drop by drop", .closed))
+            }
+            #expect(took >= .milliseconds(4))
+        }
+
+        @Test func `never reads what a silent script is sent`() async throws {
+            let server = try LoopbackServer(script: .silent)
+            let client = try RawClient(port: server.port)
+            try client.send(get)
+            client.disconnect()
+            let connection = await server.waitForClosedConnections(1)[0]
+            #expect(connection.bytesReceived == 0)
+            #expect(connection.bytesSent == 0)
+            #expect(server.requestCount == 0)
+        }
+
+        @Test func `answers a head before its body and resets`() async throws {
+            let server = try LoopbackServer(
+                handler: LoopbackHandler { head in
+                    .status(413).followed(by: .readBody(atMost: 2), .reset)
+                } otherwise: { _ in
+                    .ok()
+                })
+            let client = try RawClient(port: server.port)
+            try client.send("POST / HTTP/1.1\r\nContent-Length: 1000\r\n\r\nabcd")
+            #expect(try client.response().status == "HTTP/1.1 413 Content Too Large")
+            #expect(client.readToEnd().ending == .reset)
+            let request = await server.waitForRequests(1)[0]
+            #expect(!request.isComplete)
+            #expect(request.text == "ab")
+        }
+
+        @Test func `drops the rest of a body that was answered early`() async throws {
+            let server = try LoopbackServer(
+                handler: LoopbackHandler { head in
+                    head.method == .post ? .status(403) : nil
+                } otherwise: { _ in
+                    .ok("next")
+                })
+            let client = try RawClient(port: server.port)
+            try client.send("POST / HTTP/1.1\r\nContent-Length: 4\r\n\r\n")
+            #expect(try client.response().status == "HTTP/1.1 403 Forbidden")
+            try client.send("body")
+            #expect(try client.get().text == "next")
+        }
+
+        @Test func `lets an uploading client take an early answer that closes`() throws {
+            let server = try LoopbackServer(
+                handler: LoopbackHandler { _ in
+                    .status(413, headers: ["Connection": "close"])
+                } otherwise: { _ in
+                    .ok()
+                })
+            let client = try RawClient(port: server.port)
+            try client.send("POST / HTTP/1.1\r\nContent-Length: 2000000\r\n\r\n")
+            try client.send([UInt8](repeating: 0, count: 1_000_000))
+            #expect(client.readToEnd().ending == .closed)
+        }
+
+        @Test func `leaves a connection attempt without an answer`() throws {
+            let hole = try LoopbackBlackHole()
+            #expect(try RawClient.connects(to: hole.port, within: .milliseconds(50)) == false)
+            hole.close()
+        }
     }
 }

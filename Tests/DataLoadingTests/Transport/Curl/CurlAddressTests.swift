@@ -8,149 +8,155 @@
     import Foundation
     import Testing
 
-    @Suite struct CurlAddressTests {
-        private let lookups = Locked(0)
+    extension SocketTests {
+        @Suite struct CurlAddressTests {
+            private let lookups = Locked(0)
 
-        private func transport(_ answer: NameAnswer) -> CurlTransport {
-            let lookups = lookups
-            return CurlTransport(lookup: { _ in
-                lookups.withLock { $0 += 1 }
-                return answer
-            })
-        }
+            private func transport(_ answer: NameAnswer) -> CurlTransport {
+                let lookups = lookups
+                return CurlTransport(lookup: { _ in
+                    lookups.withLock { $0 += 1 }
+                    return answer
+                })
+            }
 
-        private func url(_ host: String, _ server: LoopbackServer, path: String = "/") throws -> URL
-        {
-            try #require(URL(string: "http://\(host):\(server.port)\(path)"))
-        }
+            private func url(_ host: String, _ server: LoopbackServer, path: String = "/") throws
+                -> URL
+            {
+                try #require(URL(string: "http://\(host):\(server.port)\(path)"))
+            }
 
-        @Test func `dials another address and keeps the host`() async throws {
-            let server = try LoopbackServer { _ in .ok("here") }
-            let transport = transport(.unknown)
-            var attempt = try TransportRequest(url: .host("origin.test"))
-            attempt.address = "127.0.0.1:\(server.port)"
-            let record = await transport.run(attempt)
-            #expect(record.text == "here")
-            #expect(await server.waitForRequests(1)[0].headers["Host"] == "origin.test")
-            #expect(lookups.withLock { $0 } == 0)
-        }
-
-        @Test func `keeps the connections to two addresses apart`() async throws {
-            let first = try LoopbackServer { _ in .ok("first") }
-            let second = try LoopbackServer { _ in .ok("second") }
-            let transport = transport(.unknown)
-            var attempt = try TransportRequest(url: .host("origin.test"))
-            for (server, text) in [(first, "first"), (second, "second"), (first, "first")] {
+            @Test func `dials another address and keeps the host`() async throws {
+                let server = try LoopbackServer { _ in .ok("here") }
+                let transport = transport(.unknown)
+                var attempt = try TransportRequest(url: .host("origin.test"))
                 attempt.address = "127.0.0.1:\(server.port)"
-                #expect(await transport.run(attempt).text == text)
+                let record = await transport.run(attempt)
+                #expect(record.text == "here")
+                #expect(await server.waitForRequests(1)[0].headers["Host"] == "origin.test")
+                #expect(lookups.withLock { $0 } == 0)
             }
-            #expect(first.connectionCount == 1)
-            #expect(second.connectionCount == 1)
-        }
 
-        @Test func `takes an address without a port, or with a name`() async throws {
-            let server = try LoopbackServer { _ in .ok("here") }
-            let transport = transport(.addresses(["127.0.0.1"]))
-            for address in ["127.0.0.1", "replica.test", "replica.test:\(server.port)"] {
-                var attempt = TransportRequest(url: try url("origin.test", server))
-                attempt.address = address
-                #expect(await transport.run(attempt).text == "here")
+            @Test func `keeps the connections to two addresses apart`() async throws {
+                let first = try LoopbackServer { _ in .ok("first") }
+                let second = try LoopbackServer { _ in .ok("second") }
+                let transport = transport(.unknown)
+                var attempt = try TransportRequest(url: .host("origin.test"))
+                for (server, text) in [(first, "first"), (second, "second"), (first, "first")] {
+                    attempt.address = "127.0.0.1:\(server.port)"
+                    #expect(await transport.run(attempt).text == text)
+                }
+                #expect(first.connectionCount == 1)
+                #expect(second.connectionCount == 1)
             }
-            #expect(lookups.withLock { $0 } == 1)
-            #expect(
-                server.requests.allSatisfy { $0.headers["Host"] == "origin.test:\(server.port)" })
-        }
 
-        @Test func `refuses an address that is none`() async throws {
-            var attempt = try TransportRequest(url: .host("origin.test"))
-            for address in ["", "a b", "[::1", "host:0", "host/path", "user@host"] {
-                attempt.address = address
-                guard case .invalidRequest = await transport(.unknown).run(attempt).error else {
-                    Issue.record("\(address)")
-                    continue
+            @Test func `takes an address without a port, or with a name`() async throws {
+                let server = try LoopbackServer { _ in .ok("here") }
+                let transport = transport(.addresses(["127.0.0.1"]))
+                for address in ["127.0.0.1", "replica.test", "replica.test:\(server.port)"] {
+                    var attempt = TransportRequest(url: try url("origin.test", server))
+                    attempt.address = address
+                    #expect(await transport.run(attempt).text == "here")
+                }
+                #expect(lookups.withLock { $0 } == 1)
+                #expect(
+                    server.requests.allSatisfy {
+                        $0.headers["Host"] == "origin.test:\(server.port)"
+                    })
+            }
+
+            @Test func `refuses an address that is none`() async throws {
+                var attempt = try TransportRequest(url: .host("origin.test"))
+                for address in ["", "a b", "[::1", "host:0", "host/path", "user@host"] {
+                    attempt.address = address
+                    guard case .invalidRequest = await transport(.unknown).run(attempt).error else {
+                        Issue.record("\(address)")
+                        continue
+                    }
                 }
             }
-        }
 
-        @Test func `looks a name up once for all who ask, and remembers`() async throws {
-            let server = try LoopbackServer { request in .ok(.text(request.path)) }
-            let answer = DispatchSemaphore(value: 0)
-            let lookups = lookups
-            let transport = CurlTransport(lookup: { name in
-                lookups.withLock { $0 += 1 }
-                answer.wait()
-                return name == "many.test" ? .addresses(["127.0.0.1"]) : .unknown
-            })
-            let sinks = try (0..<50).map { number in
-                let sink = AttemptRecorder()
-                let request = TransportRequest(
-                    url: try url("many.test", server, path: "/\(number)"))
-                _ = transport.start(request, sink: sink)
-                return sink
+            @Test func `looks a name up once for all who ask, and remembers`() async throws {
+                let server = try LoopbackServer { request in .ok(.text(request.path)) }
+                let answer = DispatchSemaphore(value: 0)
+                let lookups = lookups
+                let transport = CurlTransport(lookup: { name in
+                    lookups.withLock { $0 += 1 }
+                    answer.wait()
+                    return name == "many.test" ? .addresses(["127.0.0.1"]) : .unknown
+                })
+                let sinks = try (0..<50).map { number in
+                    let sink = AttemptRecorder()
+                    let request = TransportRequest(
+                        url: try url("many.test", server, path: "/\(number)"))
+                    _ = transport.start(request, sink: sink)
+                    return sink
+                }
+                await transport.settle()
+                answer.signal()
+                for (number, sink) in sinks.enumerated() {
+                    #expect(await sink.ended().text == "/\(number)")
+                }
+                #expect(await transport.get(try url("MANY.test", server)).text == "/")
+                #expect(lookups.withLock { $0 } == 1)
             }
-            await transport.settle()
-            answer.signal()
-            for (number, sink) in sinks.enumerated() {
-                #expect(await sink.ended().text == "/\(number)")
+
+            @Test func `remembers for a while that there is no address`() async throws {
+                let transport = transport(.unknown)
+                let start = ContinuousClock.now
+                #expect(await transport.get(try .host("gone.test")).error == .dns)
+                #expect(await transport.get(try .host("gone.test")).error == .dns)
+                // A machine that took longer than the memory lasts has shown nothing.
+                guard ContinuousClock.now - start < .seconds(4) else { return }
+                #expect(lookups.withLock { $0 } == 1)
             }
-            #expect(await transport.get(try url("MANY.test", server)).text == "/")
-            #expect(lookups.withLock { $0 } == 1)
-        }
 
-        @Test func `remembers for a while that there is no address`() async throws {
-            let transport = transport(.unknown)
-            let start = ContinuousClock.now
-            #expect(await transport.get(try .host("gone.test")).error == .dns)
-            #expect(await transport.get(try .host("gone.test")).error == .dns)
-            // A machine that took longer than the memory lasts has shown nothing.
-            guard ContinuousClock.now - start < .seconds(4) else { return }
-            #expect(lookups.withLock { $0 } == 1)
-        }
-
-        @Test func `forgets names and idle connections on reset`() async throws {
-            let server = try LoopbackServer { _ in .ok() }
-            let transport = transport(.addresses(["127.0.0.1"]))
-            #expect(await transport.get(try url("named.test", server)).error == nil)
-            await transport.reset()
-            await server.waitForClosedConnections(1)
-            #expect(await transport.get(try url("named.test", server)).error == nil)
-            #expect(lookups.withLock { $0 } == 2)
-            #expect(server.connectionCount == 2)
-        }
-
-        @Test func `goes on to a name's next address when one refuses`() async throws {
-            let server = try LoopbackServer { _ in .ok("here") }
-            let transport = transport(.addresses(["127.0.0.9", "127.0.0.1"]))
-            let record = await transport.get(try url("two.test", server))
-            #expect(record.text == "here")
-            #expect(record.report.remoteAddress == "127.0.0.1")
-        }
-
-        @Test func `asks again for a name whose addresses refuse`() async throws {
-            let server = try LoopbackServer { _ in .ok() }
-            server.goDown()
-            let transport = transport(.addresses(["127.0.0.1"]))
-            for _ in 0..<2 {
-                #expect(await transport.get(try url("down.test", server)).error == .connectRefused)
+            @Test func `forgets names and idle connections on reset`() async throws {
+                let server = try LoopbackServer { _ in .ok() }
+                let transport = transport(.addresses(["127.0.0.1"]))
+                #expect(await transport.get(try url("named.test", server)).error == nil)
+                await transport.reset()
+                await server.waitForClosedConnections(1)
+                #expect(await transport.get(try url("named.test", server)).error == nil)
+                #expect(lookups.withLock { $0 } == 2)
+                #expect(server.connectionCount == 2)
             }
-            #expect(lookups.withLock { $0 } == 2)
-        }
 
-        @Test func `loads from an IPv6 address`() async throws {
-            var configuration = LoopbackServer.Configuration()
-            configuration.host = "::1"
-            guard let server = try? LoopbackServer(configuration, answer: { _ in .ok("six") })
-            else {
-                return
+            @Test func `goes on to a name's next address when one refuses`() async throws {
+                let server = try LoopbackServer { _ in .ok("here") }
+                let transport = transport(.addresses(["127.0.0.9", "127.0.0.1"]))
+                let record = await transport.get(try url("two.test", server))
+                #expect(record.text == "here")
+                #expect(record.report.remoteAddress == "127.0.0.1")
             }
-            let record = await transport(.unknown).get(server.url())
-            #expect(record.text == "six")
-            #expect(record.report.remoteAddress == "::1")
-        }
 
-        @Test func `finds localhost by the system's resolver`() async throws {
-            let server = try LoopbackServer { _ in .ok("local") }
-            #expect(await CurlTransport().get(try url("localhost", server)).text == "local")
+            @Test func `asks again for a name whose addresses refuse`() async throws {
+                let server = try LoopbackServer { _ in .ok() }
+                server.goDown()
+                let transport = transport(.addresses(["127.0.0.1"]))
+                for _ in 0..<2 {
+                    #expect(
+                        await transport.get(try url("down.test", server)).error == .connectRefused)
+                }
+                #expect(lookups.withLock { $0 } == 2)
+            }
+
+            @Test func `loads from an IPv6 address`() async throws {
+                var configuration = LoopbackServer.Configuration()
+                configuration.host = "::1"
+                guard let server = try? LoopbackServer(configuration, answer: { _ in .ok("six") })
+                else {
+                    return
+                }
+                let record = await transport(.unknown).get(server.url())
+                #expect(record.text == "six")
+                #expect(record.report.remoteAddress == "::1")
+            }
+
+            @Test func `finds localhost by the system's resolver`() async throws {
+                let server = try LoopbackServer { _ in .ok("local") }
+                #expect(await CurlTransport().get(try url("localhost", server)).text == "local")
+            }
         }
     }
 #endif

@@ -7,91 +7,96 @@
     import Foundation
     import Testing
 
-    /// A paused attempt holds its server back, and loses and doubles no byte.
-    @Suite(.serialized) struct CurlBackPressureTests {
-        private let transport = CurlTransport()
+    extension SocketTests {
+        /// A paused attempt holds its server back, and loses and doubles no byte.
+        @Suite(.serialized) struct CurlBackPressureTests {
+            private let transport = CurlTransport()
 
-        private func start(_ url: URL, _ sink: AttemptRecorder) -> any TransportTask {
-            var attempt = TransportRequest(url: url)
-            attempt.streamsResponse = true
-            attempt.bodyLimit = nil
-            attempt.idleTimeout = .seconds(1)
-            return transport.start(attempt, sink: sink)
-        }
-
-        @Test func `reads 600 MB in small steps, in bounded memory`() async throws {
-            let size: Int64 = 600_000_000
-            let server = try LoopbackServer { _ in .ok(.pattern(size)) }
-            let checker = PausingChecker(pauseEvery: 25_000_000)
-            let before = residentBytes()
-            let peak = Locked(0)
-            let sink = AttemptRecorder(
-                keepsBody: false,
-                onBytes: { bytes in
-                    checker.check(bytes)
-                    if checker.isPaused {
-                        let now = residentBytes()
-                        peak.withLock { $0 = max($0, now) }
-                    }
-                })
-            let task = start(server.url(), sink)
-            checker.watch(task)
-            let record = await sink.ended()
-            #expect(record.error == nil)
-            #expect(record.byteCount == size)
-            #expect(checker.isWhole)
-            #expect(checker.pauses > 20)
-            // The sanitizers keep a shadow of every byte.
-            if !isSanitized { #expect(peak.withLock { $0 } - before < 64_000_000) }
-        }
-
-        @Test func `holds the server back while paused, and does not time out`() async throws {
-            let server = try LoopbackServer { _ in .ok(.pattern(100_000_000)) }
-            let began = LoopbackGate()
-            let handle = Locked<(any TransportTask)?>(nil)
-            let isSet = DispatchSemaphore(value: 0)
-            let sink = AttemptRecorder(
-                keepsBody: false,
-                onHead: { _ in
-                    isSet.wait()
-                    handle.withLock { $0 }?.pause()
-                    began.open()
-                })
-            let task = start(server.url(), sink)
-            handle.withLock { $0 = task }
-            isSet.signal()
-            await began.opened()
-            // Longer than the idle limit, which stands still meanwhile.
-            let other = try LoopbackServer { _ in
-                .ok("x").preceded(by: .pause(.milliseconds(1_200)))
+            private func start(_ url: URL, _ sink: AttemptRecorder) -> any TransportTask {
+                var attempt = TransportRequest(url: url)
+                attempt.streamsResponse = true
+                attempt.bodyLimit = nil
+                attempt.idleTimeout = .seconds(1)
+                return transport.start(attempt, sink: sink)
             }
-            #expect(await transport.get(other.url()).text == "x")
-            let sent = server.connections[0].bytesSent
-            #expect(sent < 30_000_000)
-            #expect(await transport.get(other.url()).text == "x")
-            #expect(server.connections[0].bytesSent == sent)
-            #expect(sink.record.endings == 0)
-            handle.withLock { $0 = nil }
-            task.resume()
-            #expect(await sink.ended().byteCount == 100_000_000)
-        }
 
-        @Test func `decodes no more than a step ahead while paused`() async throws {
-            let size: Int64 = 100_000_000
-            let bomb = LoopbackPayload.gzipBomb(inflatedCount: size)
-            let server = try LoopbackServer { _ in .ok(bomb, headers: ["Content-Encoding": "gzip"])
+            @Test func `reads 600 MB in small steps, in bounded memory`() async throws {
+                let size: Int64 = 600_000_000
+                let server = try LoopbackServer { _ in .ok(.pattern(size)) }
+                let checker = PausingChecker(pauseEvery: 25_000_000)
+                let before = residentBytes()
+                let peak = Locked(0)
+                let sink = AttemptRecorder(
+                    keepsBody: false,
+                    onBytes: { bytes in
+                        checker.check(bytes)
+                        if checker.isPaused {
+                            let now = residentBytes()
+                            peak.withLock { $0 = max($0, now) }
+                        }
+                    })
+                let task = start(server.url(), sink)
+                checker.watch(task)
+                let record = await sink.ended()
+                checker.watch(nil)
+                #expect(record.error == nil)
+                #expect(record.byteCount == size)
+                #expect(checker.isWhole)
+                #expect(checker.pauses > 20)
+                // The sanitizers keep a shadow of every byte.
+                if !isSanitized { #expect(peak.withLock { $0 } - before < 64_000_000) }
             }
-            let checker = PausingChecker(pauseEvery: 1_000_000, isZero: true)
-            let sink = AttemptRecorder(keepsBody: false, onBytes: { checker.check($0) })
-            checker.watch(start(server.url(), sink))
-            let record = await sink.ended()
-            #expect(record.error == nil)
-            #expect(record.byteCount == size)
-            #expect(checker.isWhole)
-            #expect(checker.pauses > 90)
-            #expect(checker.mostWhilePaused <= 65_536)
-            #expect(record.report.bodyBytesReceived == bomb.count)
-            #expect(record.report.decodedBytes == size)
+
+            @Test func `holds the server back while paused, and does not time out`() async throws {
+                let server = try LoopbackServer { _ in .ok(.pattern(100_000_000)) }
+                let began = LoopbackGate()
+                let handle = Locked<(any TransportTask)?>(nil)
+                let isSet = DispatchSemaphore(value: 0)
+                let sink = AttemptRecorder(
+                    keepsBody: false,
+                    onHead: { _ in
+                        isSet.wait()
+                        handle.withLock { $0 }?.pause()
+                        began.open()
+                    })
+                let task = start(server.url(), sink)
+                handle.withLock { $0 = task }
+                isSet.signal()
+                await began.opened()
+                // Longer than the idle limit, which stands still meanwhile.
+                let other = try LoopbackServer { _ in
+                    .ok("x").preceded(by: .pause(.milliseconds(1_200)))
+                }
+                #expect(await transport.get(other.url()).text == "x")
+                let sent = server.connections[0].bytesSent
+                #expect(sent < 30_000_000)
+                #expect(await transport.get(other.url()).text == "x")
+                #expect(server.connections[0].bytesSent == sent)
+                #expect(sink.record.endings == 0)
+                handle.withLock { $0 = nil }
+                task.resume()
+                #expect(await sink.ended().byteCount == 100_000_000)
+            }
+
+            @Test func `decodes no more than a step ahead while paused`() async throws {
+                let size: Int64 = 100_000_000
+                let bomb = LoopbackPayload.gzipBomb(inflatedCount: size)
+                let server = try LoopbackServer { _ in
+                    .ok(bomb, headers: ["Content-Encoding": "gzip"])
+                }
+                let checker = PausingChecker(pauseEvery: 1_000_000, isZero: true)
+                let sink = AttemptRecorder(keepsBody: false, onBytes: { checker.check($0) })
+                checker.watch(start(server.url(), sink))
+                let record = await sink.ended()
+                checker.watch(nil)
+                #expect(record.error == nil)
+                #expect(record.byteCount == size)
+                #expect(checker.isWhole)
+                #expect(checker.pauses > 90)
+                #expect(checker.mostWhilePaused <= 65_536)
+                #expect(record.report.bodyBytesReceived == bomb.count)
+                #expect(record.report.decodedBytes == size)
+            }
         }
     }
 
@@ -123,7 +128,8 @@
         var pauses: Int { state.withLock { $0.pauses } }
         var mostWhilePaused: Int64 { state.withLock { $0.mostWhilePaused } }
 
-        func watch(_ task: any TransportTask) {
+        /// Takes the task to pause; nil at the end, as it keeps its sink and that keeps this.
+        func watch(_ task: (any TransportTask)?) {
             state.withLock { $0.task = task }
         }
 

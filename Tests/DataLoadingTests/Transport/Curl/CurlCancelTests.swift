@@ -8,157 +8,160 @@
     import Foundation
     import Testing
 
-    /// A cancel in each phase: one end, at once, and no socket left behind.
-    @Suite struct CurlCancelTests {
-        private let transport = CurlTransport()
+    extension SocketTests {
+        /// A cancel in each phase: one end, at once, and no socket left behind.
+        @Suite struct CurlCancelTests {
+            private let transport = CurlTransport()
 
-        private func expectPrompt(
-            _ sink: AttemptRecorder, sent: SentState, since start: ContinuousClock.Instant
-        ) async {
-            let record = await sink.ended()
-            // A busy machine is given more; the promise itself is kept by the last test.
-            #expect(record.time(since: start) < .milliseconds(500))
-            #expect(record.error == .cancelled)
-            #expect(record.failure?.sent == sent)
-            #expect(record.endings == 1)
-        }
+            private func expectPrompt(
+                _ sink: AttemptRecorder, sent: SentState, since start: ContinuousClock.Instant
+            ) async {
+                let record = await sink.ended()
+                // A busy machine is given more; the promise itself is kept by the last test.
+                #expect(record.time(since: start) < .milliseconds(500))
+                #expect(record.error == .cancelled)
+                #expect(record.failure?.sent == sent)
+                #expect(record.endings == 1)
+            }
 
-        @Test func `before it was started at all`() async throws {
-            let server = try LoopbackServer { _ in .ok() }
-            let sink = AttemptRecorder()
-            let task = transport.start(TransportRequest(url: server.url()), sink: sink)
-            task.cancel()
-            task.cancel()
-            let record = await sink.ended()
-            #expect(record.error == nil || record.error == .cancelled)
-            #expect(record.endings == 1)
-        }
-
-        @Test func `while its name is looked up`() async throws {
-            let answer = DispatchSemaphore(value: 0)
-            let asked = LoopbackGate()
-            let transport = CurlTransport(lookup: { _ in
-                asked.open()
-                answer.wait()
-                return .unknown
-            })
-            let sink = AttemptRecorder()
-            let task = transport.start(try TransportRequest(url: .host("slow.test")), sink: sink)
-            await asked.opened()
-            let start = ContinuousClock.now
-            task.cancel()
-            await expectPrompt(sink, sent: .nothingWritten, since: start)
-            answer.signal()
-        }
-
-        @Test func `while it connects`() async throws {
-            let hole = try LoopbackBlackHole()
-            let sink = AttemptRecorder()
-            let task = transport.start(TransportRequest(url: hole.url()), sink: sink)
-            await transport.settle()
-            let start = ContinuousClock.now
-            task.cancel()
-            await expectPrompt(sink, sent: .nothingWritten, since: start)
-        }
-
-        @Test func `while it waits for the head`() async throws {
-            let server = try LoopbackServer { _ in .steps(.stall) }
-            let sink = AttemptRecorder()
-            let task = transport.start(TransportRequest(url: server.url()), sink: sink)
-            await server.waitForHeads(1)
-            let start = ContinuousClock.now
-            task.cancel()
-            await expectPrompt(sink, sent: .written, since: start)
-            await server.waitForClosedConnections(1)
-        }
-
-        @Test func `while it sends its body`() async throws {
-            // A server that does not read would not see the end behind the bytes before it.
-            let isCancelled = LoopbackGate()
-            let server = try LoopbackServer(
-                handler: LoopbackHandler(
-                    early: { _ in .steps(.wait(for: isCancelled), .drain) },
-                    otherwise: { _ in .ok() }))
-            var attempt = TransportRequest(method: .post, url: server.url())
-            attempt.body = .data(Data(count: 50_000_000))
-            let sink = AttemptRecorder()
-            let task = transport.start(attempt, sink: sink)
-            await server.waitForHeads(1)
-            let start = ContinuousClock.now
-            task.cancel()
-            await expectPrompt(sink, sent: .written, since: start)
-            isCancelled.open()
-            await server.waitForClosedConnections(1)
-            #expect(server.connections[0].bytesReceived < 50_000_000)
-        }
-
-        @Test(arguments: [false, true]) func `inside the body, paused or not`(isPaused: Bool)
-            async throws
-        {
-            let server = try LoopbackServer { _ in .ok(.pattern(1 << 40)) }
-            let began = LoopbackGate()
-            let sink = AttemptRecorder(keepsBody: false, onBytes: { _ in began.open() })
-            var attempt = TransportRequest(url: server.url())
-            attempt.streamsResponse = true
-            attempt.bodyLimit = nil
-            let task = transport.start(attempt, sink: sink)
-            await began.opened()
-            if isPaused { task.pause() }
-            let start = ContinuousClock.now
-            task.cancel()
-            await expectPrompt(sink, sent: .headReceived, since: start)
-            await server.waitForClosedConnections(1)
-        }
-
-        @Test func `from inside a callback, after which no byte comes`() async throws {
-            let server = try LoopbackServer { _ in .ok(.pattern(10_000_000)) }
-            let handle = Locked<(any TransportTask)?>(nil)
-            let mayGoOn = DispatchSemaphore(value: 0)
-            let sink = AttemptRecorder(onHead: { _ in
-                mayGoOn.wait()
-                handle.withLock { $0 }?.cancel()
-            })
-            let task = transport.start(TransportRequest(url: server.url()), sink: sink)
-            handle.withLock { $0 = task }
-            mayGoOn.signal()
-            let record = await sink.ended()
-            #expect(record.error == .cancelled)
-            #expect(record.byteCount == 0)
-            handle.withLock { $0 = nil }
-        }
-
-        @Test func `after its end, and in a storm`() async throws {
-            let server = try LoopbackServer { _ in .ok("a") }
-            var sinks: [AttemptRecorder] = []
-            for number in 0..<300 {
+            @Test func `before it was started at all`() async throws {
+                let server = try LoopbackServer { _ in .ok() }
                 let sink = AttemptRecorder()
                 let task = transport.start(TransportRequest(url: server.url()), sink: sink)
-                if number % 3 == 0 { task.cancel() }
-                if number % 3 == 1 { _ = await sink.ended() }
                 task.cancel()
-                sinks.append(sink)
+                task.cancel()
+                let record = await sink.ended()
+                #expect(record.error == nil || record.error == .cancelled)
+                #expect(record.endings == 1)
             }
-            for sink in sinks {
-                _ = await sink.ended()
-                #expect(sink.record.endings == 1)
-            }
-            #expect(await transport.get(server.url()).text == "a")
-        }
 
-        @Test func `the server sees its socket closed within 100 ms`() async throws {
-            var best = Duration.seconds(60)
-            // Noise only ever adds, so the best of a few tries is what the transport needs.
-            for _ in 0..<5 where best > .milliseconds(100) {
+            @Test func `while its name is looked up`() async throws {
+                let answer = DispatchSemaphore(value: 0)
+                let asked = LoopbackGate()
+                let transport = CurlTransport(lookup: { _ in
+                    asked.open()
+                    answer.wait()
+                    return .unknown
+                })
                 let sink = AttemptRecorder()
-                let stalled = try LoopbackServer { _ in .steps(.stall) }
-                let task = transport.start(TransportRequest(url: stalled.url()), sink: sink)
-                await stalled.waitForHeads(1)
+                let task = transport.start(
+                    try TransportRequest(url: .host("slow.test")), sink: sink)
+                await asked.opened()
                 let start = ContinuousClock.now
                 task.cancel()
-                await stalled.waitForClosedConnections(1)
-                best = min(best, ContinuousClock.now - start)
+                await expectPrompt(sink, sent: .nothingWritten, since: start)
+                answer.signal()
             }
-            #expect(best < .milliseconds(100))
+
+            @Test func `while it connects`() async throws {
+                let hole = try LoopbackBlackHole()
+                let sink = AttemptRecorder()
+                let task = transport.start(TransportRequest(url: hole.url()), sink: sink)
+                await transport.settle()
+                let start = ContinuousClock.now
+                task.cancel()
+                await expectPrompt(sink, sent: .nothingWritten, since: start)
+            }
+
+            @Test func `while it waits for the head`() async throws {
+                let server = try LoopbackServer { _ in .steps(.stall) }
+                let sink = AttemptRecorder()
+                let task = transport.start(TransportRequest(url: server.url()), sink: sink)
+                await server.waitForHeads(1)
+                let start = ContinuousClock.now
+                task.cancel()
+                await expectPrompt(sink, sent: .written, since: start)
+                await server.waitForClosedConnections(1)
+            }
+
+            @Test func `while it sends its body`() async throws {
+                // A server that does not read would not see the end behind the bytes before it.
+                let isCancelled = LoopbackGate()
+                let server = try LoopbackServer(
+                    handler: LoopbackHandler(
+                        early: { _ in .steps(.wait(for: isCancelled), .drain) },
+                        otherwise: { _ in .ok() }))
+                var attempt = TransportRequest(method: .post, url: server.url())
+                attempt.body = .data(Data(count: 50_000_000))
+                let sink = AttemptRecorder()
+                let task = transport.start(attempt, sink: sink)
+                await server.waitForHeads(1)
+                let start = ContinuousClock.now
+                task.cancel()
+                await expectPrompt(sink, sent: .written, since: start)
+                isCancelled.open()
+                await server.waitForClosedConnections(1)
+                #expect(server.connections[0].bytesReceived < 50_000_000)
+            }
+
+            @Test(arguments: [false, true]) func `inside the body, paused or not`(isPaused: Bool)
+                async throws
+            {
+                let server = try LoopbackServer { _ in .ok(.pattern(1 << 40)) }
+                let began = LoopbackGate()
+                let sink = AttemptRecorder(keepsBody: false, onBytes: { _ in began.open() })
+                var attempt = TransportRequest(url: server.url())
+                attempt.streamsResponse = true
+                attempt.bodyLimit = nil
+                let task = transport.start(attempt, sink: sink)
+                await began.opened()
+                if isPaused { task.pause() }
+                let start = ContinuousClock.now
+                task.cancel()
+                await expectPrompt(sink, sent: .headReceived, since: start)
+                await server.waitForClosedConnections(1)
+            }
+
+            @Test func `from inside a callback, after which no byte comes`() async throws {
+                let server = try LoopbackServer { _ in .ok(.pattern(10_000_000)) }
+                let handle = Locked<(any TransportTask)?>(nil)
+                let mayGoOn = DispatchSemaphore(value: 0)
+                let sink = AttemptRecorder(onHead: { _ in
+                    mayGoOn.wait()
+                    handle.withLock { $0 }?.cancel()
+                })
+                let task = transport.start(TransportRequest(url: server.url()), sink: sink)
+                handle.withLock { $0 = task }
+                mayGoOn.signal()
+                let record = await sink.ended()
+                #expect(record.error == .cancelled)
+                #expect(record.byteCount == 0)
+                handle.withLock { $0 = nil }
+            }
+
+            @Test func `after its end, and in a storm`() async throws {
+                let server = try LoopbackServer { _ in .ok("a") }
+                var sinks: [AttemptRecorder] = []
+                for number in 0..<300 {
+                    let sink = AttemptRecorder()
+                    let task = transport.start(TransportRequest(url: server.url()), sink: sink)
+                    if number % 3 == 0 { task.cancel() }
+                    if number % 3 == 1 { _ = await sink.ended() }
+                    task.cancel()
+                    sinks.append(sink)
+                }
+                for sink in sinks {
+                    _ = await sink.ended()
+                    #expect(sink.record.endings == 1)
+                }
+                #expect(await transport.get(server.url()).text == "a")
+            }
+
+            @Test func `the server sees its socket closed within 100 ms`() async throws {
+                var best = Duration.seconds(60)
+                // Noise only ever adds, so the best of a few tries is what the transport needs.
+                for _ in 0..<5 where best > .milliseconds(100) {
+                    let sink = AttemptRecorder()
+                    let stalled = try LoopbackServer { _ in .steps(.stall) }
+                    let task = transport.start(TransportRequest(url: stalled.url()), sink: sink)
+                    await stalled.waitForHeads(1)
+                    let start = ContinuousClock.now
+                    task.cancel()
+                    await stalled.waitForClosedConnections(1)
+                    best = min(best, ContinuousClock.now - start)
+                }
+                #expect(best < .milliseconds(100))
+            }
         }
     }
 

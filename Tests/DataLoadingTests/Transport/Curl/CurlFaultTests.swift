@@ -8,245 +8,250 @@
     import Foundation
     import Testing
 
-    /// What a load hears of each fault of a peer: the kind, and how far the request had got.
-    @Suite struct CurlFaultTests {
-        private let transport = CurlTransport()
+    extension SocketTests {
+        /// What a load hears of each fault of a peer: the kind, and how far the request had got.
+        @Suite struct CurlFaultTests {
+            private let transport = CurlTransport()
 
-        private func run(_ script: LoopbackScript) async throws -> AttemptRecorder.Record {
-            let server = try LoopbackServer(script: script)
-            var attempt = TransportRequest(url: server.url())
-            attempt.idleTimeout = .seconds(5)
-            let record = await transport.run(attempt)
-            #expect(record.endings == 1)
-            return record
-        }
-
-        private func answer(_ response: LoopbackResponse) async throws -> AttemptRecorder.Record {
-            try await run(.answers([response]))
-        }
-
-        private func raw(_ head: String, _ steps: LoopbackStep...) async throws
-            -> AttemptRecorder.Record
-        {
-            try await answer(LoopbackResponse([.bytes(.text(head))] + steps))
-        }
-
-        @Test func `a name without an address`() async throws {
-            let transport = CurlTransport(lookup: { _ in .unknown })
-            let record = try await transport.get(.host("nowhere.test"))
-            #expect(record.error == .dns)
-            #expect(record.failure?.sent == .nothingWritten)
-        }
-
-        @Test func `a resolver that does not answer`() async throws {
-            let answer = DispatchSemaphore(value: 0)
-            let transport = CurlTransport(lookup: { _ in
-                answer.wait()
-                return .unknown
-            })
-            var attempt = try TransportRequest(url: .host("silent.test"))
-            attempt.connectTimeout = .milliseconds(50)
-            let record = await transport.run(attempt)
-            #expect(record.error == .dns)
-            #expect(record.failure?.sent == .nothingWritten)
-            answer.signal()
-        }
-
-        @Test func `a refused connection`() async throws {
-            let server = try LoopbackServer { _ in .ok() }
-            server.goDown()
-            let record = await transport.get(server.url())
-            #expect(record.error == .connectRefused)
-            #expect(record.failure?.sent == .nothingWritten)
-        }
-
-        @Test func `a black hole`() async throws {
-            let hole = try LoopbackBlackHole()
-            var attempt = TransportRequest(url: hole.url())
-            attempt.connectTimeout = .milliseconds(100)
-            let start = ContinuousClock.now
-            let record = await transport.run(attempt)
-            #expect(record.error == .connectTimeout)
-            #expect(record.failure?.sent == .nothingWritten)
-            #expect(record.time(since: start) < .milliseconds(350))
-        }
-
-        @Test func `accepted, then closed without a byte`() async throws {
-            let record = try await answer(.steps(.close))
-            #expect(record.error == .noResponse)
-            #expect(record.failure?.sent == .written)
-        }
-
-        @Test(arguments: ["HTTP/1.1 20", "HTTP/1.1 200 OK\r\nContent-Le"])
-        func `a reset inside the head`(head: String) async throws {
-            let record = try await raw(head, .flush, .reset)
-            #expect(record.error == .connectionReset)
-            #expect(record.failure?.sent == .written)
-        }
-
-        @Test(arguments: [
-            "HTTP/1.1 200 OK\r\n", "HTTP/1.1 200 OK\r\nContent-Le",
-            "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n",
-        ])
-        func `an end inside the head`(head: String) async throws {
-            let record = try await raw(head, .close)
-            #expect(record.error == .truncatedHead)
-            #expect(record.failure?.sent == .written)
-        }
-
-        @Test func `an end inside the status line, of which libcurl says nothing`() async throws {
-            let record = try await raw("HTTP/1.1 20", .close)
-            #expect(record.error == .noResponse)
-            #expect(record.failure?.sent == .written)
-        }
-
-        @Test func `a reset inside the body`() async throws {
-            let received = LoopbackGate()
-            let server = try LoopbackServer { _ in
-                .status(200, headers: ["Content-Length": "10"], body: "12345")
-                    .followed(by: .flush, .wait(for: received), .reset)
+            private func run(_ script: LoopbackScript) async throws -> AttemptRecorder.Record {
+                let server = try LoopbackServer(script: script)
+                var attempt = TransportRequest(url: server.url())
+                attempt.idleTimeout = .seconds(5)
+                let record = await transport.run(attempt)
+                #expect(record.endings == 1)
+                return record
             }
-            let sink = AttemptRecorder(onBytes: { _ in received.open() })
-            _ = transport.start(TransportRequest(url: server.url()), sink: sink)
-            let record = await sink.ended()
-            #expect(record.error == .connectionReset)
-            #expect(record.failure?.sent == .headReceived)
-            #expect(record.text == "12345")
-        }
 
-        @Test(arguments: [10, 60_000_000_000] as [Int64])
-        func `fewer bytes than declared`(length: Int64) async throws {
-            let server = try LoopbackServer { _ in .truncated("12345", declaring: length) }
-            var attempt = TransportRequest(url: server.url())
-            attempt.bodyLimit = nil
-            let record = await transport.run(attempt)
-            #expect(record.error == .truncatedBody)
-            #expect(record.failure?.sent == .headReceived)
-            #expect(record.text == "12345")
-        }
-
-        @Test(arguments: ["xyz\r\n", "-5\r\nhello\r\n", "FFFFFFFFFFFFFFFFFF\r\nhello\r\n"])
-        func `a chunk size that is none`(chunk: String) async throws {
-            let record = try await raw(
-                "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n" + chunk, .close)
-            #expect(record.error?.isFraming == true)
-            #expect(record.failure?.sent == .headReceived)
-        }
-
-        @Test func `chunks without a last one`() async throws {
-            let record = try await raw(
-                "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n", .close)
-            #expect(record.error == .truncatedBody)
-        }
-
-        @Test func `one byte of a head at a time, too slowly`() async throws {
-            let server = try LoopbackServer { _ in
-                .steps(.drip("HTTP/1.1 200 OK\r\n", every: .seconds(60)))
+            private func answer(_ response: LoopbackResponse) async throws -> AttemptRecorder.Record
+            {
+                try await run(.answers([response]))
             }
-            var attempt = TransportRequest(url: server.url())
-            attempt.idleTimeout = .milliseconds(50)
-            let record = await transport.run(attempt)
-            #expect(record.error == .idleTimeout)
-            #expect(record.failure?.sent == .written)
-        }
 
-        @Test func `a stall before the head closes the socket`() async throws {
-            let server = try LoopbackServer { _ in .steps(.stall) }
-            var attempt = TransportRequest(url: server.url())
-            attempt.idleTimeout = .milliseconds(100)
-            let start = ContinuousClock.now
-            let record = await transport.run(attempt)
-            let time = record.time(since: start)
-            #expect(record.error == .idleTimeout)
-            #expect(record.failure?.sent == .written)
-            #expect(time >= .milliseconds(100) && time < .milliseconds(350))
-            await server.waitForClosedConnections(1)
-        }
-
-        @Test func `a stall inside the body, after a head`() async throws {
-            let server = try LoopbackServer { _ in
-                .status(200, headers: ["Content-Length": "9"], body: "123").followed(by: .stall)
+            private func raw(_ head: String, _ steps: LoopbackStep...) async throws
+                -> AttemptRecorder.Record
+            {
+                try await answer(LoopbackResponse([.bytes(.text(head))] + steps))
             }
-            var attempt = TransportRequest(url: server.url())
-            attempt.idleTimeout = .seconds(1)
-            let record = await transport.run(attempt)
-            #expect(record.error == .idleTimeout)
-            #expect(record.failure?.sent == .headReceived)
-        }
 
-        @Test func `bytes that are no HTTP`() async throws {
-            for seed in 0..<20 as Range<UInt64> {
-                let record = try await answer(.raw(.garbage(4_096, seed: seed)))
-                #expect(record.error?.isFraming == true, "seed \(seed): \(record.failure as Any)")
+            @Test func `a name without an address`() async throws {
+                let transport = CurlTransport(lookup: { _ in .unknown })
+                let record = try await transport.get(.host("nowhere.test"))
+                #expect(record.error == .dns)
+                #expect(record.failure?.sent == .nothingWritten)
+            }
+
+            @Test func `a resolver that does not answer`() async throws {
+                let answer = DispatchSemaphore(value: 0)
+                let transport = CurlTransport(lookup: { _ in
+                    answer.wait()
+                    return .unknown
+                })
+                var attempt = try TransportRequest(url: .host("silent.test"))
+                attempt.connectTimeout = .milliseconds(50)
+                let record = await transport.run(attempt)
+                #expect(record.error == .dns)
+                #expect(record.failure?.sent == .nothingWritten)
+                answer.signal()
+            }
+
+            @Test func `a refused connection`() async throws {
+                let server = try LoopbackServer { _ in .ok() }
+                server.goDown()
+                let record = await transport.get(server.url())
+                #expect(record.error == .connectRefused)
+                #expect(record.failure?.sent == .nothingWritten)
+            }
+
+            @Test func `a black hole`() async throws {
+                let hole = try LoopbackBlackHole()
+                var attempt = TransportRequest(url: hole.url())
+                attempt.connectTimeout = .milliseconds(100)
+                let start = ContinuousClock.now
+                let record = await transport.run(attempt)
+                #expect(record.error == .connectTimeout)
+                #expect(record.failure?.sent == .nothingWritten)
+                #expect(record.time(since: start) < .milliseconds(350))
+            }
+
+            @Test func `accepted, then closed without a byte`() async throws {
+                let record = try await answer(.steps(.close))
+                #expect(record.error == .noResponse)
                 #expect(record.failure?.sent == .written)
             }
-        }
 
-        @Test func `a body without any head, as in HTTP 0.9`() async throws {
-            let record = try await raw("just text", .close)
-            #expect(record.error?.isFraming == true)
-        }
+            @Test(arguments: ["HTTP/1.1 20", "HTTP/1.1 200 OK\r\nContent-Le"])
+            func `a reset inside the head`(head: String) async throws {
+                let record = try await raw(head, .flush, .reset)
+                #expect(record.error == .connectionReset)
+                #expect(record.failure?.sent == .written)
+            }
 
-        @Test func `a head line of a megabyte`() async throws {
-            let line = LoopbackPayload.repeating(Array("a".utf8), count: 1_000_000)
-            let record = try await answer(
-                .raw("HTTP/1.1 200 OK\r\nX: " + line + "\r\n\r\n"))
-            #expect(record.error == .headTooLarge)
-            #expect(record.failure?.sent == .written)
-        }
+            @Test(arguments: [
+                "HTTP/1.1 200 OK\r\n", "HTTP/1.1 200 OK\r\nContent-Le",
+                "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n",
+            ])
+            func `an end inside the head`(head: String) async throws {
+                let record = try await raw(head, .close)
+                #expect(record.error == .truncatedHead)
+                #expect(record.failure?.sent == .written)
+            }
 
-        @Test(arguments: [100_000, 1_001]) func `too many fields`(count: Int) async throws {
-            let lines = LoopbackPayload.repeating(Array("A: b\r\n".utf8), count: count)
-            let record = try await answer(.raw("HTTP/1.1 200 OK\r\n" + lines + "\r\n"))
-            #expect(record.error == .headTooLarge)
-        }
+            @Test func `an end inside the status line, of which libcurl says nothing`() async throws
+            {
+                let record = try await raw("HTTP/1.1 20", .close)
+                #expect(record.error == .noResponse)
+                #expect(record.failure?.sent == .written)
+            }
 
-        @Test func `a head past the limit that was set`() async throws {
-            let server = try LoopbackServer { _ in .ok(headers: ["X": "123456789"]) }
-            var attempt = TransportRequest(url: server.url())
-            attempt.headLimit = 40
-            #expect(await transport.run(attempt).error == .headTooLarge)
-        }
+            @Test func `a reset inside the body`() async throws {
+                let received = LoopbackGate()
+                let server = try LoopbackServer { _ in
+                    .status(200, headers: ["Content-Length": "10"], body: "12345")
+                        .followed(by: .flush, .wait(for: received), .reset)
+                }
+                let sink = AttemptRecorder(onBytes: { _ in received.open() })
+                _ = transport.start(TransportRequest(url: server.url()), sink: sink)
+                let record = await sink.ended()
+                #expect(record.error == .connectionReset)
+                #expect(record.failure?.sent == .headReceived)
+                #expect(record.text == "12345")
+            }
 
-        @Test func `informational responses without end`() async throws {
-            let endless = LoopbackPayload.repeating(
-                Array("HTTP/1.1 103 Early Hints\r\n\r\n".utf8), count: 5_000)
-            let record = try await answer(.raw(endless))
-            #expect(record.error?.isFraming == true)
-            #expect(record.informational.count == 32)
-        }
+            @Test(arguments: [10, 60_000_000_000] as [Int64])
+            func `fewer bytes than declared`(length: Int64) async throws {
+                let server = try LoopbackServer { _ in .truncated("12345", declaring: length) }
+                var attempt = TransportRequest(url: server.url())
+                attempt.bodyLimit = nil
+                let record = await transport.run(attempt)
+                #expect(record.error == .truncatedBody)
+                #expect(record.failure?.sent == .headReceived)
+                #expect(record.text == "12345")
+            }
 
-        @Test func `a body that a 204 cannot have`() async throws {
-            let record = try await raw("HTTP/1.1 204 No Content\r\n\r\nhello", .close)
-            #expect(record.error == nil)
-            #expect(record.body.isEmpty)
-        }
+            @Test(arguments: ["xyz\r\n", "-5\r\nhello\r\n", "FFFFFFFFFFFFFFFFFF\r\nhello\r\n"])
+            func `a chunk size that is none`(chunk: String) async throws {
+                let record = try await raw(
+                    "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n" + chunk, .close)
+                #expect(record.error?.isFraming == true)
+                #expect(record.failure?.sent == .headReceived)
+            }
 
-        @Test func `an unasked 304 is a response like any other`() async throws {
-            let record = try await answer(.status(304, headers: ["ETag": "x"]))
-            #expect(record.error == nil)
-            #expect(record.head?.status == .notModified)
-        }
+            @Test func `chunks without a last one`() async throws {
+                let record = try await raw(
+                    "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n", .close)
+                #expect(record.error == .truncatedBody)
+            }
 
-        @Test(arguments: [
-            "HTTP/1.1 200 OK\r\nA: 1\r\n 2\r\nContent-Length: 2\r\n\r\nok",
-            "HTTP/1.1 200 OK\nContent-Length: 2\n\nok",
-            "HTTP/1.1 200 OK\r\nContent-Length:2\r\n\r\nok",
-            "HTTP/1.1 200\r\nContent-Length: 2\r\n\r\nok",
-            "HTTP/1.1 200 \r\nContent-Length: 2\r\n\r\nok",
-            "HTTP/1.0 200 OK\r\n\r\nok",
-        ])
-        func `heads that are odd and still plain`(response: String) async throws {
-            let record = try await raw(response, .close)
-            #expect(record.error == nil)
-            #expect(record.text == "ok")
-        }
+            @Test func `one byte of a head at a time, too slowly`() async throws {
+                let server = try LoopbackServer { _ in
+                    .steps(.drip("HTTP/1.1 200 OK\r\n", every: .seconds(60)))
+                }
+                var attempt = TransportRequest(url: server.url())
+                attempt.idleTimeout = .milliseconds(50)
+                let record = await transport.run(attempt)
+                #expect(record.error == .idleTimeout)
+                #expect(record.failure?.sent == .written)
+            }
 
-        @Test(arguments: [
-            "HTTP/1.1 200 OK\r\nA: \0\r\n\r\n", "HTTP/1.1 200 OK\r\nno colon\r\n\r\n",
-        ])
-        func `fields that are none`(head: String) async throws {
-            #expect(try await raw(head, .close).error?.isFraming == true)
+            @Test func `a stall before the head closes the socket`() async throws {
+                let server = try LoopbackServer { _ in .steps(.stall) }
+                var attempt = TransportRequest(url: server.url())
+                attempt.idleTimeout = .milliseconds(100)
+                let start = ContinuousClock.now
+                let record = await transport.run(attempt)
+                let time = record.time(since: start)
+                #expect(record.error == .idleTimeout)
+                #expect(record.failure?.sent == .written)
+                #expect(time >= .milliseconds(100) && time < .milliseconds(350))
+                await server.waitForClosedConnections(1)
+            }
+
+            @Test func `a stall inside the body, after a head`() async throws {
+                let server = try LoopbackServer { _ in
+                    .status(200, headers: ["Content-Length": "9"], body: "123").followed(by: .stall)
+                }
+                var attempt = TransportRequest(url: server.url())
+                attempt.idleTimeout = .seconds(1)
+                let record = await transport.run(attempt)
+                #expect(record.error == .idleTimeout)
+                #expect(record.failure?.sent == .headReceived)
+            }
+
+            @Test func `bytes that are no HTTP`() async throws {
+                for seed in 0..<20 as Range<UInt64> {
+                    let record = try await answer(.raw(.garbage(4_096, seed: seed)))
+                    #expect(
+                        record.error?.isFraming == true, "seed \(seed): \(record.failure as Any)")
+                    #expect(record.failure?.sent == .written)
+                }
+            }
+
+            @Test func `a body without any head, as in HTTP 0.9`() async throws {
+                let record = try await raw("just text", .close)
+                #expect(record.error?.isFraming == true)
+            }
+
+            @Test func `a head line of a megabyte`() async throws {
+                let line = LoopbackPayload.repeating(Array("a".utf8), count: 1_000_000)
+                let record = try await answer(
+                    .raw("HTTP/1.1 200 OK\r\nX: " + line + "\r\n\r\n"))
+                #expect(record.error == .headTooLarge)
+                #expect(record.failure?.sent == .written)
+            }
+
+            @Test(arguments: [100_000, 1_001]) func `too many fields`(count: Int) async throws {
+                let lines = LoopbackPayload.repeating(Array("A: b\r\n".utf8), count: count)
+                let record = try await answer(.raw("HTTP/1.1 200 OK\r\n" + lines + "\r\n"))
+                #expect(record.error == .headTooLarge)
+            }
+
+            @Test func `a head past the limit that was set`() async throws {
+                let server = try LoopbackServer { _ in .ok(headers: ["X": "123456789"]) }
+                var attempt = TransportRequest(url: server.url())
+                attempt.headLimit = 40
+                #expect(await transport.run(attempt).error == .headTooLarge)
+            }
+
+            @Test func `informational responses without end`() async throws {
+                let endless = LoopbackPayload.repeating(
+                    Array("HTTP/1.1 103 Early Hints\r\n\r\n".utf8), count: 5_000)
+                let record = try await answer(.raw(endless))
+                #expect(record.error?.isFraming == true)
+                #expect(record.informational.count == 32)
+            }
+
+            @Test func `a body that a 204 cannot have`() async throws {
+                let record = try await raw("HTTP/1.1 204 No Content\r\n\r\nhello", .close)
+                #expect(record.error == nil)
+                #expect(record.body.isEmpty)
+            }
+
+            @Test func `an unasked 304 is a response like any other`() async throws {
+                let record = try await answer(.status(304, headers: ["ETag": "x"]))
+                #expect(record.error == nil)
+                #expect(record.head?.status == .notModified)
+            }
+
+            @Test(arguments: [
+                "HTTP/1.1 200 OK\r\nA: 1\r\n 2\r\nContent-Length: 2\r\n\r\nok",
+                "HTTP/1.1 200 OK\nContent-Length: 2\n\nok",
+                "HTTP/1.1 200 OK\r\nContent-Length:2\r\n\r\nok",
+                "HTTP/1.1 200\r\nContent-Length: 2\r\n\r\nok",
+                "HTTP/1.1 200 \r\nContent-Length: 2\r\n\r\nok",
+                "HTTP/1.0 200 OK\r\n\r\nok",
+            ])
+            func `heads that are odd and still plain`(response: String) async throws {
+                let record = try await raw(response, .close)
+                #expect(record.error == nil)
+                #expect(record.text == "ok")
+            }
+
+            @Test(arguments: [
+                "HTTP/1.1 200 OK\r\nA: \0\r\n\r\n", "HTTP/1.1 200 OK\r\nno colon\r\n\r\n",
+            ])
+            func `fields that are none`(head: String) async throws {
+                #expect(try await raw(head, .close).error?.isFraming == true)
+            }
         }
     }
 

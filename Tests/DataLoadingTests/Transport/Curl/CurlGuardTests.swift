@@ -7,157 +7,169 @@
     import Foundation
     import Testing
 
-    /// The guards around libcurl, each against a server that does what it is there for.
-    @Suite struct CurlGuardTests {
-        private let transport = CurlTransport()
+    extension SocketTests {
+        /// The guards around libcurl, each against a server that does what it is there for.
+        @Suite struct CurlGuardTests {
+            private let transport = CurlTransport()
 
-        private func load(_ head: String, body: String = "hello") async throws
-            -> AttemptRecorder.Record
-        {
-            let server = try LoopbackServer { _ in .raw(.text(head + "\r\n\r\n" + body)) }
-            return await transport.get(server.url())
-        }
-
-        @Test func `a head that ends without its empty line is no success`() async throws {
-            let server = try LoopbackServer { _ in .raw("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n")
+            private func load(_ head: String, body: String = "hello") async throws
+                -> AttemptRecorder.Record
+            {
+                let server = try LoopbackServer { _ in .raw(.text(head + "\r\n\r\n" + body)) }
+                return await transport.get(server.url())
             }
-            #expect(await transport.get(server.url()).error == .truncatedHead)
-        }
 
-        @Test(arguments: [
-            "HTTP/1.1 200 OK\r\nContent-Length: 5\r\nContent-Length: 6",
-            "HTTP/1.1 200 OK\r\nContent-Length: 5, 5",
-            "HTTP/1.1 200 OK\r\nContent-Length: -5",
-            "HTTP/1.1 200 OK\r\nContent-Length: +5",
-            "HTTP/1.1 200 OK\r\nContent-Length: 5x",
-            "HTTP/1.1 200 OK\r\nContent-Length:",
-            "HTTP/1.1 200 OK\r\nContent-Length: 100000000000000000000000",
-            "HTTP/1.1 200 OK\r\nContent-Length : 5",
-            "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n 0",
-            "HTTP/1.1 200 OK\r\nContent-Length: 5\r\nTransfer-Encoding: chunked",
-            "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nContent-Length: 5",
-            "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked, chunked",
-            "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nTransfer-Encoding: chunked",
-            "HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip, chunked",
-            "HTTP/1.1 200 OK\r\nTransfer-Encoding: xchunked",
-            "HTTP/1.0 200 OK\r\nTransfer-Encoding: chunked",
-            "HTTP/1.2 200 OK\r\nContent-Length: 5",
-            "HTTP/1.1  200 OK\r\nContent-Length: 5",
-            "HTTP/1.1 2000 OK\r\nContent-Length: 5",
-            "HTTP/1.1 099 OK\r\nContent-Length: 5",
-            "http/1.1 200 OK\r\nContent-Length: 5",
-            "HTTP/2 200 OK\r\nContent-Length: 5",
-            "HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: upgrade",
-        ])
-        func `refuses framing that two readers could take differently`(head: String) async throws {
-            let record = try await load(head)
-            #expect(record.error?.isFraming == true, "\(record)")
-            #expect(record.body.isEmpty)
-            #expect(record.failure?.sent == .written)
-        }
+            @Test func `a head that ends without its empty line is no success`() async throws {
+                let server = try LoopbackServer { _ in
+                    .raw("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n")
+                }
+                #expect(await transport.get(server.url()).error == .truncatedHead)
+            }
 
-        @Test func `takes the same length twice`() async throws {
-            let record = try await load("HTTP/1.1 200 OK\r\nContent-Length: 5\r\nContent-Length: 5")
-            #expect(record.text == "hello")
-        }
+            @Test(arguments: [
+                "HTTP/1.1 200 OK\r\nContent-Length: 5\r\nContent-Length: 6",
+                "HTTP/1.1 200 OK\r\nContent-Length: 5, 5",
+                "HTTP/1.1 200 OK\r\nContent-Length: -5",
+                "HTTP/1.1 200 OK\r\nContent-Length: +5",
+                "HTTP/1.1 200 OK\r\nContent-Length: 5x",
+                "HTTP/1.1 200 OK\r\nContent-Length:",
+                "HTTP/1.1 200 OK\r\nContent-Length: 100000000000000000000000",
+                "HTTP/1.1 200 OK\r\nContent-Length : 5",
+                "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n 0",
+                "HTTP/1.1 200 OK\r\nContent-Length: 5\r\nTransfer-Encoding: chunked",
+                "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nContent-Length: 5",
+                "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked, chunked",
+                "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nTransfer-Encoding: chunked",
+                "HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip, chunked",
+                "HTTP/1.1 200 OK\r\nTransfer-Encoding: xchunked",
+                "HTTP/1.0 200 OK\r\nTransfer-Encoding: chunked",
+                "HTTP/1.2 200 OK\r\nContent-Length: 5",
+                "HTTP/1.1  200 OK\r\nContent-Length: 5",
+                "HTTP/1.1 2000 OK\r\nContent-Length: 5",
+                "HTTP/1.1 099 OK\r\nContent-Length: 5",
+                "http/1.1 200 OK\r\nContent-Length: 5",
+                "HTTP/2 200 OK\r\nContent-Length: 5",
+                "HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: upgrade",
+            ])
+            func `refuses framing that two readers could take differently`(head: String)
+                async throws
+            {
+                let record = try await load(head)
+                #expect(record.error?.isFraming == true, "\(record)")
+                #expect(record.body.isEmpty)
+                #expect(record.failure?.sent == .written)
+            }
 
-        @Test(arguments: ["a b", "", "GET\r\nX: y", "G\u{e9}T", "CONNECT"])
-        func `sends no method that is no token`(method: String) async throws {
-            let server = try LoopbackServer { _ in .ok() }
-            let method = HTTPMethod(rawValue: method)
-            let record = await transport.run(TransportRequest(method: method, url: server.url()))
-            #expect(record.error == .invalidRequest(.method))
-            #expect(record.failure?.sent == .nothingWritten)
-            #expect(server.connectionCount == 0)
-        }
+            @Test func `takes the same length twice`() async throws {
+                let record = try await load(
+                    "HTTP/1.1 200 OK\r\nContent-Length: 5\r\nContent-Length: 5")
+                #expect(record.text == "hello")
+            }
 
-        @Test(arguments: ["a\r\nB: c", "a\nB", "a\0", "a\u{7f}"])
-        func `sends no value that ends its line`(value: String) async throws {
-            let server = try LoopbackServer { _ in .ok() }
-            var attempt = TransportRequest(url: server.url())
-            attempt.headers = ["X": value]
-            let record = await transport.run(attempt)
-            #expect(record.error == .invalidRequest(.headerValue(name: "X")))
-            #expect(server.connectionCount == 0)
-        }
+            @Test(arguments: ["a b", "", "GET\r\nX: y", "G\u{e9}T", "CONNECT"])
+            func `sends no method that is no token`(method: String) async throws {
+                let server = try LoopbackServer { _ in .ok() }
+                let method = HTTPMethod(rawValue: method)
+                let record = await transport.run(
+                    TransportRequest(method: method, url: server.url()))
+                #expect(record.error == .invalidRequest(.method))
+                #expect(record.failure?.sent == .nothingWritten)
+                #expect(server.connectionCount == 0)
+            }
 
-        @Test(arguments: ["Content-Length", "transfer-encoding", "Host", "Connection", "Expect"])
-        func `sends no field that is the transport's`(name: String) async throws {
-            let server = try LoopbackServer { _ in .ok() }
-            var attempt = TransportRequest(url: server.url())
-            attempt.headers = [name: "5"]
-            let record = await transport.run(attempt)
-            #expect(record.error == .invalidRequest(.reservedHeader(name)))
-            #expect(server.connectionCount == 0)
-        }
-
-        @Test func `checks fields again when a handle's last ones were good`() async throws {
-            let server = try LoopbackServer { _ in .ok() }
-            var attempt = TransportRequest(url: server.url())
-            attempt.headers = ["X": "good"]
-            #expect(await transport.run(attempt).error == nil)
-            attempt.headers = ["X": "bad\r\n"]
-            #expect(await transport.run(attempt).error == .invalidRequest(.headerValue(name: "X")))
-        }
-
-        @Test func `stops at the cap of the body, declared or counted`() async throws {
-            let server = try LoopbackServer(
-                handler: .routes([
-                    "/declared": .always(.ok(.zeros(1_001))),
-                    "/counted": .always(.chunked([.zeros(600), .zeros(401)])),
-                    "/exact": .always(.chunked([.zeros(600), .zeros(400)])),
-                ]))
-            for path in ["/declared", "/counted", "/exact"] {
-                var attempt = TransportRequest(url: server.url(path))
-                attempt.bodyLimit = 1_000
+            @Test(arguments: ["a\r\nB: c", "a\nB", "a\0", "a\u{7f}"])
+            func `sends no value that ends its line`(value: String) async throws {
+                let server = try LoopbackServer { _ in .ok() }
+                var attempt = TransportRequest(url: server.url())
+                attempt.headers = ["X": value]
                 let record = await transport.run(attempt)
-                #expect(record.error == (path == "/exact" ? nil : .bodyTooLarge(limit: 1_000)))
-                #expect(record.body.count <= 1_000)
-                #expect(record.head?.status == .ok)
+                #expect(record.error == .invalidRequest(.headerValue(name: "X")))
+                #expect(server.connectionCount == 0)
             }
-        }
 
-        @Test(arguments: [LoopbackStep.reset, .close])
-        func `sends a POST once, though its connection went stale`(ending: LoopbackStep)
-            async throws
-        {
-            let server = try LoopbackServer(script: .answers([.ok("a"), .steps(ending)]))
-            #expect(await transport.get(server.url("/1")).text == "a")
-            var post = TransportRequest(method: .post, url: server.url("/2"))
-            post.body = .data(Data("once".utf8))
-            let record = await transport.run(post)
-            #expect(record.error == .connectionReset)
-            #expect(record.failure?.sent == .written)
-            #expect(server.requests.map(\.path) == ["/1", "/2"])
-        }
+            @Test(arguments: [
+                "Content-Length", "transfer-encoding", "Host", "Connection", "Expect",
+            ])
+            func `sends no field that is the transport's`(name: String) async throws {
+                let server = try LoopbackServer { _ in .ok() }
+                var attempt = TransportRequest(url: server.url())
+                attempt.headers = [name: "5"]
+                let record = await transport.run(attempt)
+                #expect(record.error == .invalidRequest(.reservedHeader(name)))
+                #expect(server.connectionCount == 0)
+            }
 
-        @Test func `replaces a stale connection once, where sending twice is allowed`() async throws
-        {
-            let server = try LoopbackServer(
-                script: .perConnection { number in
-                    .answers(number == 0 ? [.ok("a"), .steps(.reset)] : [.ok("b")])
-                })
-            #expect(await transport.get(server.url("/1")).text == "a")
-            #expect(await transport.get(server.url("/2")).text == "b")
-            #expect(server.requests.map(\.path) == ["/1", "/2", "/2"])
-        }
+            @Test func `checks fields again when a handle's last ones were good`() async throws {
+                let server = try LoopbackServer { _ in .ok() }
+                var attempt = TransportRequest(url: server.url())
+                attempt.headers = ["X": "good"]
+                #expect(await transport.run(attempt).error == nil)
+                attempt.headers = ["X": "bad\r\n"]
+                #expect(
+                    await transport.run(attempt).error == .invalidRequest(.headerValue(name: "X")))
+            }
 
-        @Test func `uses a fresh connection after a timeout, where that is asked`() async throws {
-            let server = try LoopbackServer(
-                script: .perConnection { number in
-                    number == 0 ? .answers([.ok("a"), .steps(.stall)]) : .answers([.ok("b")])
-                })
-            #expect(await transport.get(server.url()).text == "a")
-            var attempt = TransportRequest(url: server.url())
-            attempt.idleTimeout = .milliseconds(50)
-            let late = await transport.run(attempt)
-            #expect(late.error == .idleTimeout)
-            #expect(late.report.reusedConnection)
-            attempt.needsFreshConnection = true
-            attempt.idleTimeout = .seconds(30)
-            let fresh = await transport.run(attempt)
-            #expect(fresh.text == "b")
-            #expect(fresh.report.reusedConnection == false)
+            @Test func `stops at the cap of the body, declared or counted`() async throws {
+                let server = try LoopbackServer(
+                    handler: .routes([
+                        "/declared": .always(.ok(.zeros(1_001))),
+                        "/counted": .always(.chunked([.zeros(600), .zeros(401)])),
+                        "/exact": .always(.chunked([.zeros(600), .zeros(400)])),
+                    ]))
+                for path in ["/declared", "/counted", "/exact"] {
+                    var attempt = TransportRequest(url: server.url(path))
+                    attempt.bodyLimit = 1_000
+                    let record = await transport.run(attempt)
+                    #expect(record.error == (path == "/exact" ? nil : .bodyTooLarge(limit: 1_000)))
+                    #expect(record.body.count <= 1_000)
+                    #expect(record.head?.status == .ok)
+                }
+            }
+
+            @Test(arguments: [LoopbackStep.reset, .close])
+            func `sends a POST once, though its connection went stale`(ending: LoopbackStep)
+                async throws
+            {
+                let server = try LoopbackServer(script: .answers([.ok("a"), .steps(ending)]))
+                #expect(await transport.get(server.url("/1")).text == "a")
+                var post = TransportRequest(method: .post, url: server.url("/2"))
+                post.body = .data(Data("once".utf8))
+                let record = await transport.run(post)
+                #expect(record.error == .connectionReset)
+                #expect(record.failure?.sent == .written)
+                #expect(server.requests.map(\.path) == ["/1", "/2"])
+            }
+
+            @Test func `replaces a stale connection once, where sending twice is allowed`()
+                async throws
+            {
+                let server = try LoopbackServer(
+                    script: .perConnection { number in
+                        .answers(number == 0 ? [.ok("a"), .steps(.reset)] : [.ok("b")])
+                    })
+                #expect(await transport.get(server.url("/1")).text == "a")
+                #expect(await transport.get(server.url("/2")).text == "b")
+                #expect(server.requests.map(\.path) == ["/1", "/2", "/2"])
+            }
+
+            @Test func `uses a fresh connection after a timeout, where that is asked`() async throws
+            {
+                let server = try LoopbackServer(
+                    script: .perConnection { number in
+                        number == 0 ? .answers([.ok("a"), .steps(.stall)]) : .answers([.ok("b")])
+                    })
+                #expect(await transport.get(server.url()).text == "a")
+                var attempt = TransportRequest(url: server.url())
+                attempt.idleTimeout = .milliseconds(50)
+                let late = await transport.run(attempt)
+                #expect(late.error == .idleTimeout)
+                #expect(late.report.reusedConnection)
+                attempt.needsFreshConnection = true
+                attempt.idleTimeout = .seconds(30)
+                let fresh = await transport.run(attempt)
+                #expect(fresh.text == "b")
+                #expect(fresh.report.reusedConnection == false)
+            }
         }
     }
 #endif

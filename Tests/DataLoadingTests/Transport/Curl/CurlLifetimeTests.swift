@@ -7,97 +7,102 @@
     import Foundation
     import Testing
 
-    @Suite struct CurlLifetimeTests {
-        @Test func `has no thread before the first attempt, and none after shutDown`() async throws
-        {
-            let server = try LoopbackServer { _ in .ok("a") }
-            let transport = CurlTransport(lookup: { _ in .unknown })
-            #expect(transport.loopHandle == nil)
-            #expect(await transport.get(server.url()).text == "a")
-            let loop = try #require(transport.loopHandle)
-            #expect(loop.isRunning)
-            await transport.shutDown()
-            #expect(!loop.isRunning)
-            await server.waitForClosedConnections(1)
-            await transport.shutDown()
-        }
-
-        @Test func `ends what runs, and refuses what comes after shutDown`() async throws {
-            let server = try LoopbackServer { _ in .steps(.stall) }
-            let transport = CurlTransport()
-            let sinks = (0..<20).map { _ in AttemptRecorder() }
-            for sink in sinks {
-                _ = transport.start(TransportRequest(url: server.url()), sink: sink)
+    extension SocketTests {
+        @Suite struct CurlLifetimeTests {
+            @Test func `has no thread before the first attempt, and none after shutDown`()
+                async throws
+            {
+                let server = try LoopbackServer { _ in .ok("a") }
+                let transport = CurlTransport(lookup: { _ in .unknown })
+                #expect(transport.loopHandle == nil)
+                #expect(await transport.get(server.url()).text == "a")
+                let loop = try #require(transport.loopHandle)
+                #expect(loop.isRunning)
+                await transport.shutDown()
+                #expect(!loop.isRunning)
+                await server.waitForClosedConnections(1)
+                await transport.shutDown()
             }
-            await server.waitForHeads(20)
-            await transport.shutDown()
-            for sink in sinks {
-                #expect(sink.record.error == .serviceInvalidated)
-                #expect(sink.record.failure?.sent == .written)
-                #expect(sink.record.endings == 1)
-            }
-            await server.waitForClosedConnections(20)
-            #expect(await transport.get(server.url()).error == .serviceInvalidated)
-        }
 
-        @Test func `a shutDown while attempts are started loses none`() async throws {
-            let server = try LoopbackServer { _ in .ok("a") }
-            let transport = CurlTransport()
-            await withTaskGroup(of: Int.self) { group in
-                for number in 0..<100 {
-                    group.addTask {
-                        if number == 50 { await transport.shutDown() }
-                        return await transport.get(server.url()).endings
-                    }
+            @Test func `ends what runs, and refuses what comes after shutDown`() async throws {
+                let server = try LoopbackServer { _ in .steps(.stall) }
+                let transport = CurlTransport()
+                let sinks = (0..<20).map { _ in AttemptRecorder() }
+                for sink in sinks {
+                    _ = transport.start(TransportRequest(url: server.url()), sink: sink)
                 }
-                for await endings in group { #expect(endings == 1) }
+                await server.waitForHeads(20)
+                await transport.shutDown()
+                for sink in sinks {
+                    #expect(sink.record.error == .serviceInvalidated)
+                    #expect(sink.record.failure?.sent == .written)
+                    #expect(sink.record.endings == 1)
+                }
+                await server.waitForClosedConnections(20)
+                #expect(await transport.get(server.url()).error == .serviceInvalidated)
             }
-        }
 
-        @Test func `a shutDown before any attempt is for good`() async throws {
-            let server = try LoopbackServer { _ in .ok() }
-            let transport = CurlTransport()
-            await transport.shutDown()
-            #expect(await transport.get(server.url()).error == .serviceInvalidated)
-            #expect(server.connectionCount == 0)
-        }
+            @Test func `a shutDown while attempts are started loses none`() async throws {
+                let server = try LoopbackServer { _ in .ok("a") }
+                let transport = CurlTransport()
+                await withTaskGroup(of: Int.self) { group in
+                    for number in 0..<100 {
+                        group.addTask {
+                            if number == 50 { await transport.shutDown() }
+                            return await transport.get(server.url()).endings
+                        }
+                    }
+                    for await endings in group { #expect(endings == 1) }
+                }
+            }
 
-        @Test func `a transport that is let go ends its thread, after its last attempt`()
-            async throws
-        {
-            let mayAnswer = LoopbackGate()
-            let server = try LoopbackServer { _ in .ok("late").preceded(by: .wait(for: mayAnswer)) }
-            let sink = AttemptRecorder()
-            var transport: CurlTransport? = CurlTransport()
-            _ = transport?.start(TransportRequest(url: server.url()), sink: sink)
-            let loop = try #require(transport?.loopHandle)
-            await server.waitForHeads(1)
-            transport = nil
-            #expect(loop.isRunning)
-            mayAnswer.open()
-            #expect(await sink.ended().text == "late")
-            await loop.waitUntilOver()
-            await server.waitForClosedConnections(1)
-        }
+            @Test func `a shutDown before any attempt is for good`() async throws {
+                let server = try LoopbackServer { _ in .ok() }
+                let transport = CurlTransport()
+                await transport.shutDown()
+                #expect(await transport.get(server.url()).error == .serviceInvalidated)
+                #expect(server.connectionCount == 0)
+            }
 
-        @Test func `a reset lets what runs end`() async throws {
-            let mayAnswer = LoopbackGate()
-            let server = try LoopbackServer(
-                handler: .routes([
-                    "/slow": .always(.ok("slow").preceded(by: .wait(for: mayAnswer))),
-                    "/fast": .always(.ok("fast")),
-                ]))
-            let transport = CurlTransport()
-            let sink = AttemptRecorder()
-            _ = transport.start(TransportRequest(url: server.url("/slow")), sink: sink)
-            await server.waitForHeads(1)
-            await transport.reset()
-            #expect(await transport.get(server.url("/fast")).text == "fast")
-            mayAnswer.open()
-            #expect(await sink.ended().text == "slow")
-            // The old connections go with their last attempt; the new one stays.
-            await server.waitForClosedConnections(1)
-            #expect(await transport.get(server.url("/fast")).report.reusedConnection)
+            @Test func `a transport that is let go ends its thread, after its last attempt`()
+                async throws
+            {
+                let mayAnswer = LoopbackGate()
+                let server = try LoopbackServer { _ in
+                    .ok("late").preceded(by: .wait(for: mayAnswer))
+                }
+                let sink = AttemptRecorder()
+                var transport: CurlTransport? = CurlTransport()
+                _ = transport?.start(TransportRequest(url: server.url()), sink: sink)
+                let loop = try #require(transport?.loopHandle)
+                await server.waitForHeads(1)
+                transport = nil
+                #expect(loop.isRunning)
+                mayAnswer.open()
+                #expect(await sink.ended().text == "late")
+                await loop.waitUntilOver()
+                await server.waitForClosedConnections(1)
+            }
+
+            @Test func `a reset lets what runs end`() async throws {
+                let mayAnswer = LoopbackGate()
+                let server = try LoopbackServer(
+                    handler: .routes([
+                        "/slow": .always(.ok("slow").preceded(by: .wait(for: mayAnswer))),
+                        "/fast": .always(.ok("fast")),
+                    ]))
+                let transport = CurlTransport()
+                let sink = AttemptRecorder()
+                _ = transport.start(TransportRequest(url: server.url("/slow")), sink: sink)
+                await server.waitForHeads(1)
+                await transport.reset()
+                #expect(await transport.get(server.url("/fast")).text == "fast")
+                mayAnswer.open()
+                #expect(await sink.ended().text == "slow")
+                // The old connections go with their last attempt; the new one stays.
+                await server.waitForClosedConnections(1)
+                #expect(await transport.get(server.url("/fast")).report.reusedConnection)
+            }
         }
     }
 #endif

@@ -7,85 +7,87 @@
     import Foundation
     import Testing
 
-    /// What concerns the process as a whole, and so runs in one of its own.
-    @Suite struct CurlProcessTests {
-        @Test func `says when descriptors are out, and recovers when they are back`() async {
-            await #expect(processExitsWith: .success) {
-                let transport = CurlTransport(lookup: { _ in .unknown })
-                let url = try #require(URL(string: "http://127.0.0.1:1/"))
-                let before = await transport.get(url)
-                try #require(before.error == .connectRefused)
-                var taken: [Int32] = []
-                while case let copy = dup(0), copy >= 0 { taken.append(copy) }
-                let without = await transport.get(url)
-                for copy in taken { close(copy) }
-                try #require(without.error?.isResources == true)
-                try #require(without.failure?.sent == .nothingWritten)
-                let after = await transport.get(url)
-                try #require(after.error == .connectRefused)
-            }
-        }
-
-        @Test func `cannot start without descriptors, and can with them`() async {
-            await #expect(processExitsWith: .success) {
-                let transport = CurlTransport(lookup: { _ in .unknown })
-                let url = try #require(URL(string: "http://127.0.0.1:1/"))
-                // The library is there; only the loop is not.
-                await CurlTransport(lookup: { _ in .unknown }).settle()
-                var taken: [Int32] = []
-                while case let copy = dup(0), copy >= 0 { taken.append(copy) }
-                let without = await transport.get(url)
-                for copy in taken { close(copy) }
-                try #require(without.error?.isResources == true)
-                try #require(await transport.get(url).error == .connectRefused)
-            }
-        }
-
-        @Test(.disabled(if: isSanitized, "a sanitizer's copy cannot start threads"))
-        func `refuses in a forked copy of the process`() async {
-            await #expect(processExitsWith: .success) {
-                let transport = CurlTransport(lookup: { _ in .unknown })
-                await transport.settle()
-                let url = try #require(URL(string: "http://127.0.0.1:1/"))
-                // Hidden from Swift for its dangers, which are what is tested here.
-                let symbol = try #require(dlsym(nil, "fork"))
-                let fork = unsafeBitCast(symbol, to: (@convention(c) () -> pid_t).self)
-                let child = fork()
-                guard child == 0 else {
-                    var status: Int32 = -1
-                    waitpid(child, &status, 0)
-                    try #require(status == 0)
-                    return
+    extension SocketTests {
+        /// What concerns the process as a whole, and so runs in one of its own.
+        @Suite struct CurlProcessTests {
+            @Test func `says when descriptors are out, and recovers when they are back`() async {
+                await #expect(processExitsWith: .success) {
+                    let transport = CurlTransport(lookup: { _ in .unknown })
+                    let url = try #require(URL(string: "http://127.0.0.1:1/"))
+                    let before = await transport.get(url)
+                    try #require(before.error == .connectRefused)
+                    var taken: [Int32] = []
+                    while case let copy = dup(0), copy >= 0 { taken.append(copy) }
+                    let without = await transport.get(url)
+                    for copy in taken { close(copy) }
+                    try #require(without.error?.isResources == true)
+                    try #require(without.failure?.sent == .nothingWritten)
+                    let after = await transport.get(url)
+                    try #require(after.error == .connectRefused)
                 }
-                let refused = DispatchSemaphore(value: 0)
-                let sink = RefusalSink { error in
-                    if error.isUnsupported { refused.signal() }
-                }
-                _ = transport.start(TransportRequest(url: url), sink: sink)
-                _exit(refused.wait(timeout: .now() + .seconds(10)) == .success ? 0 : 1)
             }
-        }
 
-        @Test func `exits while loads run`() async {
-            await #expect(processExitsWith: .exitCode(7)) {
-                let server = try LoopbackServer { _ in .ok(.pattern(1 << 40)) }
-                let transport = CurlTransport()
-                for _ in 0..<16 {
-                    var attempt = TransportRequest(url: server.url())
-                    attempt.bodyLimit = nil
-                    _ = transport.start(attempt, sink: AttemptRecorder(keepsBody: false))
+            @Test func `cannot start without descriptors, and can with them`() async {
+                await #expect(processExitsWith: .success) {
+                    let transport = CurlTransport(lookup: { _ in .unknown })
+                    let url = try #require(URL(string: "http://127.0.0.1:1/"))
+                    // The library is there; only the loop is not.
+                    await CurlTransport(lookup: { _ in .unknown }).settle()
+                    var taken: [Int32] = []
+                    while case let copy = dup(0), copy >= 0 { taken.append(copy) }
+                    let without = await transport.get(url)
+                    for copy in taken { close(copy) }
+                    try #require(without.error?.isResources == true)
+                    try #require(await transport.get(url).error == .connectRefused)
                 }
-                await server.waitForHeads(16)
-                exit(7)
             }
-        }
 
-        @Test func `exits from inside a sink's callback`() async {
-            await #expect(processExitsWith: .exitCode(8)) {
-                let server = try LoopbackServer { _ in .ok("x") }
-                let sink = AttemptRecorder(onHead: { _ in exit(8) })
-                _ = CurlTransport().start(TransportRequest(url: server.url()), sink: sink)
-                _ = await sink.ended()
+            @Test(.disabled(if: isSanitized, "a sanitizer's copy cannot start threads"))
+            func `refuses in a forked copy of the process`() async {
+                await #expect(processExitsWith: .success) {
+                    let transport = CurlTransport(lookup: { _ in .unknown })
+                    await transport.settle()
+                    let url = try #require(URL(string: "http://127.0.0.1:1/"))
+                    // Hidden from Swift for its dangers, which are what is tested here.
+                    let symbol = try #require(dlsym(nil, "fork"))
+                    let fork = unsafeBitCast(symbol, to: (@convention(c) () -> pid_t).self)
+                    let child = fork()
+                    guard child == 0 else {
+                        var status: Int32 = -1
+                        waitpid(child, &status, 0)
+                        try #require(status == 0)
+                        return
+                    }
+                    let refused = DispatchSemaphore(value: 0)
+                    let sink = RefusalSink { error in
+                        if error.isUnsupported { refused.signal() }
+                    }
+                    _ = transport.start(TransportRequest(url: url), sink: sink)
+                    _exit(refused.wait(timeout: .now() + .seconds(10)) == .success ? 0 : 1)
+                }
+            }
+
+            @Test func `exits while loads run`() async {
+                await #expect(processExitsWith: .exitCode(7)) {
+                    let server = try LoopbackServer { _ in .ok(.pattern(1 << 40)) }
+                    let transport = CurlTransport()
+                    for _ in 0..<16 {
+                        var attempt = TransportRequest(url: server.url())
+                        attempt.bodyLimit = nil
+                        _ = transport.start(attempt, sink: AttemptRecorder(keepsBody: false))
+                    }
+                    await server.waitForHeads(16)
+                    exit(7)
+                }
+            }
+
+            @Test func `exits from inside a sink's callback`() async {
+                await #expect(processExitsWith: .exitCode(8)) {
+                    let server = try LoopbackServer { _ in .ok("x") }
+                    let sink = AttemptRecorder(onHead: { _ in exit(8) })
+                    _ = CurlTransport().start(TransportRequest(url: server.url()), sink: sink)
+                    _ = await sink.ended()
+                }
             }
         }
     }

@@ -7,109 +7,115 @@
     import Foundation
     import Testing
 
-    @Suite struct CurlTransportTests {
-        private let transport = CurlTransport()
+    extension SocketTests {
+        @Suite struct CurlTransportTests {
+            private let transport = CurlTransport()
 
-        @Test func `loads a body with its head, and reports what was sent`() async throws {
-            let server = try LoopbackServer { _ in .ok("hello", headers: ["X-A": "1"]) }
-            var attempt = TransportRequest(url: server.url("/a?b=c"))
-            attempt.headers = ["X-Sent": "yes", "X-Empty": ""]
-            let record = await transport.run(attempt)
-            #expect(record.error == nil)
-            #expect(record.head?.status == .ok)
-            #expect(record.head?.headers["x-a"] == "1")
-            #expect(record.text == "hello")
-            #expect(record.endings == 1)
-            let request = await server.waitForRequests(1)[0]
-            #expect(request.target == "/a?b=c")
-            #expect(request.headers["X-Sent"] == "yes")
-            #expect(request.headers.values(for: "X-Empty") == [""])
-            #expect(record.report.headBytesSent == Int64(request.rawHead.count))
-            #expect(record.report.bodyBytesReceived == 5)
-            #expect(record.report.decodedBytes == 5)
-            #expect(record.report.headBytesReceived == server.connections[0].bytesSent - 5)
-            #expect(record.report.remoteAddress == "127.0.0.1")
-            #expect(record.report.httpVersion == "1.1")
-            #expect(record.report.reusedConnection == false)
-            #expect(record.report.connectTime != nil)
-            #expect(record.report.tlsTime == nil)
-            #expect(record.report.firstByteTime != nil)
-        }
+            @Test func `loads a body with its head, and reports what was sent`() async throws {
+                let server = try LoopbackServer { _ in .ok("hello", headers: ["X-A": "1"]) }
+                var attempt = TransportRequest(url: server.url("/a?b=c"))
+                attempt.headers = ["X-Sent": "yes", "X-Empty": ""]
+                let record = await transport.run(attempt)
+                #expect(record.error == nil)
+                #expect(record.head?.status == .ok)
+                #expect(record.head?.headers["x-a"] == "1")
+                #expect(record.text == "hello")
+                #expect(record.endings == 1)
+                let request = await server.waitForRequests(1)[0]
+                #expect(request.target == "/a?b=c")
+                #expect(request.headers["X-Sent"] == "yes")
+                #expect(request.headers.values(for: "X-Empty") == [""])
+                #expect(record.report.headBytesSent == Int64(request.rawHead.count))
+                #expect(record.report.bodyBytesReceived == 5)
+                #expect(record.report.decodedBytes == 5)
+                #expect(record.report.headBytesReceived == server.connections[0].bytesSent - 5)
+                #expect(record.report.remoteAddress == "127.0.0.1")
+                #expect(record.report.httpVersion == "1.1")
+                #expect(record.report.reusedConnection == false)
+                #expect(record.report.connectTime != nil)
+                #expect(record.report.tlsTime == nil)
+                #expect(record.report.firstByteTime != nil)
+            }
 
-        @Test func `sends no field that nobody asked for`() async throws {
-            let server = try LoopbackServer { _ in .ok() }
-            _ = await transport.get(server.url())
-            var post = TransportRequest(method: .post, url: server.url())
-            _ = await transport.run(post)
-            post.body = .data(Data("x".utf8))
-            _ = await transport.run(post)
-            let requests = await server.waitForRequests(3)
-            let names = requests.map { $0.headers.fields.map(\.name) }
-            #expect(names[0] == ["Host", "Accept", "Accept-Encoding"])
-            #expect(names[1] == ["Host", "Accept", "Accept-Encoding", "Content-Length"])
-            #expect(names[2] == names[1])
-            #expect(requests[1].headers["Content-Length"] == "0")
-            #expect(requests[2].text == "x")
-        }
+            @Test func `sends no field that nobody asked for`() async throws {
+                let server = try LoopbackServer { _ in .ok() }
+                _ = await transport.get(server.url())
+                var post = TransportRequest(method: .post, url: server.url())
+                _ = await transport.run(post)
+                post.body = .data(Data("x".utf8))
+                _ = await transport.run(post)
+                let requests = await server.waitForRequests(3)
+                let names = requests.map { $0.headers.fields.map(\.name) }
+                #expect(names[0] == ["Host", "Accept", "Accept-Encoding"])
+                #expect(names[1] == ["Host", "Accept", "Accept-Encoding", "Content-Length"])
+                #expect(names[2] == names[1])
+                #expect(requests[1].headers["Content-Length"] == "0")
+                #expect(requests[2].text == "x")
+            }
 
-        @Test(arguments: [HTTPMethod.put, .patch, .delete, .options, HTTPMethod(rawValue: "PURGE")])
-        func `sends any method`(method: HTTPMethod) async throws {
-            let server = try LoopbackServer { _ in .ok("done") }
-            let record = await transport.run(TransportRequest(method: method, url: server.url()))
-            #expect(record.text == "done")
-            #expect(await server.waitForRequests(1)[0].method == method)
-        }
+            @Test(arguments: [
+                HTTPMethod.put, .patch, .delete, .options, HTTPMethod(rawValue: "PURGE"),
+            ])
+            func `sends any method`(method: HTTPMethod) async throws {
+                let server = try LoopbackServer { _ in .ok("done") }
+                let record = await transport.run(
+                    TransportRequest(method: method, url: server.url()))
+                #expect(record.text == "done")
+                #expect(await server.waitForRequests(1)[0].method == method)
+            }
 
-        @Test func `takes a HEAD's length for what it is`() async throws {
-            let server = try LoopbackServer { _ in .ok("hello") }
-            let attempt = TransportRequest(method: .head, url: server.url())
-            let record = await transport.run(attempt)
-            #expect(record.error == nil)
-            #expect(record.head?.headers["Content-Length"] == "5")
-            #expect(record.body.isEmpty)
-            #expect(await transport.get(server.url()).text == "hello")
-            #expect(server.connectionCount == 1)
-        }
+            @Test func `takes a HEAD's length for what it is`() async throws {
+                let server = try LoopbackServer { _ in .ok("hello") }
+                let attempt = TransportRequest(method: .head, url: server.url())
+                let record = await transport.run(attempt)
+                #expect(record.error == nil)
+                #expect(record.head?.headers["Content-Length"] == "5")
+                #expect(record.body.isEmpty)
+                #expect(await transport.get(server.url()).text == "hello")
+                #expect(server.connectionCount == 1)
+            }
 
-        @Test func `reuses a connection, or not where that is asked`() async throws {
-            let server = try LoopbackServer { _ in .ok("a") }
-            _ = await transport.get(server.url())
-            let second = await transport.get(server.url())
-            #expect(second.report.reusedConnection)
-            #expect(second.report.connectTime == nil)
-            var attempt = TransportRequest(url: server.url())
-            attempt.needsFreshConnection = true
-            #expect(await transport.run(attempt).report.reusedConnection == false)
-            #expect(server.connectionCount == 2)
-        }
+            @Test func `reuses a connection, or not where that is asked`() async throws {
+                let server = try LoopbackServer { _ in .ok("a") }
+                _ = await transport.get(server.url())
+                let second = await transport.get(server.url())
+                #expect(second.report.reusedConnection)
+                #expect(second.report.connectTime == nil)
+                var attempt = TransportRequest(url: server.url())
+                attempt.needsFreshConnection = true
+                #expect(await transport.run(attempt).report.reusedConnection == false)
+                #expect(server.connectionCount == 2)
+            }
 
-        @Test func `runs two hundred attempts at once`() async throws {
-            let server = try LoopbackServer { request in .ok(.text(request.target)) }
-            await withTaskGroup(of: (Int, AttemptRecorder.Record).self) { group in
-                for number in 0..<200 {
-                    group.addTask { (number, await transport.get(server.url("/\(number)"))) }
-                }
-                for await (number, record) in group {
-                    #expect(record.text == "/\(number)")
-                    #expect(record.endings == 1)
+            @Test func `runs two hundred attempts at once`() async throws {
+                let server = try LoopbackServer { request in .ok(.text(request.target)) }
+                await withTaskGroup(of: (Int, AttemptRecorder.Record).self) { group in
+                    for number in 0..<200 {
+                        group.addTask { (number, await transport.get(server.url("/\(number)"))) }
+                    }
+                    for await (number, record) in group {
+                        #expect(record.text == "/\(number)")
+                        #expect(record.endings == 1)
+                    }
                 }
             }
-        }
 
-        @Test func `hears trailers, and informational heads apart from the final one`() async throws
-        {
-            let server = try LoopbackServer { _ in
-                .chunked(["one", "two"], trailers: ["X-Sum": "6"])
-                    .preceded(
-                        by: .head(100), .head(103, headers: ["Link": "</a>"]))
+            @Test func `hears trailers, and informational heads apart from the final one`()
+                async throws
+            {
+                let server = try LoopbackServer { _ in
+                    .chunked(["one", "two"], trailers: ["X-Sum": "6"])
+                        .preceded(
+                            by: .head(100), .head(103, headers: ["Link": "</a>"]))
+                }
+                let record = await transport.get(server.url())
+                #expect(record.informational.map(\.status.rawValue) == [100, 103])
+                #expect(record.informational[1].headers["Link"] == "</a>")
+                #expect(record.head?.status == .ok)
+                #expect(record.text == "onetwo")
+                #expect(record.end?.trailers["x-sum"] == "6")
+                #expect(record.report.headBytesReceived > 0)
             }
-            let record = await transport.get(server.url())
-            #expect(record.informational.map(\.status.rawValue) == [100, 103])
-            #expect(record.informational[1].headers["Link"] == "</a>")
-            #expect(record.head?.status == .ok)
-            #expect(record.text == "onetwo")
-            #expect(record.end?.trailers["x-sum"] == "6")
-            #expect(record.report.headBytesReceived > 0)
         }
     }
 #endif

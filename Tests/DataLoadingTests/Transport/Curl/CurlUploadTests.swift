@@ -8,151 +8,161 @@
     import Foundation
     import Testing
 
-    @Suite struct CurlUploadTests {
-        private let transport = CurlTransport()
-        private static let bytes = Data((0..<1_000_000).map { UInt8(truncatingIfNeeded: $0 % 251) })
-
-        private func post(
-            _ body: RequestBody, to server: LoopbackServer
-        ) async -> AttemptRecorder.Record {
-            var attempt = TransportRequest(method: .post, url: server.url())
-            attempt.body = body
-            return await transport.run(attempt)
-        }
-
-        private func file(_ bytes: Data) throws -> URL {
-            let url = FileManager.default.temporaryDirectory.appendingPathComponent(
-                UUID().uuidString)
-            try bytes.write(to: url)
-            return url
-        }
-
-        @Test(arguments: [0, 1, 14, 16_384, 16_385, 1_000_000]) func `sends bytes of any size`(
-            size: Int
-        ) async throws {
-            let server = try LoopbackServer { _ in .ok("done") }
-            let body = Self.bytes.prefix(size)
-            let record = await post(.data(body), to: server)
-            #expect(record.text == "done")
-            let request = await server.waitForRequests(1)[0]
-            #expect(request.body == body)
-            #expect(request.headers["Content-Length"] == "\(size)")
-            #expect(request.headers["Expect"] == nil)
-            #expect(request.headers["Content-Type"] == nil)
-            #expect(record.report.bodyBytesSent == Int64(size))
-            #expect(record.report.headBytesSent == Int64(request.rawHead.count))
-        }
-
-        @Test func `sends a slice of bytes from where it starts`() async throws {
-            let server = try LoopbackServer { _ in .ok() }
-            let slice = Self.bytes[500_000..<600_000]
-            #expect(await post(.data(slice), to: server).error == nil)
-            #expect(await server.waitForRequests(1)[0].body == slice)
-        }
-
-        @Test(arguments: [0, 70_000, 1_000_000]) func `sends a file with its length`(size: Int)
-            async throws
-        {
-            let server = try LoopbackServer { _ in .ok() }
-            let file = try file(Self.bytes.prefix(size))
-            defer { try? FileManager.default.removeItem(at: file) }
-            let record = await post(.file(file), to: server)
-            #expect(record.error == nil)
-            let request = await server.waitForRequests(1)[0]
-            #expect(request.body == Self.bytes.prefix(size))
-            #expect(request.headers["Content-Length"] == "\(size)")
-            #expect(request.headers["Expect"] == nil)
-            #expect(record.report.bodyBytesSent == Int64(size))
-        }
-
-        @Test(arguments: [nil, 1_000_000] as [Int64?])
-        func `sends a stream, with its length or in chunks`(length: Int64?) async throws {
-            let server = try LoopbackServer { _ in .ok() }
-            let record = await post(
-                .stream(length: length) { InputStream(data: Self.bytes) }, to: server)
-            #expect(record.error == nil)
-            let request = await server.waitForRequests(1)[0]
-            #expect(request.body == Self.bytes)
-            #expect(request.headers["Transfer-Encoding"] == (length == nil ? "chunked" : nil))
-            #expect(request.headers["Content-Length"] == length.map { "\($0)" })
-        }
-
-        @Test func `sends a one-shot stream once`() async throws {
-            let server = try LoopbackServer { _ in .ok() }
-            let body = RequestBody.oneShot(OneShotStream(InputStream(data: Self.bytes)))
-            #expect(await post(body, to: server).error == nil)
-            let second = await post(body, to: server)
-            #expect(second.error?.isRequestBody == true)
-            #expect(second.failure?.sent == .nothingWritten)
-            #expect(server.requestCount == 1)
-        }
-
-        @Test(arguments: [999_999, 1_000_001, 10_000_000] as [Int64])
-        func `fails a stream that is not as long as it says`(length: Int64) async throws {
-            let server = try LoopbackServer { _ in .ok() }
-            let record = await post(
-                .stream(length: length) { InputStream(data: Self.bytes) }, to: server)
-            #expect(record.error?.isRequestBody == true)
-            #expect(record.failure?.sent == .written)
-            #expect(await server.waitForRequests(1)[0].isComplete == false)
-        }
-
-        @Test func `sends nothing of a body that cannot be opened`() async throws {
-            struct Missing: Error {}
-            let server = try LoopbackServer { _ in .ok() }
-            let nowhere = FileManager.default.temporaryDirectory.appendingPathComponent("nowhere")
-            for body in [
-                RequestBody.file(nowhere), .file(FileManager.default.temporaryDirectory),
-                .stream { throw Missing() },
-                .stream { InputStream(fileAtPath: "/nowhere/x") ?? InputStream(data: Data()) },
-            ] {
-                let record = await post(body, to: server)
-                #expect(record.error?.isRequestBody == true)
-                #expect(record.failure?.sent == .nothingWritten)
+    extension SocketTests {
+        @Suite struct CurlUploadTests {
+            private let transport = CurlTransport()
+            private static let pattern = [UInt8](unsafeUninitializedCapacity: 1_000_000) {
+                buffer, count in
+                for index in 0..<1_000_000 {
+                    buffer[index] = UInt8(truncatingIfNeeded: index % 251)
+                }
+                count = 1_000_000
             }
-            #expect(server.connectionCount == 0)
-        }
+            private var bytes: Data { Data(Self.pattern) }
 
-        @Test func `a stream that blocks stalls no other load`() async throws {
-            let server = try LoopbackServer { _ in .ok("other") }
-            let stream = BlockingStream(data: Data("ab".utf8))
-            var attempt = TransportRequest(method: .post, url: server.url())
-            attempt.body = .stream(length: 2) { stream.opened }
-            let sink = AttemptRecorder()
-            _ = transport.start(attempt, sink: sink)
-            await stream.reached.opened()
-            #expect(await transport.get(server.url()).text == "other")
-            #expect(sink.record.endings == 0)
-            stream.mayGoOn.signal()
-            #expect(await sink.ended().text == "other")
-        }
+            private func post(
+                _ body: RequestBody, to server: LoopbackServer
+            ) async -> AttemptRecorder.Record {
+                var attempt = TransportRequest(method: .post, url: server.url())
+                attempt.body = body
+                return await transport.run(attempt)
+            }
 
-        @Test func `a server that answers early is heard`() async throws {
-            let server = try LoopbackServer(
-                handler: LoopbackHandler(
-                    early: { _ in .status(413, headers: ["Connection": "close"]) },
-                    otherwise: { _ in .ok() }))
-            let record = await post(.data(Self.bytes), to: server)
-            #expect(record.head?.status.rawValue == 413)
-        }
+            private func file(_ bytes: Data) throws -> URL {
+                let url = FileManager.default.temporaryDirectory.appendingPathComponent(
+                    UUID().uuidString)
+                try bytes.write(to: url)
+                return url
+            }
 
-        @Test(arguments: [HTTPMethod.head, .trace]) func `refuses a body where none may be`(
-            method: HTTPMethod
-        ) async throws {
-            let server = try LoopbackServer { _ in .ok() }
-            var attempt = TransportRequest(method: method, url: server.url())
-            attempt.body = .data(Data("x".utf8))
-            #expect(await transport.run(attempt).error == .invalidRequest(.body))
-        }
+            @Test(arguments: [0, 1, 14, 16_384, 16_385, 1_000_000]) func `sends bytes of any size`(
+                size: Int
+            ) async throws {
+                let server = try LoopbackServer { _ in .ok("done") }
+                let body = bytes.prefix(size)
+                let record = await post(.data(body), to: server)
+                #expect(record.text == "done")
+                let request = await server.waitForRequests(1)[0]
+                #expect(request.body == body)
+                #expect(request.headers["Content-Length"] == "\(size)")
+                #expect(request.headers["Expect"] == nil)
+                #expect(request.headers["Content-Type"] == nil)
+                #expect(record.report.bodyBytesSent == Int64(size))
+                #expect(record.report.headBytesSent == Int64(request.rawHead.count))
+            }
 
-        @Test func `sends a GET with a body`() async throws {
-            let server = try LoopbackServer { _ in .ok() }
-            var attempt = TransportRequest(url: server.url())
-            attempt.body = .data(Data("query".utf8))
-            #expect(await transport.run(attempt).error == nil)
-            let request = await server.waitForRequests(1)[0]
-            #expect(request.method == .get)
-            #expect(request.text == "query")
+            @Test func `sends a slice of bytes from where it starts`() async throws {
+                let server = try LoopbackServer { _ in .ok() }
+                let slice = bytes[500_000..<600_000]
+                #expect(await post(.data(slice), to: server).error == nil)
+                #expect(await server.waitForRequests(1)[0].body == slice)
+            }
+
+            @Test(arguments: [0, 70_000, 1_000_000]) func `sends a file with its length`(size: Int)
+                async throws
+            {
+                let server = try LoopbackServer { _ in .ok() }
+                let file = try file(bytes.prefix(size))
+                defer { try? FileManager.default.removeItem(at: file) }
+                let record = await post(.file(file), to: server)
+                #expect(record.error == nil)
+                let request = await server.waitForRequests(1)[0]
+                #expect(request.body == bytes.prefix(size))
+                #expect(request.headers["Content-Length"] == "\(size)")
+                #expect(request.headers["Expect"] == nil)
+                #expect(record.report.bodyBytesSent == Int64(size))
+            }
+
+            @Test(arguments: [nil, 1_000_000] as [Int64?])
+            func `sends a stream, with its length or in chunks`(length: Int64?) async throws {
+                let server = try LoopbackServer { _ in .ok() }
+                let record = await post(
+                    .stream(length: length) { InputStream(data: bytes) }, to: server)
+                #expect(record.error == nil)
+                let request = await server.waitForRequests(1)[0]
+                #expect(request.body == bytes)
+                #expect(request.headers["Transfer-Encoding"] == (length == nil ? "chunked" : nil))
+                #expect(request.headers["Content-Length"] == length.map { "\($0)" })
+            }
+
+            @Test func `sends a one-shot stream once`() async throws {
+                let server = try LoopbackServer { _ in .ok() }
+                let body = RequestBody.oneShot(OneShotStream(InputStream(data: bytes)))
+                #expect(await post(body, to: server).error == nil)
+                let second = await post(body, to: server)
+                #expect(second.error?.isRequestBody == true)
+                #expect(second.failure?.sent == .nothingWritten)
+                #expect(server.requestCount == 1)
+            }
+
+            @Test(arguments: [999_999, 1_000_001, 10_000_000] as [Int64])
+            func `fails a stream that is not as long as it says`(length: Int64) async throws {
+                let server = try LoopbackServer { _ in .ok() }
+                let record = await post(
+                    .stream(length: length) { InputStream(data: bytes) }, to: server)
+                #expect(record.error?.isRequestBody == true)
+                #expect(record.failure?.sent == .written)
+                #expect(await server.waitForRequests(1)[0].isComplete == false)
+            }
+
+            @Test func `sends nothing of a body that cannot be opened`() async throws {
+                struct Missing: Error {}
+                let server = try LoopbackServer { _ in .ok() }
+                let nowhere = FileManager.default.temporaryDirectory.appendingPathComponent(
+                    "nowhere")
+                for body in [
+                    RequestBody.file(nowhere), .file(FileManager.default.temporaryDirectory),
+                    .stream { throw Missing() },
+                    .stream { InputStream(fileAtPath: "/nowhere/x") ?? InputStream(data: Data()) },
+                ] {
+                    let record = await post(body, to: server)
+                    #expect(record.error?.isRequestBody == true)
+                    #expect(record.failure?.sent == .nothingWritten)
+                }
+                #expect(server.connectionCount == 0)
+            }
+
+            @Test func `a stream that blocks stalls no other load`() async throws {
+                let server = try LoopbackServer { _ in .ok("other") }
+                let stream = BlockingStream(data: Data("ab".utf8))
+                var attempt = TransportRequest(method: .post, url: server.url())
+                attempt.body = .stream(length: 2) { stream.opened }
+                let sink = AttemptRecorder()
+                _ = transport.start(attempt, sink: sink)
+                await stream.reached.opened()
+                #expect(await transport.get(server.url()).text == "other")
+                #expect(sink.record.endings == 0)
+                stream.mayGoOn.signal()
+                #expect(await sink.ended().text == "other")
+            }
+
+            @Test func `a server that answers early is heard`() async throws {
+                let server = try LoopbackServer(
+                    handler: LoopbackHandler(
+                        early: { _ in .status(413, headers: ["Connection": "close"]) },
+                        otherwise: { _ in .ok() }))
+                let record = await post(.data(bytes), to: server)
+                #expect(record.head?.status.rawValue == 413)
+            }
+
+            @Test(arguments: [HTTPMethod.head, .trace]) func `refuses a body where none may be`(
+                method: HTTPMethod
+            ) async throws {
+                let server = try LoopbackServer { _ in .ok() }
+                var attempt = TransportRequest(method: method, url: server.url())
+                attempt.body = .data(Data("x".utf8))
+                #expect(await transport.run(attempt).error == .invalidRequest(.body))
+            }
+
+            @Test func `sends a GET with a body`() async throws {
+                let server = try LoopbackServer { _ in .ok() }
+                var attempt = TransportRequest(url: server.url())
+                attempt.body = .data(Data("query".utf8))
+                #expect(await transport.run(attempt).error == nil)
+                let request = await server.waitForRequests(1)[0]
+                #expect(request.method == .get)
+                #expect(request.text == "query")
+            }
         }
     }
 
