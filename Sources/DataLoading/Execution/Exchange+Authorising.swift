@@ -61,14 +61,18 @@ extension Exchange {
 
     /// Tells everyone who took part that the server refused, and authorises again.
     func authoriseAgain(_ head: ResponseHead) -> Step? {
-        let (participants, sent, request) = state.withLock { state in
+        let refused = state.withLock { state -> LoadProgress? in
+            // Cancelled or reset meanwhile: nobody is to get another credential for it.
+            guard !state.isDecided else { return nil }
             state.progress.isReauthorised = true
-            return (state.progress.participants, state.progress.outgoing, state.progress.original)
+            return state.progress
         }
+        guard let refused else { return nil }
+        let sent = refused.outgoing
         let response = DataLoaderResponse(
-            request: request, error: .status(head.status), statusCode: head.status,
+            request: refused.original, error: .status(head.status), statusCode: head.status,
             headers: head.headers, resolvedURL: sent.url)
-        for authoriser in participants {
+        for authoriser in refused.participants {
             authoriser.requestFailedAuthorisation(sent, response: response)
         }
         return .authorise(from: 0)

@@ -150,6 +150,32 @@ import Testing
         #expect(bed.starts.count == 4)
     }
 
+    @Test func `refuses at once what finds the queue full`() {
+        let bed = TestBed { configuration in
+            configuration.rateLimiter = RateLimiter(defaultRequestsPerSecond: 0)
+            configuration.limits.queue = 10
+        }
+        for _ in 0..<12 { bed.loader.perform(.make()) }
+        bed.settle()
+        #expect(bed.delegate.events.map { $0.response?.error } == [.overloaded, .overloaded])
+        bed.loader.cancelAllLoads()
+        bed.expectNothingLeft()
+    }
+
+    @Test func `starts urgent loads first, and lets the others have their sixteenth`() {
+        let bed = Self.bed(rate: 10)
+        for priority in Priority.allCases {
+            for index in 0..<20 {
+                bed.loader.perform(.make("/\(priority)-\(index)") { $0.priority = priority })
+            }
+        }
+        bed.clock.advance(by: ms(3_100))
+        let classes = bed.starts.map { $0.path.prefix { $0 != "-" } }
+        #expect(classes.first == "/low")
+        #expect(classes.dropFirst().prefix(14).allSatisfy { $0 == "/high" })
+        #expect(Set(classes.dropFirst().prefix(16)).count == 3)
+    }
+
     @Test func `opens a gate at the rate, not to a herd`() {
         let bed = Self.bed(rate: 10, burst: 10)
         bed.service.rateLimiter.setRetryAfter(.seconds(3), for: testURL("http://origin.test"))

@@ -182,6 +182,21 @@ import Testing
         bed.expectNothingLeft()
     }
 
+    @Test func `tells nobody of a 401 to a load that ended meanwhile`() async {
+        let authoriser = TestAuthoriser()
+        let bed = TestBed(authorisers: [authoriser])
+        let token = bed.loader.perform(.make("/x"))
+        let attempt = await bed.attempt(0)
+        bed.settle()
+        bed.service.runtime.queue.suspend()
+        attempt.respond(status: 401)
+        token.cancel()
+        bed.service.runtime.queue.resume()
+        #expect(bed.error == .cancelled)
+        #expect(authoriser.calls == [.authorise("/x")])
+        bed.expectNothingLeft()
+    }
+
     @Test func `may be cancelled from inside the authoriser`() {
         let loader = Locked<DataLoader?>(nil)
         let authoriser = TestAuthoriser(

@@ -8,7 +8,7 @@ import Foundation
 import Testing
 
 /// Whatever happens in whatever order: one outcome for each load, and nothing left.
-// P1: random scripts of outcomes, cancels, time, authorisers' answers and resets.
+// P1, P7: random scripts of outcomes, cancels, time, authorisers' answers and resets.
 @Suite struct RandomScriptsTests {
     @Test func `end each load once and leave nothing`() async {
         for index in 0..<UInt64(propertyCases) {
@@ -157,6 +157,11 @@ private final class RandomScript {
                 if case .cancelled = event { true } else { false }
             }
             if !isTold { return "token \(index) says cancelled" }
+        }
+        // No outcome comes after its deadline.
+        for case .error(let response) in events {
+            guard let timeout = response.request.timeout else { continue }
+            if response.requestTime > timeout { return "\(response) took \(response.requestTime)" }
         }
         // An initial response is never the last word, and comes before the end of its load.
         var over: Set<Int64> = []

@@ -168,6 +168,29 @@ import Testing
         #expect(bed.transport.attempts.count == 2)
     }
 
+    @Test func `gives each piece once when several tasks read`() async throws {
+        let bed = TestBed()
+        let iterator = bed.loader.chunks(for: .make()).makeAsyncIterator()
+        async let head = iterator.response()
+        let attempt = await bed.attempt(0)
+        attempt.sendHead(status: 200)
+        _ = try await head
+        let readers = (0..<4).map { _ in
+            Task {
+                var read: [Data] = []
+                while let piece = try await iterator.next() { read.append(piece) }
+                return read
+            }
+        }
+        let pieces = (0..<50).map { patternBytes(100, from: $0 * 100) }
+        for piece in pieces { attempt.send(piece) }
+        attempt.end()
+        var read: [Data] = []
+        for reader in readers { read += try await reader.value }
+        #expect(Set(read) == Set(pieces))
+        #expect(read.count == 50)
+    }
+
     @Test func `pauses the transfer until the reader wants more`() async throws {
         let bed = TestBed()
         let iterator = bed.loader.chunks(for: .make()).makeAsyncIterator()

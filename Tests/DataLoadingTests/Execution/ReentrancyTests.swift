@@ -1,0 +1,135 @@
+// Copyright the DataLoading authors
+// SPDX-License-Identifier: Apache-2.0
+
+@testable import DataLoading
+import DataLoadingTesting
+import Dispatch
+import Foundation
+import Testing
+
+// D19: user code is called under no lock, so it may call back, cancel or let go of anything.
+@Suite struct ReentrancyTests {
+    /// A policy that does something before it answers.
+    private struct DoingPolicy: RetryPolicy {
+        let body: @Sendable () -> Void
+
+        func delay(afterAttempt n: Int, outcome: AttemptOutcome) -> Duration? {
+            body()
+            return .zero
+        }
+    }
+
+    @Test func `may cancel from inside a retry policy, a redirect policy and an authoriser`() async
+    {
+        for place in 0..<3 {
+            let bed = Locked<TestBed?>(nil)
+            let cancel: @Sendable () -> Void = { bed.withLock { $0 }?.loader.cancelAllLoads() }
+            let authoriser = TestAuthoriser(onCall: {
+                if place == 2, case .failed = $0 { cancel() }
+            })
+            let answers: [ScriptedAnswer] = [
+                .fail(.dns), .respond(status: 302, headers: ["Location": "/b"]),
+                .respond(status: 401),
+            ]
+            let made = TestBed(
+                [answers[place]], otherwise: .respond(status: 200), authorisers: [authoriser])
+            bed.withLock { $0 = made }
+            made.loader.perform(
+                .make { request in
+                    if place == 0 { request.retryPolicy = DoingPolicy(body: cancel) }
+                    request.redirectPolicy = .ask { _ in
+                        cancel()
+                        return true
+                    }
+                })
+            _ = await made.outcome()
+            #expect(made.error == .cancelled)
+            #expect(made.transport.attempts.count == 1)
+            bed.withLock { $0 = nil }
+            made.expectNothingLeft()
+        }
+    }
+
+    @Test func `may perform from inside the last call, any number of times`() async {
+        let loader = Locked<DataLoader?>(nil)
+        let left = Locked(200)
+        let delegate = RecordingDelegate(onEvent: { event in
+            guard event.isTerminal,
+                left.withLock({
+                    $0 -= 1; return $0 > 0
+                })
+            else { return }
+            loader.withLock { $0 }?.perform(.make())
+        })
+        let bed = TestBed(otherwise: .respond(status: 200), delegate: delegate)
+        loader.withLock { $0 = bed.loader }
+        bed.loader.perform(.make())
+        #expect(await bed.delegate.outcomes(200).count == 200)
+        loader.withLock { $0 = nil }
+        bed.expectNothingLeft()
+    }
+
+    @Test func `may let go of the loader from inside a call, which is then the last`() async {
+        let owned = Locked<DataLoader?>(nil)
+        let delegate = RecordingDelegate(
+            supportsChunks: true,
+            onEvent: { _ in
+                let dropped = owned.withLock { loader in
+                    defer { loader = nil }
+                    return loader
+                }
+                withExtendedLifetime(dropped) {}
+            })
+        let bed = TestBed()
+        let queue = DispatchQueue(label: "owner")
+        owned.withLock { loader in
+            loader = bed.factory.makeDataLoader(delegate: delegate, delegateQueue: queue)
+            loader?.perform(.make { $0.chunks = true })
+        }
+        let attempt = await bed.attempt(0)
+        attempt.sendHead(status: 200)
+        attempt.send(patternBytes(10))
+        await attempt.waitUntilCancelled()
+        attempt.end()
+        #expect(await bed.observer.entries(1)[0].response.error == .cancelled)
+        queue.sync {}
+        #expect(delegate.events.count == 1)
+        bed.expectNothingLeft()
+    }
+
+    @Test func `may change rates and addresses from inside a call`() async {
+        let service = Locked<DataLoaderService?>(nil)
+        let delegate = RecordingDelegate(onEvent: { _ in
+            let service = service.withLock { $0 }
+            service?.rateLimiter.setRequestsPerSecond(nil, for: testURL("http://origin.test"))
+            service?.resolver.setAddresses(["10.0.0.1"], forHost: "origin.test")
+            service?.cancelAllLoads()
+        })
+        let bed = TestBed(otherwise: .respond(status: 200), delegate: delegate) {
+            $0.rateLimiter = RateLimiter(defaultRequestsPerSecond: 1)
+        }
+        service.withLock { $0 = bed.service }
+        for _ in 0..<5 { bed.loader.perform(.make()) }
+        #expect(await bed.delegate.outcomes(5).count == 5)
+        service.withLock { $0 = nil }
+        bed.expectNothingLeft()
+    }
+
+    @Test func `answers a delegate that is asked on a blocked queue by its deadline's outcome`()
+        async
+    {
+        let queue = DispatchQueue(label: "blocked")
+        let bed = TestBed(delegateQueue: queue)
+        queue.suspend()
+        bed.loader.perform(
+            .make { request in
+                request.chunks = true
+                request.timeout = .seconds(1)
+            })
+        bed.clock.advance(by: .seconds(1))
+        queue.resume()
+        #expect(bed.error == .timedOut(after: .seconds(1), mayHaveBeenProcessed: false))
+        #expect(bed.transport.attempts.isEmpty)
+        bed.expectNothingLeft()
+    }
+}
