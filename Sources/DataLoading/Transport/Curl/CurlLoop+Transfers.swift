@@ -94,10 +94,9 @@
                 return finish(transfer, error)
             }
             transfer.attempt.handedOver = LoopClock.now
-            guard ccurl_multi_add(multi.handle, transfer.easy) == 0 else {
+            guard multi.add(transfer.easy) else {
                 return finish(transfer, .resources(reason: "memory"))
             }
-            multi.transfers += 1
             transfer.phase = .running(multi)
         }
 
@@ -161,8 +160,7 @@
             let trailers = HTTPHeaders(transfer.attempt.response.trailers)
             switch transfer.phase {
             case .running(let multi):
-                ccurl_multi_remove(multi.handle, transfer.easy)
-                multi.transfers -= 1
+                multi.remove(transfer.easy)
             case .resolving(let name): names.stopWaiting(task, for: name)
             default: break
             }

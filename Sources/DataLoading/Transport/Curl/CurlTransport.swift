@@ -33,7 +33,7 @@
         private let state = Locked(State.idle)
         private let forks = ccurl_forks()
 
-        /// Makes a transport that keeps at most so many idle connections, 64 by default.
+        /// Makes a transport that keeps about so many idle connections, 64 by default.
         public convenience init(idleConnectionLimit: Int = 64) {
             self.init(idleConnectionLimit: idleConnectionLimit, lookup: NameResolver.systemLookup)
         }
