@@ -86,7 +86,7 @@
 
         /// Gives a transfer to libcurl.
         private func run(_ transfer: CurlTransfer, addresses: String?) {
-            if multi == nil { multi = CurlMulti(for: self, idleLimit: idleLimit) }
+            if multi == nil { multi = CurlMulti(for: self, idleLimit: idle.limit) }
             guard let multi else { return finish(transfer, .resources(reason: "memory")) }
             do throws(DataLoaderError) {
                 try transfer.apply(addresses: addresses)
