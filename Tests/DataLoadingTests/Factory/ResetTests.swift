@@ -154,8 +154,9 @@ import Testing
             factory.makeDataLoader().perform(.make())
         }
         await bed.service.reset()
+        // The loads of dropped loaders are no reset's; they end by themselves, on their queues.
+        await bed.service.runtime.ledger.waitUntilEmpty(atMost: .seconds(60))
         bed.expectNothingLeft()
-        #expect(bed.service.factories.withLock { $0.count } == 1)
     }
 }
 
