@@ -149,11 +149,15 @@ import Testing
 
     @Test func `is survived by factories and loaders that go meanwhile`() async {
         let bed = TestBed()
+        var queues: [DispatchQueue] = []
         for _ in 0..<20 {
-            let factory = bed.service.makeFactory()
-            factory.makeDataLoader().perform(.make())
+            let loader = bed.service.makeFactory().makeDataLoader()
+            loader.perform(.make())
+            queues.append(loader.queue)
         }
         await bed.service.reset()
+        bed.transport.flush()
+        for queue in queues { queue.sync {} }
         bed.expectNothingLeft()
         #expect(bed.service.factories.withLock { $0.count } == 1)
     }
