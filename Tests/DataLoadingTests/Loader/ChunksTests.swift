@@ -121,6 +121,29 @@ import Testing
         #expect(!attempt.isPaused)
     }
 
+    // The pause that a full window asks for may come after the resumption that room asks for.
+    @Test func `go on when making room overtakes the pause`() async {
+        let queue = DispatchQueue(label: "slow")
+        let transport = CrossingTransport()
+        let bed = TestBed(delegateQueue: queue) { $0.transport = transport }
+        bed.loader.perform(Self.chunked())
+        let attempt = await transport.attempts.first(1)[0]
+        bed.settle()
+        queue.suspend()
+        attempt.beforePause.withLock {
+            $0 = {
+                queue.resume()
+                bed.settle()
+            }
+        }
+        attempt.sink.didReceive(ResponseHead(status: .ok))
+        attempt.sink.didReceive(patternBytes(ChunkWindow.size))
+        #expect(!attempt.isPaused.withLock { $0 })
+        attempt.sink.didEnd(TransportEnd())
+        _ = await bed.outcome()
+        bed.expectNothingLeft()
+    }
+
     @Test func `go on after a delegate that went away, and end unheard`() async {
         let bed = TestBed()
         bed.loader.perform(Self.chunked())
@@ -209,4 +232,38 @@ import Testing
             bed.expectNothingLeft()
         }
     }
+}
+
+/// A transport whose attempts do something before they pause.
+private final class CrossingTransport: Transport {
+    final class Attempt: TransportTask {
+        let sink: any TransportSink
+        let isPaused = Locked(false)
+        let beforePause = Locked<(@Sendable () -> Void)?>(nil)
+
+        init(sink: any TransportSink) {
+            self.sink = sink
+        }
+
+        func cancel() {}
+
+        func pause() {
+            beforePause.withLock { $0 }?()
+            isPaused.withLock { $0 = true }
+        }
+
+        func resume() { isPaused.withLock { $0 = false } }
+    }
+
+    let attempts = EventRecorder<Attempt>()
+
+    func start(_ attempt: TransportRequest, sink: any TransportSink) -> any TransportTask {
+        let started = Attempt(sink: sink)
+        attempts.record(started)
+        return started
+    }
+
+    func reset() async {}
+
+    func shutDown() async {}
 }

@@ -141,16 +141,18 @@ func patternBytes(_ count: Int, from start: Int = 0) -> Data {
     while bytes.count < count {
         let place = next % pattern.count
         let piece = pattern[place..<min(pattern.count, place + count - bytes.count)]
-        bytes.append(piece)
+        bytes.append(contentsOf: piece)
         next += piece.count
     }
     return bytes
 }
 
-/// A length that is no multiple of any usual size.
-private let pattern: Data = {
+/// As long as no multiple of any usual size.
+///
+/// An array, because leak checkers lose sight of global data.
+private let pattern: [UInt8] = {
     var generator = SeededGenerator(seed: 1)
-    return Data((0..<65_521).map { _ in UInt8.random(in: 0...255, using: &generator) })
+    return (0..<65_521).map { _ in UInt8.random(in: 0...255, using: &generator) }
 }()
 
 extension ScriptedAttempt {

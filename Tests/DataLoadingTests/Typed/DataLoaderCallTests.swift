@@ -15,8 +15,9 @@ import Testing
 
     private struct Refused: Error {}
 
-    private static let json = ScriptedAnswer.respond(
-        status: 200, body: Data(#"{"name":"x","list":[1,null,true,"s"]}"#.utf8))
+    private static var json: ScriptedAnswer {
+        .respond(status: 200, body: Data(#"{"name":"x","list":[1,null,true,"s"]}"#.utf8))
+    }
 
     private static func call(_ bed: TestBed, _ path: String = "/") -> DataLoaderCall {
         bed.loader.request(testURL("http://origin.test" + path), sourceIdentifier: "call")
