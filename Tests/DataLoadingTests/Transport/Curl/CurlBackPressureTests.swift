@@ -141,8 +141,11 @@
         }
     }
 
+    /// Whether the address sanitizer, and with it the leak checker, is at work.
+    let isLeakChecked = dlsym(nil, "__asan_init") != nil
+
     /// Whether the thread or address sanitizer is at work.
-    let isSanitized = dlsym(nil, "__tsan_init") != nil || dlsym(nil, "__asan_init") != nil
+    let isSanitized = isLeakChecked || dlsym(nil, "__tsan_init") != nil
 
     /// The process's resident memory.
     func residentBytes() -> Int {

@@ -97,7 +97,8 @@
                 }
             }
 
-            @Test func `exits while loads run`() async {
+            @Test(.disabled(if: isLeakChecked, "what was under way at exit counts as a leak"))
+            func `exits while loads run`() async {
                 await #expect(processExitsWith: .exitCode(7)) {
                     let server = try LoopbackServer { _ in .ok(.pattern(1 << 40)) }
                     let transport = CurlTransport()
@@ -111,7 +112,8 @@
                 }
             }
 
-            @Test func `exits from inside a sink's callback`() async {
+            @Test(.disabled(if: isLeakChecked, "what was under way at exit counts as a leak"))
+            func `exits from inside a sink's callback`() async {
                 await #expect(processExitsWith: .exitCode(8)) {
                     let server = try LoopbackServer { _ in .ok("x") }
                     let sink = AttemptRecorder(onHead: { _ in exit(8) })
