@@ -163,9 +163,6 @@ int ccurl_get_long(ccurl_easy *easy, int info, long *value) {
 int ccurl_get_offset(ccurl_easy *easy, int info, int64_t *value) {
     return curl.easy_getinfo(easy, info, value);
 }
-int ccurl_get_socket(ccurl_easy *easy, int info, int *value) {
-    return curl.easy_getinfo(easy, info, value);
-}
 static void note_alert(
     int is_ours, int version, int type, const void *bytes, size_t count, void *ssl, void *notice) {
     (void)version;

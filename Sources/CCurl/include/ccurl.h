@@ -68,7 +68,6 @@ int ccurl_set_close_callback(ccurl_easy *easy, int option, ccurl_close_callback 
 int ccurl_set_send_callback(ccurl_easy *easy, int option, ccurl_send_callback callback);
 int ccurl_get_long(ccurl_easy *easy, int info, long *value);
 int ccurl_get_offset(ccurl_easy *easy, int info, int64_t *value);
-int ccurl_get_socket(ccurl_easy *easy, int info, int *value);
 // Sets `notice` to 1 once the peer of the transfer's TLS connection says that it will send no more.
 // 0 when that is watched, which needs OpenSSL. `notice` must outlive the connection.
 int ccurl_watch_notice(ccurl_easy *easy, int *notice);

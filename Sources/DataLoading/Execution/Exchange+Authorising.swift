@@ -26,13 +26,14 @@ extension Exchange {
 
     /// Checks what the authorisers made of the request.
     private func authorised() -> Step? {
-        let (request, hasParticipants) = state.withLock { state in
-            (state.progress.outgoing, !state.progress.participants.isEmpty)
-        }
-        guard hasParticipants else { return .admit }
         do {
-            let target = try RequestCheck.target(of: request)
-            state.withLock { $0.progress.target = target }
+            try state.withLock { state throws(RequestFault) in
+                guard !state.progress.participants.isEmpty else { return }
+                try RequestCheck.check(state.progress.outgoing)
+                // Authorisers add fields; few change the URL.
+                guard state.progress.outgoing.url != state.progress.base.url else { return }
+                state.progress.target = try RequestTarget(state.progress.outgoing.url)
+            }
         } catch {
             return .finish(.invalidRequest(error))
         }
@@ -70,7 +71,7 @@ extension Exchange {
         guard let refused else { return nil }
         let sent = refused.outgoing
         let response = DataLoaderResponse(
-            request: refused.original, error: .status(head.status), statusCode: head.status,
+            request: request, error: .status(head.status), statusCode: head.status,
             headers: head.headers, resolvedURL: sent.url)
         for authoriser in refused.participants {
             authoriser.requestFailedAuthorisation(sent, response: response)

@@ -105,17 +105,19 @@ extension Exchange {
 
     /// The response as it stands.
     func response(error: DataLoaderError?) -> DataLoaderResponse {
-        state.withLock { $0.progress.response(error: error, timekeeper: runtime.timekeeper) }
+        state.withLock { state in
+            state.progress.response(to: request, error: error, timekeeper: runtime.timekeeper)
+        }
     }
 }
 
 extension LoadProgress {
     fileprivate func response(
-        error: DataLoaderError?, timekeeper: any Timekeeper
+        to request: DataLoaderRequest, error: DataLoaderError?, timekeeper: any Timekeeper
     ) -> DataLoaderResponse {
         let delay = head.flatMap { RetryAfter.delay(in: $0.headers, date: timekeeper.date) }
         return DataLoaderResponse(
-            request: original, error: error, statusCode: head?.status ?? .none,
+            request: request, error: error, statusCode: head?.status ?? .none,
             headers: head?.headers ?? HTTPHeaders(), resolvedURL: head == nil ? nil : base.url,
             retryAfter: delay.map { timekeeper.date.addingTimeInterval($0.inSeconds) },
             body: body, requestTime: metrics.totalTime, metrics: metrics)

@@ -43,7 +43,9 @@ extension Exchange {
                 case .deliver where streams:
                     next = .handOn
                 case .deliver, .hold:
-                    attempt.append(bytes)
+                    // A transport has the limit too; this holds for one that does not keep it.
+                    attempt.append(bytes, limit: runtime.limits.body)
+                    if attempt.isTooLarge, let task = attempt.task { next = .stop(task) }
                 case .undecided, .discard:
                     attempt.discarded = min(attempt.discarded, Self.mostDiscarded) + bytes.count
                     if attempt.discarded > Self.mostDiscarded, let task = attempt.task {
@@ -121,9 +123,11 @@ extension Exchange {
         case .hold(let step):
             state.withLock { state in
                 state.progress.head = attempt.head
-                state.progress.body = failure == nil ? attempt.body : nil
+                state.progress.body = failure == nil && !attempt.isTooLarge ? attempt.body : nil
             }
             return step
+        case .deliver where attempt.isTooLarge:
+            return .finish(.bodyTooLarge(limit: runtime.limits.body))
         case .deliver, .undecided:
             break
         }
@@ -141,8 +145,13 @@ extension Exchange {
 }
 
 extension Attempt {
-    /// Keeps a piece of a body; the first one without copying it.
-    fileprivate mutating func append(_ bytes: Data) {
+    /// Keeps a piece of a body, the first one without copying it; nothing past the limit.
+    fileprivate mutating func append(_ bytes: Data, limit: Int64) {
+        guard !isTooLarge, Int64(body.count) + Int64(bytes.count) <= limit else {
+            isTooLarge = true
+            body = Data()
+            return
+        }
         if body.isEmpty { body = bytes } else { body.append(bytes) }
     }
 }

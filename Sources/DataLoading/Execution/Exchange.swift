@@ -15,6 +15,8 @@ import Dispatch
 /// One lock guards one `LoadState`. Every callback from below carries the turn of the stage that it
 /// belongs to, and a turn that has passed is dropped. User code runs under no lock.
 final class Exchange: Sendable {
+    /// The request as it was performed.
+    let request: DataLoaderRequest
     let runtime: Runtime
     let factory: DataLoaderFactory
     let loader: LoaderCore
@@ -28,6 +30,7 @@ final class Exchange: Sendable {
         _ request: DataLoaderRequest, factory: DataLoaderFactory, loader: LoaderCore,
         recipient: any Recipient
     ) {
+        self.request = request
         runtime = factory.service.runtime
         self.factory = factory
         self.loader = loader
@@ -43,9 +46,6 @@ final class Exchange: Sendable {
         state = Locked(LoadState(progress: progress))
         token.bind(to: self)
     }
-
-    /// The request as it was performed.
-    var request: DataLoaderRequest { state.withLock { $0.progress.original } }
 
     /// Whether the outcome is there, taken or not.
     var isDecided: Bool { state.withLock { $0.isDecided } }
@@ -115,14 +115,14 @@ final class Exchange: Sendable {
     }
 
     private func check() -> Step? {
-        let (request, streams) = state.withLock { ($0.progress.base, $0.progress.streams) }
         do {
-            let target = try RequestCheck.target(of: request)
-            state.withLock { $0.progress.baseTarget = target }
+            try state.withLock { state throws(RequestFault) in
+                state.progress.baseTarget = try RequestCheck.target(of: state.progress.base)
+            }
         } catch {
             return .finish(.invalidRequest(error))
         }
-        guard streams else { return .authorise(from: 0) }
+        guard request.chunks else { return .authorise(from: 0) }
         guard let turn = state.withLock({ $0.enter(.asking) }) else { return nil }
         recipient.askForChunkSupport(self) { [self] isSupported in
             guard state.withLock({ $0.update(.starting, turn: turn) }) else { return }

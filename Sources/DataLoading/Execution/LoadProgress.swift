@@ -5,8 +5,6 @@ import Foundation
 
 /// What a load has become so far, over all its attempts.
 struct LoadProgress: Sendable {
-    /// The request as it was performed.
-    let original: DataLoaderRequest
     /// The request after redirects, before authorisers.
     var base: DataLoaderRequest
     /// The request after authorisers, as it is sent.
@@ -76,7 +74,6 @@ struct LoadProgress: Sendable {
     }
 
     init(request: DataLoaderRequest, now: Instant, deadline: Instant?) {
-        original = request
         base = request
         outgoing = request
         begun = now

@@ -110,6 +110,8 @@ struct Attempt: Sendable {
     var verdict: Verdict = .undecided
     /// The body of a response that is delivered whole.
     var body = Data()
+    /// Whether the body is larger than the service allows; then it is not kept.
+    var isTooLarge = false
     /// How much of a body that nobody will see went by.
     var discarded = 0
 

@@ -15,12 +15,17 @@ enum RequestCheck {
     /// Returns where the request goes, or says which part of it is not allowed.
     static func target(of request: DataLoaderRequest) throws(RequestFault) -> RequestTarget {
         let target = try RequestTarget(request.url)
+        try check(request)
+        return target
+    }
+
+    /// Checks everything but the URL.
+    static func check(_ request: DataLoaderRequest) throws(RequestFault) {
         try check(request.method)
         for field in request.headers.fields { try check(field) }
         if request.method == .head || request.method == .trace, request.body != nil {
             throw .body
         }
-        return target
     }
 
     static func check(_ method: HTTPMethod) throws(RequestFault) {

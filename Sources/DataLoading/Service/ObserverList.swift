@@ -5,30 +5,34 @@ import Dispatch
 
 /// A service's consumption observers, held weakly, each with its queue.
 final class ObserverList: Sendable {
-    private struct Entry: Sendable {
-        weak var observer: (any ConsumptionObserver)?
+    private final class Entry: Sendable {
+        weak let observer: (any ConsumptionObserver)?
         let queue: DispatchQueue
+
+        init(_ observer: any ConsumptionObserver, on queue: DispatchQueue) {
+            self.observer = observer
+            self.queue = queue
+        }
     }
 
-    private let entries = Locked<[ObjectIdentifier: Entry]>([:])
+    private let entries = Locked<[Entry]>([])
 
     func add(_ observer: any ConsumptionObserver, on queue: DispatchQueue) {
         entries.withLock { entries in
             // An observer that has gone leaves its place here, so that the list cannot grow.
-            entries = entries.filter { $0.value.observer != nil }
-            entries[ObjectIdentifier(observer)] = Entry(observer: observer, queue: queue)
+            entries.removeAll { $0.observer == nil || $0.observer === observer }
+            entries.append(Entry(observer, on: queue))
         }
     }
 
     func remove(_ observer: any ConsumptionObserver) {
-        entries.withLock { _ = $0.removeValue(forKey: ObjectIdentifier(observer)) }
+        entries.withLock { $0.removeAll { $0.observer === observer } }
     }
 
     func notify(_ response: DataLoaderResponse) {
-        let listening = entries.withLock { $0.isEmpty ? [] : Array($0.values) }
-        for entry in listening {
-            entry.queue.async { [weak observer = entry.observer] in
-                observer?.endedRequest(
+        for entry in entries.withLock({ $0 }) {
+            entry.queue.async {
+                entry.observer?.endedRequest(
                     with: response, bytesDownloaded: response.metrics.bytesDownloaded,
                     bytesUploaded: response.metrics.bytesUploaded)
             }

@@ -39,7 +39,7 @@ final class Runtime: Sendable {
         budget = RetryBudget(configuration.retry)
         planner = RetryPlanner(
             configuration: configuration.retry, budget: budget, random: random)
-        transport = configuration.transport ?? DefaultTransport.make()
+        transport = configuration.transport ?? DefaultTransport.make(limits)
         ledger = Ledger(agenda: agenda)
         userAgent = configuration.userAgent
         timeouts = configuration.timeouts

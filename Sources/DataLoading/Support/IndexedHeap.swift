@@ -86,8 +86,10 @@ package struct IndexedHeap<Element: Sendable>: Sendable {
     }
 
     private func precedes(_ left: Int, _ right: Int) -> Bool {
-        let (a, b) = (slots[order[left]], slots[order[right]])
-        return a.instant == b.instant ? a.serial < b.serial : a.instant < b.instant
+        // Read field by field: a copy of a slot would retain its element.
+        let (a, b) = (order[left], order[right])
+        return slots[a].instant == slots[b].instant
+            ? slots[a].serial < slots[b].serial : slots[a].instant < slots[b].instant
     }
 
     private mutating func exchange(_ left: Int, _ right: Int) {
@@ -108,10 +110,9 @@ package struct IndexedHeap<Element: Sendable>: Sendable {
         var place = start
         while true {
             var smallest = place
-            for child in [2 * place + 1, 2 * place + 2]
-            where child < order.count && precedes(child, smallest) {
-                smallest = child
-            }
+            let (left, right) = (2 * place + 1, 2 * place + 2)
+            if left < order.count, precedes(left, smallest) { smallest = left }
+            if right < order.count, precedes(right, smallest) { smallest = right }
             guard smallest != place else { return }
             exchange(place, smallest)
             place = smallest

@@ -3,9 +3,10 @@
 
 /// What carries requests when a configuration names nothing.
 enum DefaultTransport {
-    static func make() -> any Transport {
+    /// Makes it; as many connections are kept as loads may run, since each may want its own again.
+    static func make(_ limits: Limits) -> any Transport {
         #if canImport(Glibc) || canImport(Musl)
-            CurlTransport()
+            CurlTransport(idleConnectionLimit: limits.total)
         #else
             UnavailableTransport()
         #endif

@@ -32,6 +32,16 @@ import Testing
         #expect(response.body == Data("gone".utf8))
     }
 
+    @Test func `keeps no body past the limit, whatever the transport does`() async {
+        let bed = TestBed([.respond(status: 200, body: Data(repeating: 1, count: 11))]) {
+            $0.limits.body = 10
+        }
+        bed.loader.perform(.make("/a"))
+        let response = await bed.delegate.outcomes(1)[0].response
+        #expect(response?.error == .bodyTooLarge(limit: 10))
+        #expect(response?.body == nil)
+    }
+
     @Test func `retries with pauses and then succeeds`() async {
         let bed = TestBed([
             .respond(status: 503), .fail(.connectRefused), .respond(status: 200),

@@ -84,7 +84,7 @@
             let result = chunk.withUnsafeMutableBytes { buffer in
                 Self.read(source, into: buffer)
             }
-            guard result >= 0 else { throw Self.systemFailure("it cannot be read") }
+            guard result >= 0 else { throw .requestBody(reason: "it cannot be read") }
             chunk.removeSubrange(min(result, count)...)
             return chunk
         }

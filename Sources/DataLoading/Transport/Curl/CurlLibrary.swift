@@ -27,7 +27,7 @@
         let hasZlib: Bool
 
         private init?() {
-            // 7.66 has every function that is used; older ones also lack the pause semantics.
+            // 7.66.0 is the oldest version whose behaviour the code counts with.
             guard ccurl_load() == 0, ccurl_version() >= 0x07_42_00 else { return nil }
             version = ccurl_version()
             hasHTTP2 = ccurl_features() & (1 << 16) != 0

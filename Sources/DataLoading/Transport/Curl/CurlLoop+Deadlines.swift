@@ -60,36 +60,63 @@
             switch transfer.phase {
             case .resolving: finish(transfer, .dns)
             case .running where transfer.attempt.sends == 0: finish(transfer, .connectTimeout)
-            case .running(let multi):
-                guard !isDraining(transfer) else { return expectActivity(transfer) }
-                let socket = transfer.socket
+            case .running:
+                let socket = socket(of: transfer)
+                guard !isDraining(transfer, socket) else { return expectActivity(transfer) }
+                let generation = socket.map { sockets[Int($0)].generation }
                 finish(transfer, .idleTimeout)
-                if let socket { giveUp(socket, multi) }
+                if let socket, generation == sockets[Int(socket)].generation { giveUp(socket) }
             default: break
             }
         }
 
         /// Whether the peer has taken bytes since the limit last passed, out of the kernel's buffer,
         /// where libcurl cannot see them go.
-        private func isDraining(_ transfer: CurlTransfer) -> Bool {
-            guard transfer.task?.request.body != nil, let socket = transfer.socket else {
-                return false
-            }
+        private func isDraining(_ transfer: CurlTransfer, _ socket: Int32?) -> Bool {
+            guard transfer.task?.request.body != nil, let socket else { return false }
             let left = ccurl_unacknowledged(socket)
             defer { transfer.attempt.unacknowledged = left }
-            guard left > 0, left != transfer.attempt.unacknowledged else { return false }
+            guard left >= 0, left != transfer.attempt.unacknowledged else { return false }
             transfer.attempt.lastActivity = now
             return true
         }
 
-        /// Shuts a connection down that other streams may still share, when it is silent as a whole:
-        /// under HTTP/2 it would swallow every later load.
-        private func giveUp(_ socket: Int32, _ multi: CurlMulti) {
-            let index = Int(socket)
-            guard sockets.indices.contains(index), sockets[index].multi === multi,
-                now &- sockets[index].lastReadable >= 1_000_000_000
-            else { return }
+        /// Shuts a connection down that outlived its transfer, if it is silent as a whole.
+        ///
+        /// That is one of HTTP/2, which would swallow every later load. libcurl then sees it end,
+        /// for the streams that share it too.
+        private func giveUp(_ socket: Int32) {
+            guard now &- sockets[Int(socket)].lastReadable >= 1_000_000_000 else { return }
             shutdown(socket, Int32(SHUT_RDWR))
+        }
+
+        /// The descriptor of a transfer's connection, by its ports.
+        ///
+        /// libcurl 7.88 tells CURLINFO_ACTIVESOCKET only once the transfer is over.
+        private func socket(of transfer: CurlTransfer) -> Int32? {
+            let local = transfer.long(CurlInfo.localPort)
+            let remote = transfer.long(CurlInfo.remotePort)
+            let index = sockets.indices.first { index in
+                sockets[index].isOurs && Self.port(Int32(index), getsockname) == local
+                    && Self.port(Int32(index), getpeername) == remote
+            }
+            return index.map { Int32($0) }
+        }
+
+        private static func port(
+            _ socket: Int32,
+            _ read: (Int32, UnsafeMutablePointer<sockaddr>, UnsafeMutablePointer<socklen_t>) ->
+                Int32
+        ) -> Int? {
+            var address = sockaddr_in6()
+            var length = socklen_t(MemoryLayout<sockaddr_in6>.size)
+            let result = withUnsafeMutableBytes(of: &address) { bytes in
+                bytes.withMemoryRebound(to: sockaddr.self) { addresses in
+                    addresses.baseAddress.map { read(socket, $0, &length) }
+                }
+            }
+            // The port stands at the same place in both families.
+            return result == 0 ? Int(UInt16(bigEndian: address.sin6_port)) : nil
         }
     }
 #endif

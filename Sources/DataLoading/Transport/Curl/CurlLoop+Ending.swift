@@ -15,6 +15,21 @@
             closeRetired()
         }
 
+        /// Closes the connections of a loop that has had nothing to do for their lifetime.
+        ///
+        /// libcurl itself would only do that when it next looks for a connection, and until then
+        /// keep sockets that servers have long closed.
+        func closeIdle() {
+            guard running.isEmpty, let multi else { return idleDeadline = .max }
+            if idleDeadline == .max {
+                idleDeadline = LoopClock.instant(now, after: idle.lifetime)
+            } else if idleDeadline <= now {
+                idleDeadline = .max
+                retired.append(multi)
+                self.multi = nil
+            }
+        }
+
         func closeRetired() {
             guard !retired.isEmpty else { return }
             for old in retired where old.transfers == 0 { old.close() }

@@ -96,7 +96,7 @@
 
         /// Sleeps until something happens, and tells libcurl what did.
         func waitForEvents() {
-            var deadline = min(nextCheck, multi?.deadline ?? .max)
+            var deadline = min(nextCheck, idleDeadline, multi?.deadline ?? .max)
             for old in retired { deadline = min(deadline, old.deadline) }
             let timeout =
                 deadline == .max

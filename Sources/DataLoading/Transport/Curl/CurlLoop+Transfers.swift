@@ -86,7 +86,7 @@
 
         /// Gives a transfer to libcurl.
         private func run(_ transfer: CurlTransfer, addresses: String?) {
-            if multi == nil { multi = CurlMulti(for: self, idleLimit: idleLimit) }
+            if multi == nil { multi = CurlMulti(for: self, idleLimit: idle.limit) }
             guard let multi else { return finish(transfer, .resources(reason: "memory")) }
             do throws(DataLoaderError) {
                 try transfer.apply(addresses: addresses)
@@ -94,10 +94,9 @@
                 return finish(transfer, error)
             }
             transfer.attempt.handedOver = LoopClock.now
-            guard ccurl_multi_add(multi.handle, transfer.easy) == 0 else {
+            guard multi.add(transfer.easy) else {
                 return finish(transfer, .resources(reason: "memory"))
             }
-            multi.transfers += 1
             transfer.phase = .running(multi)
         }
 
@@ -161,8 +160,7 @@
             let trailers = HTTPHeaders(transfer.attempt.response.trailers)
             switch transfer.phase {
             case .running(let multi):
-                ccurl_multi_remove(multi.handle, transfer.easy)
-                multi.transfers -= 1
+                multi.remove(transfer.easy)
             case .resolving(let name): names.stopWaiting(task, for: name)
             default: break
             }

@@ -31,7 +31,9 @@
         /// Room for one step of decoding.
         let scratch = UnsafeMutableRawBufferPointer.allocate(byteCount: 65_536, alignment: 16)
         var sockets: [SocketEntry] = []
-        let idleLimit: Int
+        let idle: IdleConnections
+        /// When idle connections are closed; known while nothing runs.
+        var idleDeadline = Int64.max
         var multi: CurlMulti?
         /// Those that a reset replaced and whose transfers still run.
         var retired: [CurlMulti] = []
@@ -49,13 +51,14 @@
         private var ending: Ending?
 
         init(
-            library: CurlLibrary, mailbox: LoopMailbox, bell: EventDescriptor, idleLimit: Int,
+            library: CurlLibrary, mailbox: LoopMailbox, bell: EventDescriptor,
+            idle: IdleConnections,
             lookup: @escaping NameResolver.Lookup
         ) {
             self.library = library
             self.mailbox = mailbox
             self.bell = bell
-            self.idleLimit = idleLimit
+            self.idle = idle
             resolver = NameResolver(lookup: lookup)
             epoll = epoll_create1(Int32(EPOLL_CLOEXEC))
             events = .allocate(capacity: 256)
@@ -124,6 +127,7 @@
             for old in retired { old.actIfDue(now: now) }
             finishDone()
             checkDeadlines()
+            closeIdle()
             closeRetired()
         }
     }

@@ -13,12 +13,15 @@
         let loop: CurlLoop
         /// When libcurl wants to be called without an event.
         private(set) var deadline = Int64.max
-        var transfers = 0
+        private(set) var transfers = 0
+        private let idleLimit: Int
+        private var connectionLimit = 0
 
         init?(for loop: CurlLoop, idleLimit: Int) {
             guard let handle = ccurl_multi_init() else { return nil }
             self.handle = handle
             self.loop = loop
+            self.idleLimit = idleLimit
             let context = Unmanaged.passUnretained(self).toOpaque()
             ccurl_multi_set_socket_callback(
                 handle, CurlMultiOption.socketFunction, CurlCallback.socket)
@@ -26,7 +29,31 @@
             ccurl_multi_set_timer_callback(
                 handle, CurlMultiOption.timerFunction, CurlCallback.timer)
             ccurl_multi_set_pointer(handle, CurlMultiOption.timerData, context)
-            ccurl_multi_set_long(handle, CurlMultiOption.maximumConnections, idleLimit)
+            fitConnections()
+        }
+
+        func add(_ easy: OpaquePointer) -> Bool {
+            guard ccurl_multi_add(handle, easy) == 0 else { return false }
+            transfers += 1
+            fitConnections()
+            return true
+        }
+
+        func remove(_ easy: OpaquePointer) {
+            ccurl_multi_remove(handle, easy)
+            transfers -= 1
+            fitConnections()
+        }
+
+        /// Makes room for the connections in use beside the idle ones.
+        ///
+        /// libcurl's limit counts both, and it closes an idle connection for each one too many: with
+        /// more transfers than its limit it would connect anew for nearly every one.
+        private func fitConnections() {
+            let needed = idleLimit + transfers
+            guard needed > connectionLimit || needed * 4 < connectionLimit else { return }
+            connectionLimit = idleLimit + transfers * 2
+            ccurl_multi_set_long(handle, CurlMultiOption.maximumConnections, connectionLimit)
         }
 
         /// Closes every connection; no transfer may be left, and the loop must still be there.

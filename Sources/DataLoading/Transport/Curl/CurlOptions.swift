@@ -73,7 +73,8 @@
         static let remoteAddress: Int32 = 0x10_0020
         static let context: Int32 = 0x10_0015  // PRIVATE
         static let uploadedBytes: Int32 = 0x60_0007
-        static let socket: Int32 = 0x50_002C  // ACTIVESOCKET
+        static let remotePort: Int32 = 0x20_0028
+        static let localPort: Int32 = 0x20_002A
         static let connectTime: Int32 = 0x60_0034
         static let tlsTime: Int32 = 0x60_0038
     }

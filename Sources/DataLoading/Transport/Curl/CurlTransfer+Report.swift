@@ -82,7 +82,7 @@
             UnsafePointer(errorText)
         }
 
-        private func long(_ info: Int32) -> Int {
+        func long(_ info: Int32) -> Int {
             var value = 0
             ccurl_get_long(easy, info, &value)
             return value

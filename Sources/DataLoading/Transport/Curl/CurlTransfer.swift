@@ -123,15 +123,6 @@
             urlText = text
         }
 
-        /// The descriptor of the attempt's connection.
-        var socket: Int32? {
-            var socket: Int32 = -1
-            guard ccurl_get_socket(easy, CurlInfo.socket, &socket) == 0, socket >= 0 else {
-                return nil
-            }
-            return socket
-        }
-
         /// Lets the attempt go, and with it everything that is a caller's.
         func end() {
             attempt.feed?.stop()

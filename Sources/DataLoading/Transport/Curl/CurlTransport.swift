@@ -13,6 +13,9 @@
     /// missing, attempts fail `.unsupported`. The thread starts with the first attempt too and ends
     /// with `shutDown`, or with the last attempt after the transport was let go.
     ///
+    /// Nothing is sent that the request does not name, but `Host`, `Accept: */*`, `Accept-Encoding`
+    /// and the length of a body.
+    ///
     /// HTTP/1.1, and HTTP/2 where the server offers it over TLS; responses that are streamed use
     /// HTTP/1.1, where a paused reader holds the server back on its own connection. Bodies in gzip
     /// or deflate are asked for and decoded, unless the request sets `Accept-Encoding` itself; head
@@ -28,18 +31,25 @@
             case shutDown(LoopHandle?)
         }
 
-        private let idleLimit: Int
+        private let idle: IdleConnections
         private let lookup: NameResolver.Lookup
         private let state = Locked(State.idle)
         private let forks = ccurl_forks()
 
-        /// Makes a transport that keeps at most so many idle connections, 64 by default.
+        /// Makes a transport that keeps about so many idle connections, 64 by default.
+        ///
+        /// They are used again for 60 s, and closed when nothing was loaded for so long.
         public convenience init(idleConnectionLimit: Int = 64) {
-            self.init(idleConnectionLimit: idleConnectionLimit, lookup: NameResolver.systemLookup)
+            self.init(
+                idle: IdleConnections(limit: idleConnectionLimit), lookup: NameResolver.systemLookup
+            )
         }
 
-        init(idleConnectionLimit: Int = 64, lookup: @escaping NameResolver.Lookup) {
-            idleLimit = max(1, idleConnectionLimit)
+        init(
+            idle: IdleConnections = IdleConnections(),
+            lookup: @escaping NameResolver.Lookup = NameResolver.systemLookup
+        ) {
+            self.idle = idle
             self.lookup = lookup
         }
 
@@ -103,7 +113,7 @@
                 case .shutDown: return (nil, .serviceInvalidated)
                 case .idle:
                     let loop = LoopHandle.start(
-                        library: library, idleLimit: idleLimit, lookup: lookup)
+                        library: library, idle: idle, lookup: lookup)
                     if let loop { state = .running(loop) }
                     return (loop, .resources(reason: "no thread or descriptor for the loop"))
                 }
@@ -123,6 +133,17 @@
                 DispatchQueue.global().async(execute: deliver)
             }
             return RefusedTask()
+        }
+    }
+
+    /// How many connections may wait for another attempt, and how long.
+    struct IdleConnections: Sendable {
+        let limit: Int
+        let lifetime: Duration
+
+        init(limit: Int = 64, lifetime: Duration = .seconds(60)) {
+            self.limit = max(1, limit)
+            self.lifetime = lifetime
         }
     }
 

@@ -30,14 +30,14 @@
 
         /// Starts a loop; nil when the process is out of threads or descriptors.
         static func start(
-            library: CurlLibrary, idleLimit: Int, lookup: @escaping NameResolver.Lookup
+            library: CurlLibrary, idle: IdleConnections, lookup: @escaping NameResolver.Lookup
         ) -> LoopHandle? {
             guard let bell = EventDescriptor() else { return nil }
             let handle = LoopHandle(mailbox: LoopMailbox(bell: bell))
             LoopRegistry.add(handle)
             let started = LoopThread.start("DataLoading") {
                 let loop = CurlLoop(
-                    library: library, mailbox: handle.mailbox, bell: bell, idleLimit: idleLimit,
+                    library: library, mailbox: handle.mailbox, bell: bell, idle: idle,
                     lookup: lookup)
                 // In exit() nothing may be touched that others are taking down.
                 guard loop.run() == .shutDown else { return handle.leave(loop) }

@@ -13,7 +13,7 @@
 
     /// A thread that blocks every asynchronous signal, as a library's thread in a daemon must.
     ///
-    /// SIGPIPE among them: libcurl that old as 7.66 may write to a closed TLS connection without
+    /// SIGPIPE among them: a libcurl older than 7.88 may write to a closed TLS connection without
     /// MSG_NOSIGNAL, and the process's own handling of the signal is not ours to change.
     enum LoopThread {
         /// Starts a thread; false when the process has no more.

@@ -56,6 +56,17 @@
                 }
             }
 
+            @Test func `closes idle connections when nothing was loaded for a while`() async throws
+            {
+                let server = try LoopbackServer { _ in .ok("a") }
+                let transport = CurlTransport(
+                    idle: IdleConnections(lifetime: .milliseconds(50)))
+                #expect(await transport.get(server.url()).text == "a")
+                await server.waitForClosedConnections(1)
+                #expect(await transport.get(server.url()).text == "a")
+                #expect(server.connectionCount == 2)
+            }
+
             @Test func `a shutDown before any attempt is for good`() async throws {
                 let server = try LoopbackServer { _ in .ok() }
                 let transport = CurlTransport()

@@ -67,6 +67,36 @@
                 }
             }
 
+            @Test func `reads 600 MB in small steps, in bounded memory`() async {
+                await #expect(processExitsWith: .success) {
+                    let size: Int64 = 600_000_000
+                    let server = try LoopbackServer { _ in .ok(.pattern(size)) }
+                    let checker = PausingChecker(pauseEvery: 25_000_000)
+                    let before = residentBytes()
+                    let peak = Locked(0)
+                    let sink = AttemptRecorder(
+                        keepsBody: false,
+                        onBytes: { bytes in
+                            checker.check(bytes)
+                            guard checker.isPaused else { return }
+                            let now = residentBytes()
+                            peak.withLock { $0 = max($0, now) }
+                        })
+                    var attempt = TransportRequest(url: server.url())
+                    attempt.streamsResponse = true
+                    attempt.bodyLimit = nil
+                    checker.watch(CurlTransport().start(attempt, sink: sink))
+                    let record = await sink.ended()
+                    checker.watch(nil)
+                    try #require(record.error == nil)
+                    try #require(record.byteCount == size)
+                    try #require(checker.isWhole)
+                    try #require(checker.pauses > 20)
+                    // The sanitizers keep a shadow of every byte.
+                    try #require(isSanitized || peak.withLock { $0 } - before < 64_000_000)
+                }
+            }
+
             @Test func `exits while loads run`() async {
                 await #expect(processExitsWith: .exitCode(7)) {
                     let server = try LoopbackServer { _ in .ok(.pattern(1 << 40)) }

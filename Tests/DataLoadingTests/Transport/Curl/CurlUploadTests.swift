@@ -136,6 +136,22 @@
                 #expect(await sink.ended().text == "other")
             }
 
+            @Test func `a body that only the kernel still sends is no idle one`() async throws {
+                var configuration = LoopbackServer.Configuration()
+                configuration.receiveBufferSize = 65_536
+                let reading = (0..<10).flatMap { _ in
+                    [LoopbackStep.readBody(atMost: 100_000), .pause(.milliseconds(150))]
+                }
+                let answer = LoopbackResponse(reading + [.readBody()] + LoopbackResponse.ok().steps)
+                let server = try LoopbackServer(
+                    configuration,
+                    handler: LoopbackHandler(early: { _ in answer }, otherwise: { _ in .ok() }))
+                var attempt = TransportRequest(method: .post, url: server.url())
+                attempt.body = .data(bytes)
+                attempt.idleTimeout = .milliseconds(500)
+                #expect(await transport.run(attempt).error == nil)
+            }
+
             @Test func `a server that answers early is heard`() async throws {
                 let server = try LoopbackServer(
                     handler: LoopbackHandler(
