@@ -106,6 +106,24 @@ import Testing
         #expect(bed.transport.attempts.count == 2)
     }
 
+    // OM-04: a callback that reaches a stage after it was left does nothing.
+    @Test func `hears no answer to the first question when it asks again`() async {
+        let authoriser = TestAuthoriser(.hold)
+        let bed = TestBed(authorisers: [authoriser])
+        bed.loader.perform(.make())
+        _ = await authoriser.held(1)
+        authoriser.grant(0)
+        await bed.attempt(0).respond(status: 401)
+        _ = await authoriser.held(2)
+        authoriser.grant(0, "Authorization", "Bearer stale")
+        authoriser.refuse(0)
+        bed.settle()
+        #expect(bed.transport.attempts.count == 1)
+        authoriser.grant(1, "Authorization", "Bearer fresh")
+        let second = await bed.attempt(1).request
+        #expect(second.headers["Authorization"] == "Bearer fresh")
+    }
+
     // MARK: Once more for each attempt
 
     @Test func `asks again for each retry and each redirect, with what the caller made`() async {

@@ -10,7 +10,7 @@ import Testing
 // P2; RT-09.
 @Suite struct SentOnceTests {
     @Test func `whatever a server and its addresses do`() {
-        property(cases: propertyCases / 10) { generator in
+        property { generator in
             let bed = TestBed()
             if Bool.random(using: &generator) {
                 bed.service.resolver.setAddresses(["10.0.0.1", "10.0.0.2"], forHost: "origin.test")

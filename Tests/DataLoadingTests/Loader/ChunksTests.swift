@@ -124,7 +124,7 @@ import Testing
     // The pause that a full window asks for may come after the resumption that room asks for.
     @Test func `go on when making room overtakes the pause`() async {
         let queue = DispatchQueue(label: "slow")
-        let transport = CrossingTransport()
+        let transport = ManualTransport()
         let bed = TestBed(delegateQueue: queue) { $0.transport = transport }
         bed.loader.perform(Self.chunked())
         let attempt = await transport.attempts.first(1)[0]
@@ -232,38 +232,4 @@ import Testing
             bed.expectNothingLeft()
         }
     }
-}
-
-/// A transport whose attempts do something before they pause.
-private final class CrossingTransport: Transport {
-    final class Attempt: TransportTask {
-        let sink: any TransportSink
-        let isPaused = Locked(false)
-        let beforePause = Locked<(@Sendable () -> Void)?>(nil)
-
-        init(sink: any TransportSink) {
-            self.sink = sink
-        }
-
-        func cancel() {}
-
-        func pause() {
-            beforePause.withLock { $0 }?()
-            isPaused.withLock { $0 = true }
-        }
-
-        func resume() { isPaused.withLock { $0 = false } }
-    }
-
-    let attempts = EventRecorder<Attempt>()
-
-    func start(_ attempt: TransportRequest, sink: any TransportSink) -> any TransportTask {
-        let started = Attempt(sink: sink)
-        attempts.record(started)
-        return started
-    }
-
-    func reset() async {}
-
-    func shutDown() async {}
 }

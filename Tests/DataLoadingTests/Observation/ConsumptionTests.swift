@@ -55,6 +55,25 @@ import Testing
         #expect(bed.observer.entries.count == 1)
     }
 
+    @Test func `tells of a load when its last socket is closed, and not before`() async {
+        let transport = ManualTransport()
+        let bed = TestBed { $0.transport = transport }
+        let token = bed.loader.perform(.make())
+        let attempt = await transport.attempts.first(1)[0]
+        token.cancel()
+        bed.settle()
+        #expect(bed.delegate.events.count == 1)
+        #expect(bed.observer.entries.isEmpty)
+        #expect(bed.service.runtime.ledger.live == 1)
+        #expect(bed.service.runtime.admission.load == (0, 1))
+        attempt.sink.didFail(
+            TransportFailure(.cancelled, sent: .written, report: Self.report(7)))
+        attempt.sink.didEnd(TransportEnd(report: Self.report(9)))
+        bed.settle()
+        #expect(bed.observer.entries.map(\.bytesDownloaded) == [7_700])
+        bed.expectNothingLeft()
+    }
+
     @Test func `saturates, and never wraps`() async {
         var report = TransportReport()
         report.headBytesReceived = .max
