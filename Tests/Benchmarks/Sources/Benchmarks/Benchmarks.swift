@@ -25,6 +25,8 @@ enum Benchmarks {
             switch options.measure {
             case SmallGets.number: try SmallGets(options: options).run()
             case Layers.number: try await Layers(options: options).run()
+            case WaitingLoads.number: try await WaitingLoads(options: options).run()
+            case MemoryGrowth.number: try await MemoryGrowth(options: options).run()
             default: throw Complaint("there is no measure \(options.measure)")
             }
         if let file = options.jsonFile { try Figure.write(figures, to: file) }

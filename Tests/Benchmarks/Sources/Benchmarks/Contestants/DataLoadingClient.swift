@@ -57,8 +57,15 @@ final class DataLoadingClient: Client {
         return failures
     }
 
+    /// Loads so many times in batches, which this task answers.
+    func load(_ requests: Int, from transport: HeldTransport) async {
+        for _ in 0..<(requests / concurrency) {
+            await runBatch { transport.answerAll() }
+        }
+    }
+
     /// Starts as many loads as there may be at once, has them answered, and returns when all ended.
-    func runBatch(answer: @Sendable () -> Void) async {
+    private func runBatch(answer: @Sendable () -> Void) async {
         let round = Round(concurrency, started: concurrency)
         for (_, delegate) in loaders { delegate.begin(round, request) }
         observer.expect(concurrency)

@@ -18,16 +18,16 @@ struct Layers {
             throw Complaint("the client cannot be made")
         }
         let requests = options.requests ?? Self.requestsPerRound
-        await load(requests, client, transport)
+        await client.load(requests, from: transport)
         var times: [Double] = []
         var allocations: [Double] = []
         for _ in 0..<options.rounds {
             let before = Usage.now
-            await load(requests, client, transport)
+            await client.load(requests, from: transport)
             let used = Usage.now.processorTime - before.processorTime
             times.append(used * 1e6 / Double(requests))
             allocations_begin()
-            await load(requests, client, transport)
+            await client.load(requests, from: transport)
             allocations.append(Double(allocations_end()) / Double(requests))
         }
         let figures = [figure(times, "us/load"), figure(allocations, "allocations/load")]
@@ -35,15 +35,6 @@ struct Layers {
             print(figure.unit, figure.median, "min", figure.min, "max", figure.max)
         }
         return figures
-    }
-
-    /// Loads in batches, which this task answers.
-    private func load(
-        _ requests: Int, _ client: DataLoadingClient, _ transport: HeldTransport
-    ) async {
-        for _ in 0..<(requests / Self.concurrency) {
-            await client.runBatch { transport.answerAll() }
-        }
     }
 
     private func figure(_ samples: [Double], _ unit: String) -> Figure {

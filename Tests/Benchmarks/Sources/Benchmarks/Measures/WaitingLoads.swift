@@ -1,0 +1,66 @@
+// Copyright the DataLoading authors
+// SPDX-License-Identifier: Apache-2.0
+
+import DataLoading
+import Foundation
+
+/// Measure 7: loads that wait for one rate key, with the time to enqueue and to cancel each and the
+/// memory it takes.
+struct WaitingLoads {
+    let options: Options
+
+    static let number = 7
+    private static let loads = 100_000
+    private static let memoryUnit = "bytes/waiting load"
+
+    func run() async throws -> [Figure] {
+        let loads = options.requests ?? Self.loads
+        var samples: [String: [Double]] = [:]
+        for _ in 0..<options.rounds {
+            for (unit, value) in try await round(loads) { samples[unit, default: []].append(value) }
+        }
+        // Later rounds use the memory of the first one again.
+        samples[Self.memoryUnit] = samples[Self.memoryUnit].map { Array($0.prefix(1)) }
+        return samples.sorted { $0.key < $1.key }.map { unit, values in
+            let figure = Figure(
+                measure: Self.number, contestant: Contestant.dataLoading.rawValue, c: loads,
+                samples: values, unit: unit)
+            print(figure.unit, figure.median, "min", figure.min, "max", figure.max)
+            return figure
+        }
+    }
+
+    private func round(_ loads: Int) async throws -> [String: Double] {
+        guard let url = URL(string: "http://origin.test/body") else {
+            throw Complaint("the URL is none")
+        }
+        var configuration = DataLoaderService.Configuration()
+        configuration.transport = HeldTransport(bodySize: 0)
+        configuration.limits.queue = loads
+        let service = DataLoaderService(configuration: configuration)
+        service.rateLimiter.setRequestsPerSecond(0, for: url)
+        let loader = service.makeFactory().makeDataLoader()
+        let request = DataLoaderRequest(url: url)
+        var tokens: [CancellationToken] = []
+        tokens.reserveCapacity(loads)
+
+        let (memory, threads) = (ProcessStatus.residentBytes, ProcessStatus.threads)
+        let start = Usage.now
+        for _ in 0..<loads { tokens.append(loader.perform(request)) }
+        let (grown, waiting) = (ProcessStatus.residentBytes - memory, Usage.now)
+        let newThreads = ProcessStatus.threads - threads
+        tokens.shuffle()
+        let cancelling = Usage.now
+        for token in tokens { token.cancel() }
+        let cancelled = Usage.now
+        await service.shutDown(gracePeriod: .seconds(60))
+        return [
+            "us/enqueued load":
+                (waiting.processorTime - start.processorTime) * 1e6 / Double(loads),
+            "us/cancelled load":
+                (cancelled.processorTime - cancelling.processorTime) * 1e6 / Double(loads),
+            Self.memoryUnit: Double(grown) / Double(loads),
+            "threads": Double(newThreads),
+        ]
+    }
+}
