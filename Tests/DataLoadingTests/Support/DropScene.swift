@@ -30,15 +30,18 @@
         let observer = RecordingObserver()
         let delegate: RecordingDelegate
         private let stage: Stage
-        private let transport = SpyTransport(CurlTransport())
+        private let transport: SpyTransport
         private let policy = RecordingPolicy()
         private let authoriser = HoldingAuthoriser()
         private let sentinel: DataLoader
         private let loader: Locked<DataLoader?>
         private let unblock = DispatchSemaphore(value: 0)
 
-        init(_ stage: Stage) async throws {
+        /// Makes a scene whose service and delegate each keep a canary that ends with them.
+        init(_ stage: Stage, gone: EventRecorder<Void> = EventRecorder()) async throws {
             self.stage = stage
+            transport = SpyTransport(CurlTransport(), canary: Canary(gone))
+            let canary = Canary(gone)
             let answer = Self.answer(at: stage)
             server = try LoopbackServer { $0.target == "/sentinel" ? .ok() : answer }
             var configuration = DataLoaderService.Configuration()
@@ -47,7 +50,8 @@
             service.addConsumptionObserver(observer, on: DispatchQueue(label: "observer"))
             delegate = RecordingDelegate(
                 supportsChunks: true,
-                onEvent: { [unblock] event in
+                onEvent: { [unblock, canary] event in
+                    _ = canary
                     if case .chunk = event, stage == .paused { unblock.wait() }
                 })
             let factory = service.makeFactory(
@@ -76,23 +80,22 @@
             await observer.entries(stage == .connecting ? 2 : 1).last
         }
 
-        /// Plays every stage once; false when an object outlives its scene.
-        @discardableResult static func playEveryStage() async throws -> Bool {
-            var isClean = true
+        /// Plays every stage once; returns when nothing of it is left.
+        static func playEveryStage() async throws {
             for stage in Stage.allCases {
-                weak var delegate: RecordingDelegate?
-                weak var service: DataLoaderService?
-                do {
-                    let scene = try await DropScene(stage)
-                    (delegate, service) = (scene.delegate, scene.service)
-                    scene.dropLoader()
-                    _ = await scene.ending()
-                    await scene.service.shutDown(gracePeriod: .zero)
-                    scene.server.stop()
-                }
-                isClean = isClean && delegate == nil && service == nil
+                let gone = EventRecorder<Void>()
+                try await play(stage, gone)
+                // The service has gone with its transport, the delegate with its closure.
+                _ = await gone.first(2)
             }
-            return isClean
+        }
+
+        private static func play(_ stage: Stage, _ gone: EventRecorder<Void>) async throws {
+            let scene = try await DropScene(stage, gone: gone)
+            scene.dropLoader()
+            _ = await scene.ending()
+            await scene.service.shutDown(gracePeriod: .zero)
+            scene.server.stop()
         }
 
         private func begin() async throws {

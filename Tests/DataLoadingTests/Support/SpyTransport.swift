@@ -5,13 +5,28 @@ import DataLoading
 import DataLoadingTesting
 import Foundation
 
+/// Tells when the object that keeps it has gone.
+final class Canary: Sendable {
+    private let gone: EventRecorder<Void>
+
+    init(_ gone: EventRecorder<Void>) {
+        self.gone = gone
+    }
+
+    deinit {
+        gone.record(())
+    }
+}
+
 /// Passes everything on to another transport and notes when an attempt is paused or resumed.
 final class SpyTransport: Transport {
     private let next: any Transport
+    private let canary: Canary?
     private let flow: EventRecorder<Bool>
 
-    init(_ next: any Transport) {
+    init(_ next: any Transport, canary: Canary? = nil) {
         self.next = next
+        self.canary = canary
         flow = EventRecorder()
     }
 
