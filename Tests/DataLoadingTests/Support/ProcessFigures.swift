@@ -8,8 +8,16 @@
     enum ProcessFigures {
         /// The number of open descriptors.
         static var descriptors: Int { count("/proc/self/fd") }
-        /// The number of threads.
-        static var threads: Int { count("/proc/self/task") }
+        /// The number of transports' threads, which bear the library's name.
+        static var loopThreads: Int {
+            let tasks =
+                (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/task")) ?? []
+            return tasks.count { task in
+                let name = try? String(
+                    contentsOfFile: "/proc/self/task/\(task)/comm", encoding: .utf8)
+                return name == "DataLoading\n"
+            }
+        }
 
         /// The resident memory in bytes.
         static var residentBytes: Int {
