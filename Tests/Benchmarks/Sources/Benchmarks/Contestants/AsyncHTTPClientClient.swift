@@ -4,6 +4,7 @@
 #if BENCHMARK_PEERS
     import AsyncHTTPClient
     import NIOCore
+    import NIOHTTP1
     import NIOPosix
 
     /// AsyncHTTPClient by its async form, with the number of event loops that suits it better.
