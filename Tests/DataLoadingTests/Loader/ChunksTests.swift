@@ -125,6 +125,7 @@ import Testing
     @Test func `go on when making room overtakes the pause`() async {
         let queue = DispatchQueue(label: "slow")
         let transport = ManualTransport()
+        defer { transport.letGo() }
         let bed = TestBed(delegateQueue: queue) { $0.transport = transport }
         bed.loader.perform(Self.chunked())
         let attempt = await transport.attempts.first(1)[0]

@@ -57,6 +57,7 @@ import Testing
 
     @Test func `tells of a load when its last socket is closed, and not before`() async {
         let transport = ManualTransport()
+        defer { transport.letGo() }
         let bed = TestBed { $0.transport = transport }
         let token = bed.loader.perform(.make())
         let attempt = await transport.attempts.first(1)[0]

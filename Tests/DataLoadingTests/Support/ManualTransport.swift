@@ -3,19 +3,29 @@
 
 @testable import DataLoading
 import DataLoadingTesting
+import Foundation
 
 /// A transport that does nothing by itself: attempts end when the test tells their sink, even when
 /// they were cancelled long before.
 final class ManualTransport: Transport {
     /// One attempt.
     final class Attempt: TransportTask {
-        let sink: any TransportSink
+        private let held: Locked<(any TransportSink)?>
         let isPaused = Locked(false)
         /// Called before a pause takes hold.
         let beforePause = Locked<(@Sendable () -> Void)?>(nil)
 
         init(sink: any TransportSink) {
-            self.sink = sink
+            held = Locked(sink)
+        }
+
+        /// Whom the test tells what happens.
+        var sink: any TransportSink { held.withLock { $0 } ?? Nobody() }
+
+        /// Keeps nothing of the load any more.
+        func letGo() {
+            held.withLock { $0 = nil }
+            beforePause.withLock { $0 = nil }
         }
 
         func cancel() {}
@@ -30,6 +40,11 @@ final class ManualTransport: Transport {
 
     let attempts = EventRecorder<Attempt>()
 
+    /// Keeps nothing of any load any more; else loads and transport would keep each other.
+    func letGo() {
+        for attempt in attempts.elements { attempt.letGo() }
+    }
+
     func start(_ attempt: TransportRequest, sink: any TransportSink) -> any TransportTask {
         let started = Attempt(sink: sink)
         attempts.record(started)
@@ -39,4 +54,13 @@ final class ManualTransport: Transport {
     func reset() async {}
 
     func shutDown() async {}
+}
+
+/// Hears the rest of an attempt that was let go.
+private final class Nobody: TransportSink {
+    func didReceiveInformational(_ head: ResponseHead) {}
+    func didReceive(_ head: ResponseHead) {}
+    func didReceive(_ bytes: Data) {}
+    func didEnd(_ end: TransportEnd) {}
+    func didFail(_ failure: TransportFailure) {}
 }
