@@ -16,7 +16,6 @@ enum Redirection: Sendable {
     struct Next: Sendable {
         let request: DataLoaderRequest
         let target: RequestTarget
-        let changesOrigin: Bool
     }
 
     /// One place where a load has been, for noticing cycles.
@@ -76,11 +75,10 @@ enum Redirection: Sendable {
             followed.body = nil
             for name in contentFields { followed.headers[name] = nil }
         }
-        let changesOrigin = next.origin != target.origin
-        if changesOrigin {
+        if next.origin != target.origin {
             for name in originFields { followed.headers[name] = nil }
         }
-        return .follow(Next(request: followed, target: next, changesOrigin: changesOrigin))
+        return .follow(Next(request: followed, target: next))
     }
 
     /// RFC 9110 section 15.4: POST becomes GET after 301 and 302 as every client has it, anything but
