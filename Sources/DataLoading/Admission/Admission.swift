@@ -20,6 +20,8 @@ final class Admission: Sendable {
     /// A place in a lane.
     struct Ticket: Hashable, Sendable {
         let key: RuleKey
+        /// Which of the key's lanes: one that was forgotten and made anew counts places anew too.
+        let lane: UInt64
         let place: FairQueue<Candidate>.Ticket
     }
 
