@@ -99,10 +99,10 @@ struct Lanes: Sendable {
         waiting += 1
         if lanes[application.key] == nil { lastLane &+= 1 }
         let fresh = Lane(number: lastLane, origin: application.origin)
-        return append(application, to: &lanes[application.key, default: fresh])
+        return Self.append(application, to: &lanes[application.key, default: fresh])
     }
 
-    private func append(
+    private static func append(
         _ application: Admission.Application, to lane: inout Lane
     ) -> Admission.Ticket {
         let place = lane.queue.append(

@@ -92,7 +92,7 @@ extension Exchange {
             guard let turn = state.enter(.running(Attempt())) else { return nil }
             state.progress.head = nil
             state.progress.body = nil
-            state.progress.openTurns.append(turn)
+            state.progress.openAttempts += 1
             let request = transportRequest(candidate, target, &state.progress)
             return SendPlan(
                 turn: turn, origin: target.origin, candidate: candidate, request: request)

@@ -23,10 +23,12 @@ final class LoaderCore: Sendable {
     }
 
     let queue: DispatchQueue
+    let deliveries: Deliveries<Exchange>
     private let state: Locked<State>
 
     init(queue: DispatchQueue, delegate: (any DataLoaderDelegate)?) {
         self.queue = queue
+        deliveries = Deliveries(on: queue) { $0.loader.handOver($0) }
         state = Locked(State(delegate: delegate))
     }
 

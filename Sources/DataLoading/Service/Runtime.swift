@@ -45,4 +45,8 @@ final class Runtime: Sendable {
         timeouts = configuration.timeouts
         serverTrustPolicy = configuration.serverTrustPolicy
     }
+
+    deinit {
+        admission.close()
+    }
 }
