@@ -7,99 +7,90 @@ public import Foundation
 public struct DataLoaderRequest: Sendable {
     /// The absolute http or https URL; a fragment is not sent, user information is refused.
     public var url: URL {
-        get { box.fields.url }
-        set { own().fields.url = newValue }
+        get { fields.value.url }
+        set { fields.change { $0.url = newValue } }
     }
     /// A name for the feature that asks, for consumption observers; default nil.
     public var sourceIdentifier: String? {
-        get { box.fields.sourceIdentifier }
-        set { own().fields.sourceIdentifier = newValue }
+        get { fields.value.sourceIdentifier }
+        set { fields.change { $0.sourceIdentifier = newValue } }
     }
     /// The method; default GET.
     public var method: HTTPMethod {
-        get { box.fields.method }
-        set { own().fields.method = newValue }
+        get { fields.value.method }
+        set { fields.change { $0.method = newValue } }
     }
     /// The header fields; default none.
     ///
     /// The transport adds Host, length and coding itself.
     public var headers: HTTPHeaders {
-        get { box.fields.headers }
-        set { own().fields.headers = newValue }
+        get { fields.value.headers }
+        set { fields.change { $0.headers = newValue } }
     }
     /// What is sent after the head; default nothing.
     public var body: RequestBody? {
-        get { box.fields.body }
-        set { own().fields.body = newValue }
+        get { fields.value.body }
+        set { fields.change { $0.body = newValue } }
     }
     /// The limit for the whole load, waits and retries included; default nil.
     ///
     /// nil means `Timeouts.total`, or no limit when `chunks` is set.
     public var timeout: Duration? {
-        get { box.fields.timeout }
-        set { own().fields.timeout = newValue }
+        get { fields.value.timeout }
+        set { fields.change { $0.timeout = newValue } }
     }
     /// How many attempts may follow the first; default nil.
     ///
     /// nil leaves it to the `retryPolicy` when there is one, else to the service, which has 0. It
     /// binds a policy too.
     public var maximumRetryCount: Int? {
-        get { box.fields.maximumRetryCount }
-        set { own().fields.maximumRetryCount = newValue }
+        get { fields.value.maximumRetryCount }
+        set { fields.change { $0.maximumRetryCount = newValue } }
     }
     /// When to try again; default nil: after jittered exponential pauses.
     public var retryPolicy: (any RetryPolicy)? {
-        get { box.fields.retryPolicy }
-        set { own().fields.retryPolicy = newValue }
+        get { fields.value.retryPolicy }
+        set { fields.change { $0.retryPolicy = newValue } }
     }
     /// Whether the body is delivered in chunks as it arrives; default false.
     public var chunks: Bool {
-        get { box.fields.chunks }
-        set { own().fields.chunks = newValue }
+        get { fields.value.chunks }
+        set { fields.change { $0.chunks = newValue } }
     }
     /// What a caching transport may do; default `.useProtocolPolicy`.
     public var cachePolicy: CachePolicy {
-        get { box.fields.cachePolicy }
-        set { own().fields.cachePolicy = newValue }
+        get { fields.value.cachePolicy }
+        set { fields.change { $0.cachePolicy = newValue } }
     }
     /// What becomes of redirects; default `.follow`.
     public var redirectPolicy: RedirectPolicy {
-        get { box.fields.redirectPolicy }
-        set { own().fields.redirectPolicy = newValue }
+        get { fields.value.redirectPolicy }
+        set { fields.change { $0.redirectPolicy = newValue } }
     }
     /// Which loads of the same origin go first; default `.normal`.
     public var priority: Priority {
-        get { box.fields.priority }
-        set { own().fields.priority = newValue }
+        get { fields.value.priority }
+        set { fields.change { $0.priority = newValue } }
     }
     /// Whether sending it twice has the effect of sending it once; default nil.
     ///
     /// nil means by the method, or true when there is an `Idempotency-Key` field.
     public var isIdempotent: Bool? {
-        get { box.fields.isIdempotent }
-        set { own().fields.isIdempotent = newValue }
+        get { fields.value.isIdempotent }
+        set { fields.change { $0.isIdempotent = newValue } }
     }
     /// Whether a load without a connection waits for one until its deadline; default false.
     ///
     /// While it waits, addresses are tried again with growing pauses, and the delegate is told once.
     public var waitsForConnectivity: Bool {
-        get { box.fields.waitsForConnectivity }
-        set { own().fields.waitsForConnectivity = newValue }
+        get { fields.value.waitsForConnectivity }
+        set { fields.change { $0.waitsForConnectivity = newValue } }
     }
     /// A number that no other `init` in this process gave; copies share it.
-    public var uniqueIdentifier: Int64 { box.fields.uniqueIdentifier }
+    public var uniqueIdentifier: Int64 { fields.value.uniqueIdentifier }
 
     /// Shared by copies until one of them changes: a load keeps several, few of which differ.
-    private var box: Box
-
-    // Written only by its one owner, which `own` proves.
-    private final class Box: @unchecked Sendable {
-        var fields: Fields
-
-        init(_ fields: Fields) {
-            self.fields = fields
-        }
-    }
+    private var fields: CopyOnWrite<Fields>
 
     private struct Fields: Sendable {
         var url: URL
@@ -126,21 +117,16 @@ public struct DataLoaderRequest: Sendable {
             last &+= 1
             return last
         }
-        box = Box(
+        fields = CopyOnWrite(
             Fields(url: url, sourceIdentifier: sourceIdentifier, uniqueIdentifier: identifier))
-    }
-
-    private mutating func own() -> Box {
-        if !isKnownUniquelyReferenced(&box) { box = Box(box.fields) }
-        return box
     }
 
     /// A typed fact attached to the request.
     public subscript<Option: RequestOption>(option option: Option.Type) -> Option.Value {
         get {
-            box.fields.options[ObjectIdentifier(option)] as? Option.Value ?? Option.defaultValue
+            fields.value.options[ObjectIdentifier(option)] as? Option.Value ?? Option.defaultValue
         }
-        set { own().fields.options[ObjectIdentifier(option)] = newValue }
+        set { fields.change { $0.options[ObjectIdentifier(option)] = newValue } }
     }
 
     /// Whether it may reach the server twice, by the caller's word, the method or its key.
