@@ -39,6 +39,19 @@ extension Exchange {
         if isTurned, error == .cancelled { token.markCancelled() }
     }
 
+    /// Ends loads from outside, those that wait for a slot first.
+    ///
+    /// The end of a load gives its slot to the next one, which must not be sent only to be cancelled.
+    static func endAll(_ exchanges: [Exchange], as error: DataLoaderError) {
+        let waiting = exchanges.filter(\.isWaiting)
+        for exchange in waiting { exchange.cancel(as: error) }
+        for exchange in exchanges { exchange.cancel(as: error) }
+    }
+
+    private var isWaiting: Bool {
+        state.withLock { if case .waiting = $0.stage { true } else { false } }
+    }
+
     func deadlineHasPassed() {
         let (limit, mayHaveBeenProcessed) = state.withLock { state in
             var isProcessed = state.progress.mayHaveBeenProcessed

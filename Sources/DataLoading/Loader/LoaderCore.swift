@@ -85,7 +85,7 @@ final class LoaderCore: Sendable {
     }
 
     func endAllLoads(_ error: DataLoaderError) {
-        for exchange in exchanges { exchange.cancel(as: error) }
+        Exchange.endAll(exchanges, as: error)
     }
 
     /// Returns when the outcome of every load that was performed until now was handed over.
