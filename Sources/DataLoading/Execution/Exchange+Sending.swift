@@ -113,6 +113,8 @@ extension Exchange {
         let url = outgoing.url.fragment == nil ? nil : URL(string: target.urlText)
         var request = TransportRequest(
             method: outgoing.method, url: url ?? outgoing.url, headers: outgoing.headers)
+        // Where a server sent it may be no URL to the byte.
+        if progress.metrics.redirects > 0 { request.setText(target.urlText) }
         request.body = outgoing.body
         if case .address(let address) = candidate {
             request.address = address

@@ -8,7 +8,11 @@ public struct TransportRequest: Sendable {
     /// The method, a token.
     public var method: HTTPMethod
     /// The URL; http or https, without user information and without fragment.
-    public var url: URL
+    public var url: URL {
+        didSet { exactText = nil }
+    }
+    /// The URL to the byte, where a server named it in bytes that `url` had to escape.
+    private var exactText: String?
     /// The header fields, those of authorisers included.
     public var headers: HTTPHeaders
     /// The body; nil for none.
@@ -49,5 +53,13 @@ public struct TransportRequest: Sendable {
         needsFreshConnection = false
         streamsResponse = false
         cachePolicy = .useProtocolPolicy
+    }
+
+    /// The URL as it goes on the wire.
+    package var text: String { exactText ?? url.absoluteString }
+
+    /// Says what goes on the wire for as long as `url` is not changed.
+    package mutating func setText(_ text: String) {
+        exactText = text == url.absoluteString ? nil : text
     }
 }
