@@ -125,6 +125,7 @@ extension Exchange {
         request.headLimit = runtime.limits.head
         request.bodyLimit = progress.streams ? nil : runtime.limits.body
         request.serverTrustPolicy = runtime.serverTrustPolicy
+        request.refusesPrivateAddresses = runtime.refusesPrivateAddresses
         request.maySendTwice = outgoing.mayBeSentTwice
         request.needsFreshConnection = progress.needsFreshConnection
         request.streamsResponse = progress.streams

@@ -47,6 +47,8 @@
     case certificate(reason: String)
     /// The server's public key is none of those that the trust policy pins.
     case pin
+    /// The peer's address is no public one, and the service refuses those.
+    case privateAddress
     /// The process is out of file descriptors, sockets or memory.
     case resources(reason: String)
     /// The transport cannot do what the request needs.

@@ -31,6 +31,8 @@ public struct TransportRequest: Sendable {
     public var bodyLimit: Int64?
     /// Pins and private certificate authorities; nil for the system's trust.
     public var serverTrustPolicy: ServerTrustPolicy?
+    /// Whether a peer is refused, with `.privateAddress`, whose address is no public one.
+    public var refusesPrivateAddresses: Bool
     /// Whether the request may reach the server twice, so that a stale connection may be replaced.
     public var maySendTwice: Bool
     /// Whether a connection that was used before must not be.
@@ -49,6 +51,7 @@ public struct TransportRequest: Sendable {
         idleTimeout = .seconds(30)
         headLimit = 262_144
         bodyLimit = 33_554_432
+        refusesPrivateAddresses = false
         maySendTwice = method.isIdempotent
         needsFreshConnection = false
         streamsResponse = false
