@@ -36,3 +36,10 @@ public struct Redirect: Sendable {
     /// How many redirects were followed before this one.
     public let count: Int
 }
+
+extension Redirect: CustomStringConvertible {
+    /// The status and both URLs without their queries, which may hold secrets.
+    public var description: String {
+        "\(status.rawValue) \(from.redactedText) → \(method.rawValue) \(to.redactedText)"
+    }
+}

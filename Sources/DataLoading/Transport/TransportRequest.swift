@@ -66,3 +66,10 @@ public struct TransportRequest: Sendable {
         exactText = text == url.absoluteString ? nil : text
     }
 }
+
+extension TransportRequest: CustomStringConvertible {
+    /// The method and the URL without its query; never a header value, the body or the address.
+    public var description: String {
+        "\(method.rawValue) \(url.redactedText)"
+    }
+}
