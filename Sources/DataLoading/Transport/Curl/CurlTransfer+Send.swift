@@ -17,8 +17,10 @@
         ///
         /// libcurl 7.88 sends a request again, a POST too, when a connection that it used before
         /// ends without a byte of response; the server may have acted on the first.
-        func willSend() -> Bool {
-            guard let task, !task.isCancelled else { return false }
+        func willSend(to peer: UnsafePointer<CChar>?) -> Bool {
+            guard let task, !task.isCancelled, maySend(to: peer) else { return false }
+            // Whatever kept another address from being dialled has kept nothing up.
+            if attempt.sends == 0 { attempt.stop = nil }
             attempt.sends += 1
             attempt.lastActivity = loop.now
             loop.expectActivity(self)
@@ -62,6 +64,7 @@
         }
 
         func openSocket(_ address: UnsafeMutablePointer<ccurl_sockaddr>) -> Int32 {
+            guard mayDial(address) else { return CurlSignal.badSocket }
             let socket = ccurl_open_socket(address)
             guard socket >= 0 else {
                 if Self.isExhaustion(errno) {
