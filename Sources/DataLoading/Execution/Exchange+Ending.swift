@@ -22,7 +22,11 @@ extension Exchange {
         if let deadline { runtime.agenda.cancel(deadline) }
         letGo(of: stage)
         if error == .cancelled { token.markCancelled() }
-        recipient.outcomeIsReady(self)
+        guard let reporter else {
+            recipient.outcomeIsReady(self)
+            return true
+        }
+        reporter.finish { self.recipient.outcomeIsReady(self) }
         return true
     }
 
@@ -34,6 +38,7 @@ extension Exchange {
     /// Ends the load from outside: cancelled, reset, or because the service went.
     func cancel(as error: DataLoaderError) {
         recipient.dropPending()
+        reporter?.close()
         guard !decide(error) else { return }
         let isTurned = state.withLock { $0.turnDecided(into: error) }
         if isTurned, error == .cancelled { token.markCancelled() }

@@ -7,6 +7,12 @@ extension Exchange {
     /// How much of a body that nobody will see is read to keep the connection; then it is closed.
     private static var mostDiscarded: Int { 65_536 }
 
+    /// The transport took bytes of the request's body over.
+    func sent(_ progress: BodyProgress, turn: Int) {
+        guard let reporter, state.withLock({ $0.attempt(turn: turn) }) != nil else { return }
+        reporter.note(progress, .upload)
+    }
+
     /// A final head came: what becomes of the response is decided now, before any byte of its body.
     func received(_ head: ResponseHead, turn: Int) {
         let isCurrent = state.withLock { state in
@@ -94,6 +100,7 @@ extension Exchange {
             return (true, attempt)
         }
         guard isFirstEnd else { return }
+        reporter?.flush()
         noteAddress(sink, head: ended?.head, failure: failure)
         guard let ended else {
             runtime.admission.leave(sink.origin)

@@ -126,6 +126,7 @@ extension Exchange {
         request.maySendTwice = outgoing.mayBeSentTwice
         request.needsFreshConnection = progress.needsFreshConnection
         request.streamsResponse = progress.streams
+        if outgoing.body != nil { request.expectsContinue = outgoing[option: ExpectContinue.self] }
         request.cachePolicy = outgoing.cachePolicy
         return request
     }

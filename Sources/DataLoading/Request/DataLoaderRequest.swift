@@ -65,6 +65,9 @@ public struct DataLoaderRequest: Sendable {
         set { options[ObjectIdentifier(option)] = newValue }
     }
 
+    /// Whether any option was set, which most requests have not.
+    package var hasOptions: Bool { !options.isEmpty }
+
     /// Whether it may reach the server twice, by the caller's word, the method or its key.
     package var mayBeSentTwice: Bool {
         isIdempotent ?? (method.isIdempotent || headers.contains("Idempotency-Key"))
