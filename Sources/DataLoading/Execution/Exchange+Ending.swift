@@ -44,6 +44,21 @@ extension Exchange {
         if isTurned, error == .cancelled { token.markCancelled() }
     }
 
+    /// The sink cannot take the body.
+    func sinkFailed(_ error: DataLoaderError) {
+        guard !decide(error) else { return }
+        _ = state.withLock { $0.isSuccess && $0.turnDecided(into: error) }
+    }
+
+    /// Parts of the body were dropped, for a cancellation that may not have come further yet.
+    func bodyWasLost() {
+        let isTurned = state.withLock { $0.isSuccess && $0.turnDecided(into: .cancelled) }
+        if isTurned { token.markCancelled() }
+    }
+
+    /// Whether the outcome is there, not taken yet, and a success.
+    var isSuccess: Bool { state.withLock { $0.isSuccess } }
+
     func deadlineHasPassed() {
         let (limit, mayHaveBeenProcessed) = state.withLock { state in
             var isProcessed = state.progress.mayHaveBeenProcessed
@@ -78,7 +93,8 @@ extension Exchange {
         guard let outcome else { return nil }
         loader.remove(self)
         token.unbind()
-        let response = response(error: outcome)
+        var response = response(error: outcome)
+        if outcome == nil { response.bodyFile = recipient.sink?.file }
         state.withLock { $0.progress.handed = response }
         return response
     }

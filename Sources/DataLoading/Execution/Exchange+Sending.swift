@@ -90,7 +90,7 @@ extension Exchange {
             ?? .name
         let plan = state.withLock { state -> SendPlan? in
             guard let turn = state.enter(.running(Attempt())) else { return nil }
-            state.progress.head = nil
+            state.progress.head = state.progress.deliveredHead
             state.progress.body = nil
             state.progress.openTurns.append(turn)
             let request = transportRequest(candidate, target, &state.progress)

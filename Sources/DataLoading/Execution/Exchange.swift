@@ -40,8 +40,10 @@ final class Exchange: Sendable {
         self.recipient = recipient
         reporter = ProgressReporter(request, queue: recipient.queue, agenda: runtime.agenda)
         let now = runtime.agenda.now
-        let total = request.timeout ?? (request.chunks ? nil : runtime.timeouts.total)
-        var progress = LoadProgress(request: request, now: now, deadline: total.map { now + $0 })
+        let streams = recipient.delivery != .whole
+        let total = request.timeout ?? (streams ? nil : runtime.timeouts.total)
+        var progress = LoadProgress(
+            request: request, now: now, deadline: total.map { now + $0 }, streams: streams)
         if factory.isOffline { progress.base.cachePolicy = .cacheOnly }
         if let userAgent = runtime.userAgent, !request.headers.contains("User-Agent") {
             progress.base.headers.add(userAgent, for: "User-Agent")

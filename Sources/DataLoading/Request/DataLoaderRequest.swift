@@ -19,7 +19,7 @@ public struct DataLoaderRequest: Sendable {
     public var body: RequestBody?
     /// The limit for the whole load, waits and retries included; default nil.
     ///
-    /// nil means `Timeouts.total`, or no limit when `chunks` is set.
+    /// nil means `Timeouts.total`, or no limit when `chunks` or a `responseSink` is set.
     public var timeout: Duration?
     /// How many attempts may follow the first; default nil.
     ///
