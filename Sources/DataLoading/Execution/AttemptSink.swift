@@ -20,6 +20,10 @@ final class AttemptSink: TransportSink {
         self.candidate = candidate
     }
 
+    func didSend(_ bodyBytes: Int64, of total: Int64?) {
+        exchange.sent(BodyProgress(completed: bodyBytes, total: total), turn: turn)
+    }
+
     func didReceiveInformational(_ head: ResponseHead) {}
 
     func didReceive(_ head: ResponseHead) {

@@ -22,7 +22,11 @@ extension Exchange {
         if let deadline { runtime.agenda.cancel(deadline) }
         letGo(of: stage)
         if error == .cancelled { token.markCancelled() }
-        recipient.outcomeIsReady(self)
+        guard let reporter else {
+            recipient.outcomeIsReady(self)
+            return true
+        }
+        reporter.finish { self.recipient.outcomeIsReady(self) }
         return true
     }
 
@@ -34,6 +38,7 @@ extension Exchange {
     /// Ends the load from outside: cancelled, reset, or because the service went.
     func cancel(as error: DataLoaderError) {
         recipient.dropPending()
+        reporter?.close()
         guard !decide(error) else { return }
         let isTurned = state.withLock { $0.turnDecided(into: error) }
         if isTurned, error == .cancelled { token.markCancelled() }
@@ -51,6 +56,21 @@ extension Exchange {
     private var isWaiting: Bool {
         state.withLock { if case .waiting = $0.stage { true } else { false } }
     }
+
+    /// The sink cannot take the body.
+    func sinkFailed(_ error: DataLoaderError) {
+        guard !decide(error) else { return }
+        _ = state.withLock { $0.isSuccess && $0.turnDecided(into: error) }
+    }
+
+    /// Parts of the body were dropped, for a cancellation that may not have come further yet.
+    func bodyWasLost() {
+        let isTurned = state.withLock { $0.isSuccess && $0.turnDecided(into: .cancelled) }
+        if isTurned { token.markCancelled() }
+    }
+
+    /// Whether the outcome is there, not taken yet, and a success.
+    var isSuccess: Bool { state.withLock { $0.isSuccess } }
 
     func deadlineHasPassed() {
         let (limit, mayHaveBeenProcessed) = state.withLock { state in
@@ -86,7 +106,7 @@ extension Exchange {
             guard let error = state.take() else { return nil }
             let retryAfter = state.progress.retryAfter(runtime.timekeeper)
             state.progress.end = (error, retryAfter)
-            return state.progress.response(to: request, error, retryAfter)
+            return ended(state.progress)
         }
         guard let response else { return nil }
         loader.remove(self)
@@ -109,12 +129,19 @@ extension Exchange {
             else { return nil }
             state.progress.isReported = true
             // Made anew: a cancelled attempt's bytes are known only now.
-            let end = state.progress.end
-            return state.progress.response(to: request, end.error, end.retryAfter)
+            return ended(state.progress)
         }
         guard let response else { return }
         runtime.observers.notify(response)
         runtime.ledger.loadEnded()
+    }
+
+    /// The response as its end has it.
+    private func ended(_ progress: borrowing LoadProgress) -> DataLoaderResponse {
+        let (error, retryAfter) = progress.end
+        var response = progress.response(to: request, error, retryAfter)
+        if error == nil { response.bodyFile = recipient.sink?.file }
+        return response
     }
 
     /// The response as it stands.

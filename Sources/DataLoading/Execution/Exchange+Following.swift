@@ -16,6 +16,8 @@ extension Exchange {
             state.progress.baseTarget = redirect.target
             state.progress.metrics.redirects += 1
             state.progress.needsFreshConnection = false
+            // What broke elsewhere is another resource, whatever its validator says.
+            state.progress.resumption = .none
         }
         return .authorise(from: 0)
     }

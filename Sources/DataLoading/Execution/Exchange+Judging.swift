@@ -7,14 +7,19 @@ extension Exchange {
     /// What becomes of a response, from its head alone.
     func judge(_ head: ResponseHead) -> Attempt.Verdict {
         // Most responses: not worth the copy that the others are judged by.
-        let hasPolicy = state.withLock { $0.progress.base.retryPolicy != nil }
-        if head.status.isSuccess && !hasPolicy { return .deliver }
+        let isPlain = state.withLock { state in
+            if case .from = state.progress.resumption { return false }
+            return state.progress.base.retryPolicy == nil
+        }
+        if head.status.isSuccess && isPlain { return .deliver }
         let progress = state.withLock { $0.progress }
         guard let target = progress.target else { return .deliver }
         noteRetryAfter(head, target)
-        if let verdict = reauthorisation(head, progress) { return verdict }
-        if let verdict = redirection(head, progress, target) { return verdict }
-        return retry(head, progress, target)
+        if let verdict = resumed(head, progress, target) { return verdict }
+        let verdict =
+            reauthorisation(head, progress) ?? redirection(head, progress, target)
+            ?? retry(head, progress, target)
+        return restricted(verdict, progress)
     }
 
     /// What comes after a failure: another address, another attempt, or the end.
@@ -29,7 +34,7 @@ extension Exchange {
             if case .idleTimeout = failure.error { state.progress.needsFreshConnection = true }
             return state.progress
         }
-        guard let target = progress.target, !progress.hasDelivered else {
+        guard let target = progress.target, !progress.isFinal else {
             return .finish(failure.error)
         }
         if failure.sent == .nothingWritten, failure.error.concernsAddress,
@@ -95,14 +100,14 @@ extension Exchange {
     }
 
     /// The pause before a retry, nil when there is none; a retry is paid for here.
-    private func pause(
+    func pause(
         after end: FinishedAttempt.End, _ progress: LoadProgress, _ target: RequestTarget
     ) -> Step? {
         let finished = FinishedAttempt(
             end, mayBeSentTwice: progress.base.mayBeSentTwice,
             // The owner may be asked for another body only while none of the response is on its way.
             bodyIsReplayable: !(progress.needsNewBody && progress.streams),
-            isDelivered: progress.hasDelivered)
+            isDelivered: progress.isFinal)
         let circumstances = RetryPlanner.Circumstances(
             retries: progress.retries, request: progress.base,
             origin: target.origin, remaining: progress.deadline.map { $0 - runtime.agenda.now },

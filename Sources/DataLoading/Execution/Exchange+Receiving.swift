@@ -7,6 +7,12 @@ extension Exchange {
     /// How much of a body that nobody will see is read to keep the connection; then it is closed.
     private static var mostDiscarded: Int { 65_536 }
 
+    /// The transport took bytes of the request's body over.
+    func sent(_ progress: BodyProgress, turn: Int) {
+        guard let reporter, state.withLock({ $0.attempt(turn: turn) }) != nil else { return }
+        reporter.note(progress, .upload)
+    }
+
     /// A final head came: what becomes of the response is decided now, before any byte of its body.
     func received(_ head: ResponseHead, turn: Int) {
         let isCurrent = state.withLock { state in
@@ -15,50 +21,109 @@ extension Exchange {
         }
         guard isCurrent else { return }
         let verdict = judge(head)
-        let delivers = state.withLock { state in
-            guard state.updateAttempt(turn: turn, { $0.verdict = verdict }) else { return false }
-            guard case .deliver = verdict else { return false }
-            state.progress.head = head
-            guard state.progress.streams else { return false }
-            state.progress.hasDelivered = true
-            return true
+        enum Next {
+            case nothing
+            case initial
+            case stop(any TransportTask)
         }
-        guard delivers else { return }
-        let error = head.status.isSuccess ? nil : DataLoaderError.status(head.status)
-        recipient.didReceiveInitial(response(error: error), from: self)
+        let next = state.withLock { state in
+            var next = Next.nothing
+            if case .append(let range) = verdict {
+                state.goOn(range, turn: turn, handsOn: recipient.delivery != .whole)
+                return next
+            }
+            let handsOn = handsOn(head)
+            // Most loads need not know, and looking costs.
+            let total = handsOn || reporter != nil ? head.bodyLength : nil
+            let isTooLarge = handsOn && total ?? 0 > sinkLimit
+            let isCurrent = state.updateAttempt(turn: turn) { attempt in
+                attempt.verdict = verdict
+                guard case .deliver = verdict else { return }
+                attempt.handsOn = handsOn
+                attempt.total = total
+                attempt.isTooLarge = isTooLarge
+                if isTooLarge, let task = attempt.task { next = .stop(task) }
+            }
+            guard isCurrent, case .deliver = verdict else { return next }
+            state.progress.head = head
+            state.progress.received = 0
+            state.progress.resumption = .none
+            guard handsOn, !isTooLarge else { return next }
+            if recipient.delivery == .chunks { state.progress.hasDelivered = true }
+            return .initial
+        }
+        switch next {
+        case .nothing: break
+        case .stop(let task): task.cancel()
+        case .initial:
+            let error = head.status.isSuccess ? nil : DataLoaderError.status(head.status)
+            recipient.didReceiveInitial(response(error: error), from: self)
+        }
     }
+
+    /// Whether the body of a response is handed on; a sink gets that of a success alone.
+    private func handsOn(_ head: ResponseHead) -> Bool {
+        switch recipient.delivery {
+        case .whole: false
+        case .chunks: true
+        case .pieces, .restartable: head.status.isSuccess
+        }
+    }
+
+    /// How many bytes may be handed on.
+    private var sinkLimit: Int64 { recipient.sink?.limit ?? .max }
 
     /// Body bytes came: collected, handed on, or left to go by.
     func received(_ bytes: Data, turn: Int) {
         enum Next {
             case nothing
+            case kept
             case handOn
             case stop(any TransportTask)
         }
-        let next = state.withLock { state in
+        let (next, progress) = state.withLock { state in
             var next = Next.nothing
-            let streams = state.progress.streams
+            var total: Int64?
+            let received = state.progress.received.addingSaturated(Int64(bytes.count))
             _ = state.updateAttempt(turn: turn) { attempt in
+                total = attempt.total
+                if case .append(let range) = attempt.verdict, received > range.last + 1 {
+                    attempt.isBeyondRange = true
+                }
                 switch attempt.verdict {
-                case .deliver where streams:
-                    next = .handOn
-                case .deliver, .hold:
+                case .deliver where attempt.handsOn, .append where attempt.handsOn:
+                    if received > sinkLimit { attempt.isTooLarge = true }
+                    if !attempt.isRefused { next = .handOn }
+                case .deliver, .append, .hold:
                     // A transport has the limit too; this holds for one that does not keep it.
-                    attempt.append(bytes, limit: runtime.limits.body)
-                    if attempt.isTooLarge, let task = attempt.task { next = .stop(task) }
+                    if !attempt.isBeyondRange {
+                        attempt.append(bytes, limit: runtime.limits.body)
+                    }
+                    if case .hold = attempt.verdict { break }
+                    if !attempt.isRefused { next = .kept }
                 case .undecided, .discard:
                     attempt.discarded = min(attempt.discarded, Self.mostDiscarded) + bytes.count
                     if attempt.discarded > Self.mostDiscarded, let task = attempt.task {
                         next = .stop(task)
                     }
                 }
+                if attempt.isRefused, let task = attempt.task { next = .stop(task) }
             }
-            return next
+            switch next {
+            case .kept: state.progress.received = received
+            case .handOn:
+                state.progress.received = received
+                if recipient.delivery == .pieces { state.progress.hasDelivered = true }
+            case .nothing, .stop: break
+            }
+            return (next, BodyProgress(completed: received, total: total))
         }
         switch next {
         case .nothing: break
+        case .kept: reporter?.note(progress, .download)
         case .stop(let task): task.cancel()
         case .handOn:
+            reporter?.note(progress, .download)
             if recipient.didReceive(bytes, from: self) { pauseAttempt(turn: turn) }
         }
     }
@@ -90,6 +155,7 @@ extension Exchange {
             }
             return attempt
         }
+        reporter?.flush()
         noteAddress(sink, head: ended?.head, failure: failure)
         guard let ended else {
             runtime.admission.leave(sink.origin)
@@ -122,17 +188,31 @@ extension Exchange {
                 state.progress.body = failure == nil && !attempt.isTooLarge ? attempt.body : nil
             }
             return step
-        case .deliver where attempt.isTooLarge:
-            return .finish(.bodyTooLarge(limit: runtime.limits.body))
-        case .deliver, .undecided:
+        case .deliver where attempt.isTooLarge, .append where attempt.isTooLarge:
+            return .finish(
+                .bodyTooLarge(limit: attempt.handsOn ? sinkLimit : runtime.limits.body))
+        case .append where attempt.isBeyondRange:
+            return .finish(.framing(reason: "more than the range"))
+        case .deliver, .append, .undecided:
             break
         }
-        if let failure { return judge(failure, sentTo: sink.candidate) }
+        if let failure {
+            noteBroken(attempt, failure)
+            return judge(failure, sentTo: sink.candidate)
+        }
         guard let head = attempt.head else {
             return .finish(.transport(reason: "an end without a head"))
         }
+        if case .append(let range) = attempt.verdict,
+            state.withLock({ $0.progress.received }) < range.length
+        {
+            // The server has sent a part of the rest: it takes another range.
+            let failure = TransportFailure(.truncatedBody, sent: .headReceived)
+            noteBroken(attempt, failure)
+            return judge(failure, sentTo: sink.candidate)
+        }
         state.withLock { state in
-            if !state.progress.streams { state.progress.body = attempt.body }
+            if !attempt.handsOn { state.progress.body = attempt.body }
         }
         guard head.status.isSuccess else { return .finish(.status(head.status)) }
         noteSuccess(sink.origin)
@@ -141,6 +221,9 @@ extension Exchange {
 }
 
 extension Attempt {
+    /// Whether there is more of the body than may be.
+    fileprivate var isRefused: Bool { isTooLarge || isBeyondRange }
+
     /// Keeps a piece of a body, the first one without copying it; nothing past the limit.
     fileprivate mutating func append(_ bytes: Data, limit: Int64) {
         guard !isTooLarge, Int64(body.count) + Int64(bytes.count) <= limit else {
@@ -152,7 +235,32 @@ extension Attempt {
     }
 }
 
+extension ResponseHead {
+    /// How long the body is, where one field says so and no coding changes it.
+    var bodyLength: Int64? {
+        let lengths = headers.values(for: "Content-Length")
+        guard let first = lengths.first, lengths.allSatisfy({ $0 == first }),
+            !first.isEmpty, first.utf8.allSatisfy(\.isDigit), !headers.contains("Content-Encoding"),
+            !headers.contains("Transfer-Encoding")
+        else { return nil }
+        return Int64(first)
+    }
+}
+
 extension LoadState {
+    /// The rest of the load's response comes: it is put behind what is there.
+    fileprivate mutating func goOn(_ range: ContentRange, turn: Int, handsOn: Bool) {
+        guard attempt(turn: turn) != nil else { return }
+        let partial = progress.resumption.takePartial()
+        progress.head = progress.resumption.broken?.head
+        _ = updateAttempt(turn: turn) { attempt in
+            attempt.verdict = .append(range)
+            attempt.handsOn = handsOn
+            attempt.total = range.length
+            attempt.body = partial
+        }
+    }
+
     /// The handle of the attempt that runs.
     fileprivate var runningTask: (any TransportTask)? {
         guard case .running(let attempt) = stage else { return nil }

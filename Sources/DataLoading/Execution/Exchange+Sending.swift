@@ -90,7 +90,7 @@ extension Exchange {
             ?? .name
         let plan = state.withLock { state -> SendPlan? in
             guard let turn = state.enter(.running(Attempt())) else { return nil }
-            state.progress.head = nil
+            state.progress.head = state.progress.deliveredHead
             state.progress.body = nil
             state.progress.openAttempts += 1
             let request = transportRequest(candidate, target, &state.progress)
@@ -129,6 +129,7 @@ extension Exchange {
         request.maySendTwice = outgoing.mayBeSentTwice
         request.needsFreshConnection = progress.needsFreshConnection
         request.streamsResponse = progress.streams
+        if outgoing.body != nil { request.expectsContinue = outgoing[option: ExpectContinue.self] }
         request.cachePolicy = outgoing.cachePolicy
         return request
     }

@@ -23,6 +23,8 @@ final class Exchange: Sendable {
     /// The load's place in the order of its loader's loads.
     let number: Int
     let recipient: any Recipient
+    /// Who tells of the bodies' progress, nil when nobody wants to hear.
+    let reporter: ProgressReporter?
     let token = CancellationToken()
     let state: Locked<LoadState>
 
@@ -36,12 +38,18 @@ final class Exchange: Sendable {
         self.loader = loader
         number = loader.nextNumber()
         self.recipient = recipient
+        reporter = ProgressReporter(request, queue: recipient.queue, agenda: runtime.agenda)
         let now = runtime.agenda.now
-        let total = request.timeout ?? (request.chunks ? nil : runtime.timeouts.total)
-        var progress = LoadProgress(request: request, now: now, deadline: total.map { now + $0 })
+        let streams = recipient.delivery != .whole
+        let total = request.timeout ?? (streams ? nil : runtime.timeouts.total)
+        var progress = LoadProgress(
+            request: request, now: now, deadline: total.map { now + $0 }, streams: streams)
         if factory.isOffline { progress.base.cachePolicy = .cacheOnly }
         if let userAgent = runtime.userAgent, !request.headers.contains("User-Agent") {
             progress.base.headers.add(userAgent, for: "User-Agent")
+        }
+        if let type = request.body?.contentType, !request.headers.contains("Content-Type") {
+            progress.base.headers.add(type, for: "Content-Type")
         }
         state = Locked(LoadState(progress: progress))
         token.bind(to: self)

@@ -19,8 +19,14 @@ struct LoadProgress: Sendable {
     var deadline: Instant?
     /// The deadline's entry in the agenda.
     var deadlineEntry: Agenda.Entry?
-    /// Whether the body goes to the owner in chunks.
+    /// Whether the body is handed on while it arrives, to the owner or to a sink.
     let streams: Bool
+    /// How many decoded bytes of the response were handed on or are kept.
+    var received: Int64 = 0
+    /// The response that broke and is to be continued.
+    var resumption = Resumption.none
+    /// Whether a response that breaks may be continued; not again once a server has served no range.
+    var mayResume = true
 
     /// The authorisers that took part in `outgoing`.
     var participants: [any Authoriser] = []
@@ -68,17 +74,18 @@ struct LoadProgress: Sendable {
     /// Forgets what authorisers and addresses made of the attempt before.
     mutating func beginAttempt() {
         outgoing = base
+        resumption.broken?.resume(&outgoing, at: received)
         target = baseTarget
         participants = []
         triedAddresses = []
     }
 
-    init(request: DataLoaderRequest, now: Instant, deadline: Instant?) {
+    init(request: DataLoaderRequest, now: Instant, deadline: Instant?, streams: Bool) {
         base = request
         outgoing = request
         begun = now
         stageBegan = now
         self.deadline = deadline
-        streams = request.chunks
+        self.streams = streams
     }
 }

@@ -83,6 +83,11 @@ struct LoadState: Sendable {
         }
     }
 
+    /// Whether the outcome is decided, and a success.
+    var isSuccess: Bool {
+        if case .decided(nil) = stage { true } else { false }
+    }
+
     /// The attempt of a turn, when it is the one that runs.
     func attempt(turn: Int) -> Attempt? {
         guard turn == self.turn, case .running(let attempt) = stage else { return nil }
@@ -110,7 +115,13 @@ struct Attempt: Sendable {
     var verdict: Verdict = .undecided
     /// The body of a response that is delivered whole.
     var body = Data()
-    /// Whether the body is larger than the service allows; then it is not kept.
+    /// Whether the body is handed on while it arrives; otherwise it is kept.
+    var handsOn = false
+    /// How long the body is in all, where its head tells.
+    var total: Int64?
+    /// The server sent more than the range that it announced.
+    var isBeyondRange = false
+    /// Whether the body is larger than is allowed; then it is not kept.
     var isTooLarge = false
     /// How much of a body that nobody will see went by.
     var discarded = 0
@@ -121,6 +132,8 @@ struct Attempt: Sendable {
         case undecided
         /// It is the load's response.
         case deliver
+        /// It is the rest of the load's response, up to the end of a range.
+        case append(ContentRange)
         /// It is not delivered; this comes next.
         case discard(then: Exchange.Step)
         /// It is delivered only if what comes next says so.

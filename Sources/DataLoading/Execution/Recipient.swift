@@ -11,6 +11,10 @@ import Foundation
 protocol Recipient: AnyObject, Sendable {
     /// Where the load's questions are answered.
     var queue: DispatchQueue { get }
+    /// How the body is handed over.
+    var delivery: Delivery { get }
+    /// Where the request wants the body of a success to go.
+    var sink: ResponseSink? { get }
 
     /// Whether chunks may come; answered on `queue`, never inline.
     func askForChunkSupport(
@@ -33,8 +37,24 @@ protocol Recipient: AnyObject, Sendable {
     func outcomeIsReady(_ exchange: Exchange)
 }
 
+/// How a body is handed over, and so what can still follow an attempt that breaks.
+enum Delivery: Sendable {
+    /// With the outcome.
+    case whole
+    /// The head and then the body, piece by piece: neither can be taken back.
+    case chunks
+    /// Piece by piece, without the head.
+    case pieces
+    /// Piece by piece, and from the start again if need be.
+    case restartable
+}
+
 /// What suits a recipient of whole responses that has nobody to ask.
 extension Recipient {
+    var delivery: Delivery { .whole }
+
+    var sink: ResponseSink? { nil }
+
     func askForChunkSupport(
         _ exchange: Exchange, _ answer: @escaping @Sendable (Bool) -> Void
     ) {

@@ -26,6 +26,10 @@ enum RequestCheck {
         if request.method == .head || request.method == .trace, request.body != nil {
             throw .body
         }
+        guard case .multipart(let form) = request.body else { return }
+        for type in form.parts.compactMap(\.contentType) {
+            try check(HTTPHeaders.Field(name: "Content-Type", value: type))
+        }
     }
 
     static func check(_ method: HTTPMethod) throws(RequestFault) {

@@ -54,6 +54,7 @@ public final class DataLoader: Sendable {
 
     /// Starts a load for a recipient.
     func start(_ request: DataLoaderRequest, _ recipient: any Recipient) -> Exchange {
+        let recipient = SinkRecipient.make(for: request, recipient)
         let exchange = Exchange(request, factory: factory, loader: core, recipient: recipient)
         exchange.runtime.ledger.loadBegan()
         // Listed first and asked second: whoever resets sees the load, or the load sees the reset.

@@ -34,6 +34,8 @@ final class DelegateChunkRecipient: Recipient {
 
     var queue: DispatchQueue { core.queue }
 
+    var delivery: Delivery { .chunks }
+
     func askForChunkSupport(
         _ exchange: Exchange, _ answer: @escaping @Sendable (Bool) -> Void
     ) {

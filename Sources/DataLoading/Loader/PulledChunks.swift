@@ -18,6 +18,7 @@ final class PulledChunks: Recipient {
     }
 
     let queue: DispatchQueue
+    let delivery = Delivery.chunks
     private let state = Locked(State())
 
     init(queue: DispatchQueue) {

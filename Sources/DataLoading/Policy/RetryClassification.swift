@@ -72,8 +72,8 @@ package enum RetryClassification: Hashable, Sendable {
             // What was written may have been acted upon.
             sent == .nothingWritten || mayBeSentTwice ? .transient : .never
         case .certificate, .pin, .privateAddress, .framing, .headTooLarge, .bodyTooLarge, .decode,
-            .redirectLimit,
-            .redirectRefused, .invalidRequest, .requestBody, .unsupported, .chunksNotSupported,
+            .redirectLimit, .redirectRefused, .invalidRequest, .requestBody, .responseSink,
+            .unsupported, .chunksNotSupported,
             .cannotAuthenticate, .notCached, .status:
             // It would fail again.
             .never

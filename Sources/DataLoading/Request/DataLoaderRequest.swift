@@ -34,7 +34,7 @@ public struct DataLoaderRequest: Sendable {
     }
     /// The limit for the whole load, waits and retries included; default nil.
     ///
-    /// nil means `Timeouts.total`, or no limit when `chunks` is set.
+    /// nil means `Timeouts.total`, or no limit when `chunks` or a `responseSink` is set.
     public var timeout: Duration? {
         get { fields.value.timeout }
         set { fields.change { $0.timeout = newValue } }
@@ -128,6 +128,9 @@ public struct DataLoaderRequest: Sendable {
         }
         set { fields.change { $0.options[ObjectIdentifier(option)] = newValue } }
     }
+
+    /// Whether any option was set, which most requests have not.
+    package var hasOptions: Bool { !fields.value.options.isEmpty }
 
     /// Whether it may reach the server twice, by the caller's word, the method or its key.
     package var mayBeSentTwice: Bool {

@@ -38,6 +38,7 @@ extension DataLoaderError {
         case .redirectLimit: "redirect_limit"
         case .redirectRefused: "redirect_refused"
         case .requestBody: "request_body"
+        case .responseSink: "response_sink"
         case .transport: "transport"
         case .status(let status): "\(status.rawValue)"
         }

@@ -82,6 +82,8 @@
     case redirectRefused(reason: String)
     /// The request body could not be read, or not be made again.
     case requestBody(reason: String)
+    /// The sink could not take the response body: no space, no permission, or its own failure.
+    case responseSink(reason: String)
     /// A failure of the transport that has no case of its own.
     case transport(reason: String)
 
@@ -95,7 +97,7 @@
         switch self {
         case .timedOut(_, let mayHaveBeenProcessed): mayHaveBeenProcessed
         case .noResponse, .connectionReset, .idleTimeout, .truncatedHead, .truncatedBody, .framing,
-            .headTooLarge, .bodyTooLarge, .decode, .http2, .status:
+            .headTooLarge, .bodyTooLarge, .decode, .http2, .responseSink, .status:
             true
         default: false
         }

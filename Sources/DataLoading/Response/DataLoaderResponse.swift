@@ -17,8 +17,11 @@ public struct DataLoaderResponse: Sendable {
     public var resolvedURL: URL?
     /// When the server asks to be tried again, from `Retry-After`.
     public var retryAfter: Date?
-    /// The decoded body; nil for a load in chunks and for one that got no whole response.
+    /// The decoded body; nil for a load in chunks, for one that got no whole response, and when the
+    /// body went to the request's `responseSink`.
     public var body: Data?
+    /// The file that the body was put into, by `ResponseSink.file`; nil for every other load.
+    public var bodyFile: URL?
     /// The time from `perform` to the outcome.
     public var requestTime: Duration
     /// What the load cost.

@@ -35,6 +35,10 @@ public protocol TransportTask: AnyObject, Sendable {
 
 /// The receiver of one attempt's events.
 public protocol TransportSink: AnyObject, Sendable {
+    /// So many bytes of the request's body were taken over in this attempt; for who wants to know.
+    ///
+    /// `total` is nil when it is not known. A transport that cannot tell never calls it.
+    func didSend(_ bodyBytes: Int64, of total: Int64?)
     /// A 1xx head arrived; any number may precede the final one.
     func didReceiveInformational(_ head: ResponseHead)
     /// The final head arrived.
@@ -45,4 +49,9 @@ public protocol TransportSink: AnyObject, Sendable {
     func didEnd(_ end: TransportEnd)
     /// The attempt ended without a whole response.
     func didFail(_ failure: TransportFailure)
+}
+
+extension TransportSink {
+    /// Does nothing.
+    public func didSend(_ bodyBytes: Int64, of total: Int64?) {}
 }

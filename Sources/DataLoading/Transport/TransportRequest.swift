@@ -39,6 +39,8 @@ public struct TransportRequest: Sendable {
     public var needsFreshConnection: Bool
     /// Whether the body is handed on while it arrives, which `pause` then holds back.
     public var streamsResponse: Bool
+    /// Whether the server is asked before a large body is sent; see `ExpectContinue`.
+    public var expectsContinue: Bool
     /// What a caching transport may do.
     public var cachePolicy: CachePolicy
 
@@ -55,6 +57,7 @@ public struct TransportRequest: Sendable {
         maySendTwice = method.isIdempotent
         needsFreshConnection = false
         streamsResponse = false
+        expectsContinue = ExpectContinue.defaultValue
         cachePolicy = .useProtocolPolicy
     }
 

@@ -64,6 +64,11 @@ public final class ScriptedAttempt: TransportTask {
         }
     }
 
+    /// Tells how much of the request's body was taken over.
+    public func reportSent(_ bodyBytes: Int64, of total: Int64?) {
+        onQueue { openSink?.didSend(bodyBytes, of: total) }
+    }
+
     /// Sends a head.
     public func sendHead(status: Int, headers: HTTPHeaders = HTTPHeaders()) {
         onQueue { deliverHead(status, headers) }

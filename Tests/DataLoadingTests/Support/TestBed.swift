@@ -159,11 +159,24 @@ extension ScriptedAttempt {
     /// Reads the request body as a transport does; nil when there is none, or no more.
     @discardableResult func takeBody() -> Data? {
         switch request.body {
-        case .data(let data): data
+        case .data(let data), .encoded(let data, _): data
         case .file(let url): try? Data(contentsOf: url)
         case .stream(_, let provider): (try? provider())?.allBytes
         case .oneShot(let stream, _): stream.take()?.allBytes
+        case .multipart(let form): form.bytes
         case nil: nil
+        }
+    }
+}
+
+extension MultipartForm {
+    /// The whole body.
+    var bytes: Data {
+        segments.reduce(into: Data()) { body, segment in
+            switch segment {
+            case .bytes(let data): body += data
+            case .file(let url): body += (try? Data(contentsOf: url)) ?? Data()
+            }
         }
     }
 }

@@ -32,7 +32,7 @@
         private let body: RequestBody
         private let ready: @Sendable () -> Void
         private let state = Locked(State())
-        private let reader = Confined<BodyReader?>(nil, label: "DataLoading.body")
+        private let reader = Confined<(any BodySource)?>(nil, label: "DataLoading.body")
 
         /// Opens the body and reads ahead; `ready` is called when there is something to take.
         init(_ body: RequestBody, ready: @escaping @Sendable () -> Void) {
@@ -99,11 +99,14 @@
             return true
         }
 
-        private static func open(_ body: RequestBody) throws(DataLoaderError) -> BodyReader {
+        private static func open(
+            _ body: RequestBody
+        ) throws(DataLoaderError) -> any BodySource {
             switch body {
-            case .data(let data):
+            case .data(let data), .encoded(let data, _):
                 return try BodyReader(stream: InputStream(data: data), length: Int64(data.count))
             case .file(let url): return try BodyReader(file: url)
+            case .multipart(let form): return try MultipartReader(form)
             case .stream(let length, let provider):
                 let stream: InputStream
                 do { stream = try provider() } catch {
@@ -118,7 +121,7 @@
             }
         }
 
-        private func fill(_ reader: inout BodyReader?) {
+        private func fill(_ reader: inout (any BodySource)?) {
             while let next = nextChunk(&reader) {
                 let (goesOn, isAwaited) = state.withLock { state in
                     guard !state.isStopped else { return (false, false) }
@@ -133,7 +136,7 @@
             }
         }
 
-        private func nextChunk(_ reader: inout BodyReader?) -> Data? {
+        private func nextChunk(_ reader: inout (any BodySource)?) -> Data? {
             do throws(DataLoaderError) {
                 guard let chunk = try reader?.next() else {
                     end(nil)

@@ -5,33 +5,43 @@
 
     import Foundation
 
-    /// Reads a request body from its file or stream, and holds it to its declared length.
-    struct BodyReader {
+    /// A request body as it is read, piece by piece, on a queue that it may block.
+    protocol BodySource {
+        /// Bytes in all, when they are known before the last is read.
+        var length: Int64? { get }
+        /// The next bytes, never none; nil at the end.
+        mutating func next() throws(DataLoaderError) -> Data?
+        func close()
+    }
+
+    /// Reads one file or stream, and holds it to its length.
+    struct BodyReader: BodySource {
         static let chunkSize = 65_536
 
-        /// Bytes in all, when they are known before the last is read.
         let length: Int64?
         private let source: Source
         private var produced: Int64 = 0
         private var isAtEnd = false
 
         private enum Source {
-            case file(Int32)
+            case file(Int32, FileStamp)
             case stream(InputStream)
         }
 
-        /// Opens a file; its length is fixed here, and what is appended later is not sent.
-        init(file: URL) throws(DataLoaderError) {
-            let path = file.path
-            let descriptor = open(path, O_RDONLY | O_CLOEXEC)
-            guard descriptor >= 0 else { throw Self.systemFailure("the file cannot be opened") }
-            var status = stat()
-            guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT != S_IFDIR else {
+        /// Opens a file, whose length is fixed here; `stamp` is what it has to be still.
+        init(file: URL, expecting stamp: FileStamp? = nil) throws(DataLoaderError) {
+            guard file.isFileURL else { throw .requestBody(reason: "not the URL of a file") }
+            let descriptor = open(file.path, O_RDONLY | O_CLOEXEC)
+            guard descriptor >= 0 else { throw FileStamp.failure("the file cannot be opened") }
+            do throws(DataLoaderError) {
+                let opened = try FileStamp(of: descriptor)
+                guard stamp == nil || stamp == opened else { throw Self.changed }
+                source = .file(descriptor, opened)
+                length = opened.length
+            } catch {
                 closeDescriptor(descriptor)
-                throw .requestBody(reason: "the file cannot be read")
+                throw error
             }
-            source = .file(descriptor)
-            length = status.st_mode & S_IFMT == S_IFREG ? Int64(status.st_size) : nil
         }
 
         init(stream: InputStream, length: Int64?) throws(DataLoaderError) {
@@ -43,32 +53,37 @@
             self.length = length
         }
 
-        /// The next bytes; nil at the end.
-        ///
-        /// The last ones come only once the length is proved.
+        /// The last bytes come only once it is proved that there are neither fewer nor more, so that
+        /// a request whose body is wrong is never whole.
         mutating func next() throws(DataLoaderError) -> Data? {
             guard !isAtEnd else { return nil }
             let chunk = try read(atMost: limit)
             produced += Int64(chunk.count)
-            guard !chunk.isEmpty else {
-                isAtEnd = true
-                guard produced == length ?? produced else {
-                    throw .requestBody(reason: "shorter than its declared length")
-                }
-                return nil
-            }
-            guard let length, produced >= length else { return chunk }
+            guard chunk.isEmpty || produced >= length ?? .max else { return chunk }
             isAtEnd = true
-            guard case .stream = source else { return chunk }
-            guard produced == length, try read(atMost: 1).isEmpty else {
-                throw .requestBody(reason: "longer than its declared length")
-            }
-            return chunk
+            try proveLength()
+            return chunk.isEmpty ? nil : chunk
         }
+
+        private func proveLength() throws(DataLoaderError) {
+            if case .file(let descriptor, let stamp) = source {
+                guard try FileStamp(of: descriptor) == stamp else { throw Self.changed }
+            }
+            guard let length else { return }
+            guard produced >= length else { throw Self.short }
+            guard produced == length, try read(atMost: 1).isEmpty else { throw Self.long }
+        }
+
+        private static let changed = DataLoaderError.requestBody(
+            reason: "the file changed while it was sent")
+        private static let short = DataLoaderError.requestBody(
+            reason: "shorter than its declared length")
+        private static let long = DataLoaderError.requestBody(
+            reason: "longer than its declared length")
 
         func close() {
             switch source {
-            case .file(let descriptor): closeDescriptor(descriptor)
+            case .file(let descriptor, _): closeDescriptor(descriptor)
             case .stream(let stream): stream.close()
             }
         }
@@ -93,7 +108,7 @@
             _ source: Source, into buffer: UnsafeMutableRawBufferPointer
         ) -> Int {
             switch source {
-            case .file(let descriptor):
+            case .file(let descriptor, _):
                 while true {
                     let count = Foundation.read(descriptor, buffer.baseAddress, buffer.count)
                     if count >= 0 || errno != EINTR { return count }
@@ -103,11 +118,6 @@
                 return stream.read(
                     start.assumingMemoryBound(to: UInt8.self), maxLength: buffer.count)
             }
-        }
-
-        private static func systemFailure(_ what: String) -> DataLoaderError {
-            errno == EMFILE || errno == ENFILE
-                ? .resources(reason: "file descriptors") : .requestBody(reason: what)
         }
     }
 #endif

@@ -31,15 +31,14 @@
         /// Opens the body, when that is a file or stream, before anything else is done.
         private func prepare(_ transfer: CurlTransfer) {
             guard let task = transfer.task else { return }
-            switch task.request.body {
-            case nil: resolve(transfer)
-            case .data(let data):
-                if data.count > CurlTransfer.copiedBodySize { transfer.attempt.data = data }
-                resolve(transfer)
-            case .some(let body):
+            guard let body = task.request.body else { return resolve(transfer) }
+            guard let bytes = body.bytes else {
                 transfer.phase = .preparing
                 transfer.attempt.feed = BodyFeed(body) { task.mailbox.post(.bodyReady(task)) }
+                return
             }
+            if bytes.count > CurlTransfer.copiedBodySize { transfer.attempt.data = bytes }
+            resolve(transfer)
         }
 
         func bodyReady(_ task: CurlTask) {

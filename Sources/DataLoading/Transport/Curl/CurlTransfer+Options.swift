@@ -48,16 +48,14 @@
         }
 
         private var uploadKind: CurlShape.Upload {
-            switch task?.request.body {
-            case nil:
+            guard let body = task?.request.body else {
                 switch task?.request.method {
-                case .post, .put, .patch: .empty
-                default: .none
+                case .post, .put, .patch: return .empty
+                default: return .none
                 }
-            case .data(let data):
-                data.count <= Self.copiedBodySize ? .copied : .read(Int64(data.count))
-            default: .read(attempt.feed?.length)
             }
+            guard let bytes = body.bytes else { return .read(attempt.feed?.length) }
+            return bytes.count <= Self.copiedBodySize ? .copied : .read(Int64(bytes.count))
         }
 
         /// What every attempt needs and a reset forgets.
@@ -143,7 +141,7 @@
                 try set(CurlOption.postSize, offset: 0)
                 try set(CurlOption.copyPostFields, text: "")
             case .copied:
-                guard case .data(let data) = body else { break }
+                guard let data = body?.bytes else { break }
                 try set(CurlOption.post, 1)
                 try set(CurlOption.postSize, offset: Int64(data.count))
                 let result = data.withUnsafeBytes { bytes in
@@ -173,13 +171,22 @@
             }
             if !hasEncoding, loop.library.hasZlib { lines.append("Accept-Encoding: gzip, deflate") }
             if shape.upload != .none {
-                // Not a form, unless the caller says so; and no round trip for permission.
+                // Not a form, unless the caller says so.
                 if !hasType { lines.append("Content-Type:") }
-                lines.append("Expect:")
+                // Left to itself libcurl asks, over HTTP/1.1, and waits 1 s for the answer.
+                if !asksBeforeBody(shape) { lines.append("Expect:") }
             }
             let list = lines.isEmpty ? nil : CurlStringList(lines)
             try set(CurlOption.headers, pointer: list?.head)
             headerList = list
+        }
+
+        private func asksBeforeBody(_ shape: CurlShape) -> Bool {
+            // After a 417 libcurl would send the request again, which only then can be refused.
+            guard case .read(let length) = shape.upload, task?.request.expectsContinue == true,
+                loop.library.seesSends
+            else { return false }
+            return length ?? .max >= ExpectContinue.threshold
         }
 
         /// Hands the addresses of a name over; libcurl then asks nobody itself.

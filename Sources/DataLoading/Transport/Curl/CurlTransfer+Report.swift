@@ -8,6 +8,8 @@
     extension CurlTransfer {
         /// What an attempt that libcurl has ended with a result comes to.
         func outcome(_ result: Int32) -> DataLoaderError? {
+            let isAnswered = attempt.isAnswered || (result == 65 && attempt.response.isComplete)
+            let result = isAnswered ? 0 : result
             if let stop = attempt.stop { return result == 0 ? nil : stop }
             if let failure = attempt.feed?.failure, result != 0 { return failure }
             guard result == 0 else {
@@ -44,7 +46,7 @@
             guard let task, case .running = phase, sent != .nothingWritten else { return report }
             if task.request.body != nil { report.bodyBytesSent = offset(CurlInfo.uploadedBytes) }
             report.headBytesSent = Int64(requestSize)
-            if shape?.upload == .copied, case .data(let data) = task.request.body,
+            if shape?.upload == .copied, let data = task.request.body?.bytes,
                 data.count <= Self.copiedBodySize
             {
                 // Copied bodies count as part of the head that they were sent with.

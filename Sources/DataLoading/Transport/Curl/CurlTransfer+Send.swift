@@ -19,9 +19,17 @@
         /// ends without a byte of response; the server may have acted on the first.
         func willSend(to peer: UnsafePointer<CChar>?) -> Bool {
             guard let task, !task.isCancelled, maySend(to: peer) else { return false }
+            // libcurl sends a request again that was answered with 417: that is the caller's to do.
+            guard !attempt.response.isComplete else {
+                attempt.isAnswered = true
+                return false
+            }
             // Whatever kept another address from being dialled has kept nothing up.
             if attempt.sends == 0 { attempt.stop = nil }
             attempt.sends += 1
+            if shape?.upload == .copied, let count = task.request.body?.bytes?.count {
+                task.sink.didSend(Int64(count), of: Int64(count))
+            }
             attempt.lastActivity = loop.now
             loop.expectActivity(self)
             if attempt.sends == 1 || (attempt.sends == 2 && task.request.maySendTwice) {
@@ -40,11 +48,14 @@
                 data.copyBytes(to: buffer, from: start..<(start + count))
                 attempt.dataOffset += count
                 attempt.lastActivity = loop.now
+                task.sink.didSend(Int64(attempt.dataOffset), of: Int64(data.count))
                 return count
             }
             switch attempt.feed?.take(into: buffer) {
             case .bytes(let count):
                 attempt.lastActivity = loop.now
+                attempt.dataOffset += count
+                task.sink.didSend(Int64(attempt.dataOffset), of: attempt.feed?.length)
                 return count
             case .notYet: return CurlSignal.pauseData
             case .end, nil: return 0

@@ -162,7 +162,10 @@
         var isUndecoded = false
         /// libcurl's result, when it came before the held back bytes were decoded.
         var result: Int32?
+        /// The response is there, and the request was not sent again for it.
+        var isAnswered = false
         var data: Data?
+        /// How much of the body libcurl has.
         var dataOffset = 0
         var feed: BodyFeed?
     }

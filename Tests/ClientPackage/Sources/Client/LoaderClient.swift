@@ -38,6 +38,19 @@ func makeRequest(_ url: URL) -> DataLoaderRequest {
     request.body = .data(Data("hello".utf8))
     request.body = .file(URL(fileURLWithPath: "/etc/hostname"))
     request.body = .stream(length: 5) { InputStream(data: Data("hello".utf8)) }
+    request.body = .form(["name": "value"])
+    request.body = try? .json(["name": "value"])
+    var form = MultipartForm()
+    form.add("value", for: "name")
+    form.add(file: URL(fileURLWithPath: "/etc/hostname"), for: "file")
+    request.body = .multipart(form)
+    request.responseSink = .file(URL(fileURLWithPath: "/tmp/client"), limit: 1_000)
+    request.responseSink = .outputStream { OutputStream(toMemory: ()) }
+    request.responseSink = .closure { print($0.count) }
+    request[option: UploadProgress.self] = { print($0.completed) }
+    request[option: DownloadProgress.self] = { print($0.total ?? 0) }
+    request[option: ExpectContinue.self] = false
+    request[option: ResumesBrokenBodies.self] = false
     request.timeout = .seconds(10)
     request.maximumRetryCount = 3
     request.retryPolicy = .immediately(maximumRetries: 1)
@@ -70,6 +83,7 @@ func describe(_ response: DataLoaderResponse) {
     print(response.request, response.statusCode == .ok, response.statusCode.rawValue)
     print(response.headers["Content-Type"] ?? "-", response.resolvedURL as Any)
     print(response.retryAfter as Any, response.body?.count ?? 0, response.requestTime)
+    print(response.bodyFile?.path ?? "-")
     print(response.metrics.attempts, response.metrics.bytesDownloaded)
     if let error = response.error { describe(error) }
 }

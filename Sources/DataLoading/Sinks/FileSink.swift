@@ -1,0 +1,94 @@
+// Copyright the DataLoading authors
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+
+/// Writes a file beside its final place and puts it there when it is whole.
+struct FileSink: BodySink {
+    private let destination: URL
+    private let synchronizes: Bool
+    private var written: Written?
+
+    private struct Written {
+        let descriptor: Int32
+        let path: String
+    }
+
+    init(_ destination: URL, synchronizes: Bool) {
+        self.destination = destination
+        self.synchronizes = synchronizes
+    }
+
+    mutating func begin() throws(DataLoaderError) {
+        guard let written else { return written = try create() }
+        guard ftruncate(written.descriptor, 0) == 0, lseek(written.descriptor, 0, SEEK_SET) == 0
+        else { throw Self.failure("the file cannot be written") }
+    }
+
+    func write(_ bytes: Data) throws(DataLoaderError) {
+        guard let written else { throw .responseSink(reason: "no response has begun") }
+        var rest = bytes
+        while !rest.isEmpty {
+            let count = rest.withUnsafeBytes { buffer in
+                Foundation.write(written.descriptor, buffer.baseAddress, buffer.count)
+            }
+            if count < 0, errno == EINTR { continue }
+            guard count > 0 else { throw Self.failure("the file cannot be written") }
+            rest = rest.dropFirst(count)
+        }
+    }
+
+    mutating func commit() throws(DataLoaderError) {
+        guard let written else { throw .responseSink(reason: "no response has begun") }
+        if synchronizes, fsync(written.descriptor) != 0 {
+            throw Self.failure("the file cannot be written")
+        }
+        // Some file systems say only now that there is no space.
+        self.written = nil
+        guard Foundation.close(written.descriptor) == 0 else {
+            defer { unlink(written.path) }
+            throw Self.failure("the file cannot be written")
+        }
+        guard rename(written.path, destination.path) == 0 else {
+            defer { unlink(written.path) }
+            throw Self.failure("the file cannot be put in its place")
+        }
+        if synchronizes { synchronizeDirectory() }
+    }
+
+    mutating func discard() {
+        guard let written else { return }
+        self.written = nil
+        _ = Foundation.close(written.descriptor)
+        unlink(written.path)
+    }
+
+    private func create() throws(DataLoaderError) -> Written {
+        guard destination.isFileURL else { throw .responseSink(reason: "not the URL of a file") }
+        let directory = destination.deletingLastPathComponent()
+        // A name of its own: that of the destination may be as long as names can be.
+        for _ in 0..<8 {
+            let name = ".dataloading-\(UUID().uuidString).part"
+            let path = directory.appendingPathComponent(name).path
+            let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o666)
+            if descriptor >= 0 { return Written(descriptor: descriptor, path: path) }
+            guard errno == EEXIST else { break }
+        }
+        throw Self.failure("the file cannot be made")
+    }
+
+    /// The new name is on the disk too, as far as the system can say.
+    private func synchronizeDirectory() {
+        let descriptor = open(destination.deletingLastPathComponent().path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { return }
+        _ = fsync(descriptor)
+        _ = Foundation.close(descriptor)
+    }
+
+    /// What the last call of the system failed for, without the path.
+    private static func failure(_ what: String) -> DataLoaderError {
+        let code = errno
+        guard code != EMFILE, code != ENFILE else { return .resources(reason: "file descriptors") }
+        return .responseSink(reason: "\(what): \(String(cString: strerror(code)))")
+    }
+}

@@ -1,0 +1,56 @@
+// Copyright the DataLoading authors
+// SPDX-License-Identifier: Apache-2.0
+
+import DataLoading
+import DataLoadingTesting
+import Foundation
+import Testing
+
+// The samples of the article about bodies.
+
+private struct Order: Encodable {
+    let item: String
+}
+
+@Suite struct BodySamples {
+    private let directory = TemporaryDirectory()
+    private let url = testURL("http://origin.test/")
+
+    @Test func `describes bodies to send`() throws {
+        var request = DataLoaderRequest(url: url)
+        request.method = .post
+        request.body = .form(["name": "Ada", "city": "London"])
+        request.body = try .json(Order(item: "tea"))
+        let photo = directory.url("photo.jpg")
+        var form = MultipartForm()
+        form.add("Holiday", for: "title")
+        form.add(file: photo, for: "photo", contentType: "image/jpeg")
+        request.body = .multipart(form)
+        request[option: ExpectContinue.self] = false
+        request[option: UploadProgress.self] = { print($0.completed, "of", $0.total ?? 0) }
+        #expect(request[option: ExpectContinue.self] == false)
+    }
+
+    @Test func `puts a body into a file`() async throws {
+        let bed = TestBed(otherwise: .respond(status: 200, body: Data("news".utf8)))
+        let loader = bed.loader
+        let destination = directory.url("news")
+        var request = DataLoaderRequest(url: url)
+        request.responseSink = .file(destination)
+        request.maximumRetryCount = 5
+        let response = try await loader.response(for: request)
+        print(response.bodyFile?.path ?? "no file", response.error?.kind ?? "success")
+        #expect(try Data(contentsOf: destination) == Data("news".utf8))
+    }
+
+    @Test func `hands pieces over`() async throws {
+        let sum = EventRecorder<Int>()
+        let bed = TestBed(otherwise: .respond(status: 200, body: Data("news".utf8)))
+        var request = DataLoaderRequest(url: url)
+        request.responseSink = .closure(limit: 1_000_000) { sum.record($0.count) }
+        request[option: DownloadProgress.self] = { print($0.completed, "of", $0.total ?? 0) }
+        request[option: ResumesBrokenBodies.self] = false
+        _ = try await bed.loader.response(for: request)
+        #expect(sum.elements == [4])
+    }
+}

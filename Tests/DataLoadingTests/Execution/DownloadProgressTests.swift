@@ -1,0 +1,74 @@
+// Copyright the DataLoading authors
+// SPDX-License-Identifier: Apache-2.0
+
+@testable import DataLoading
+import DataLoadingTesting
+import Foundation
+import Testing
+
+// ST-02: the owner hears how much of a body has come.
+@Suite struct DownloadProgressTests {
+    private static func get(
+        _ heard: EventRecorder<BodyProgress>, _ change: (inout DataLoaderRequest) -> Void = { _ in }
+    ) -> DataLoaderRequest {
+        .make { request in
+            request[option: DownloadProgress.self] = { heard.record($0) }
+            change(&request)
+        }
+    }
+
+    @Test func `is told in every mode, and at last as it is`() async {
+        for mode in 0..<3 {
+            let heard = EventRecorder<BodyProgress>()
+            let bed = TestBed()
+            bed.loader.perform(
+                Self.get(heard) { request in
+                    request.chunks = mode == 1
+                    if mode == 2 { request.responseSink = .closure { _ in } }
+                })
+            let attempt = await bed.attempt(0)
+            attempt.sendHead(status: 200, headers: ["Content-Length": "1000"])
+            for _ in 0..<10 {
+                attempt.send(Data(count: 100))
+                bed.settle()
+            }
+            attempt.end()
+            _ = await bed.outcome()
+            #expect(heard.elements.map(\.completed) == [100, 1_000])
+            #expect(heard.elements.allSatisfy { $0.total == 1_000 })
+        }
+    }
+
+    @Test func `has no total that cannot be trusted`() async {
+        let heads: [HTTPHeaders] = [
+            ["Content-Encoding": "gzip", "Content-Length": "5"], ["Content-Length": "5, 6"],
+            ["Content-Length": "99999999999999999999"], [:],
+            ["Content-Length": "5", "Transfer-Encoding": "chunked"],
+        ]
+        for head in heads {
+            let heard = EventRecorder<BodyProgress>()
+            let bed = TestBed(otherwise: .respond(status: 200, headers: head, body: Data(count: 9)))
+            bed.loader.perform(Self.get(heard))
+            _ = await bed.outcome()
+            #expect(heard.elements == [BodyProgress(completed: 9)])
+        }
+    }
+
+    @Test func `counts no attempt that something follows, and starts over with another`() async {
+        let heard = EventRecorder<BodyProgress>()
+        let bed = TestBed([
+            .respond(status: 503, body: Data(count: 7)),
+            .run { attempt in
+                attempt.sendHead(status: 200)
+                attempt.send(Data(count: 50))
+                attempt.send(Data(count: 5))
+                attempt.fail(.truncatedBody, sent: .headReceived)
+            },
+            .respond(status: 200, body: Data(count: 20)),
+        ])
+        bed.loader.perform(Self.get(heard) { $0.retryPolicy = .immediately(maximumRetries: 2) })
+        _ = await bed.outcome()
+        #expect(heard.elements.last == BodyProgress(completed: 20))
+        #expect(Set(heard.elements.map(\.completed)).isSubset(of: [50, 55, 20]))
+    }
+}

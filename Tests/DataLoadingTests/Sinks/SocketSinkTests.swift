@@ -1,0 +1,128 @@
+// Copyright the DataLoading authors
+// SPDX-License-Identifier: Apache-2.0
+
+#if canImport(Glibc) || canImport(Musl)
+    @testable import DataLoading
+    import DataLoadingTesting
+    import Foundation
+    import Testing
+
+    extension SocketTests {
+        // ST-03, ST-05: files and broken bodies on real connections.
+        @Suite struct SocketSinkTests {
+            private let directory = TemporaryDirectory()
+
+            enum Break: CaseIterable, Sendable {
+                case reset, short, unfinishedChunks
+            }
+
+            // Fault matrix, rows 8, 9 and 11.
+            @Test(arguments: Break.allCases)
+            func `a body that breaks twice is whole in the end, and each byte sent once`(
+                how: Break
+            ) async throws {
+                let body = patternBytes(300_000)
+                let count = Locked(0)
+                let server = try LoopbackServer { request in
+                    let number = count.withLock { count in
+                        defer { count += 1 }
+                        return count % 3
+                    }
+                    return Self.answer(request, body, number < 2 ? how : nil)
+                }
+                defer { server.stop() }
+                let service = DataLoaderService()
+                let loader = service.makeFactory().makeDataLoader()
+                var request = DataLoaderRequest(url: server.url())
+                request.retryPolicy = .immediately(maximumRetries: 2)
+                let whole = try await loader.response(for: request)
+                #expect(whole.error == nil)
+                let isSame = whole.body == body
+                #expect(isSame)
+
+                var chunks = Data()
+                for try await chunk in loader.chunks(for: request) { chunks += chunk }
+                let isSameInChunks = chunks == body
+                #expect(isSameInChunks)
+
+                let file = directory.url("file")
+                request.responseSink = .file(file)
+                let filed = try await loader.response(for: request)
+                #expect(filed.bodyFile == file)
+                let isSameInFile = try Data(contentsOf: file) == body
+                #expect(isSameInFile)
+                #expect(directory.names == ["file"])
+
+                let ranges = server.requests.map { $0.headers["Range"] }
+                #expect(ranges.count == 9)
+                for load in 0..<3 {
+                    #expect(ranges[load * 3] == nil)
+                    // What a reset throws away on its way is asked for again.
+                    #expect(ranges[load * 3 + 1]?.hasPrefix("bytes=") != false)
+                }
+                #expect(filed.metrics.attempts == 3)
+                await service.shutDown(gracePeriod: .seconds(1))
+            }
+
+            @Test func `a file gets 150 MB at the pace of its disk, in little memory`() async {
+                await #expect(processExitsWith: .success) {
+                    let size: Int64 = 150_000_000
+                    let server = try LoopbackServer { _ in .ok(.pattern(size)) }
+                    let directory = TemporaryDirectory()
+                    let file = directory.url("file")
+                    let service = DataLoaderService()
+                    let loader = service.makeFactory().makeDataLoader()
+                    let before = ProcessFigures.residentBytes
+                    let peak = Locked<Int64>(0)
+                    var request = DataLoaderRequest(url: server.url())
+                    request.responseSink = .file(file)
+                    request[option: DownloadProgress.self] = { _ in
+                        let now = Int64(ProcessFigures.residentBytes)
+                        peak.withLock { $0 = max($0, now) }
+                    }
+                    let response = try await loader.response(for: request)
+                    guard response.error == nil, response.metrics.decodedBytes == size else {
+                        exit(2)
+                    }
+                    guard
+                        ProcessFigures.isSanitized
+                            || peak.withLock({ $0 }) - Int64(before) < 32 * 1_048_576
+                    else { exit(3) }
+                    let handle = try FileHandle(forReadingFrom: file)
+                    var offset: Int64 = 0
+                    while let piece = try handle.read(upToCount: 1_000_000), !piece.isEmpty {
+                        guard LoopbackPayload.patternMatches(piece, at: offset) else { exit(4) }
+                        offset += Int64(piece.count)
+                    }
+                    guard offset == size else { exit(5) }
+                }
+            }
+
+            private static func answer(
+                _ request: RecordedRequest, _ body: Data, _ how: Break?
+            ) -> LoopbackResponse {
+                let first = request.headers["Range"].flatMap { Int($0.dropFirst(6).dropLast()) }
+                let start = first ?? 0
+                var headers: HTTPHeaders = ["ETag": "\"v1\""]
+                if first != nil {
+                    headers["Content-Range"] = "bytes \(start)-\(body.count - 1)/\(body.count)"
+                }
+                let status = first == nil ? 200 : 206
+                let rest = body[start...]
+                let part = LoopbackPayload.data(Data(rest.prefix(rest.count / 2)))
+                switch how {
+                case nil: return .status(status, headers: headers, body: .data(Data(rest)))
+                case .reset, .short:
+                    headers["Content-Length"] = "\(rest.count)"
+                    return .steps(
+                        .head(status, headers: headers), .content(part), .flush,
+                        how == .reset ? .reset : .close)
+                case .unfinishedChunks:
+                    headers["Transfer-Encoding"] = "chunked"
+                    return .steps(
+                        .head(status, headers: headers), .chunks(part, of: 10_000), .flush, .close)
+                }
+            }
+        }
+    }
+#endif
