@@ -71,13 +71,14 @@
         func end() {
             if test.point != .insideCallback { endNow() }
             // What was held back goes on, if anything still does.
-            authoriser.answerAll()
             unblock.signal()
             goOn.open()
         }
 
         /// Returns when nothing of the scene runs any more.
         func close() async {
+            // Too late by now for the load, whoever ended it.
+            authoriser.answerAll()
             await shutDown.withLock { $0 }?.value
             await service.shutDown(gracePeriod: .zero)
             server.stop()
