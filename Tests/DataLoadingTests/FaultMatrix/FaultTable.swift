@@ -8,7 +8,7 @@
     enum FaultTable {
         static let all =
             connectFaults + headFaults + bodyFaults + framingFaults + codingFaults + redirectFaults
-            + retryAfterFaults + trustFaults + handshakeFaults + reuseFaults
+            + retryAfterFaults + trustFaults + handshakeFaults + reuseFaults + http2Faults
 
         /// The faults of one row where the environment names one, else all.
         static var chosen: [Fault] {
