@@ -30,8 +30,12 @@ extension Exchange {
             if let host = state.progress.target?.origin.host {
                 state.progress.triedAddresses.insert(candidate.exclusion(forHost: host))
             }
-            // A connection that went silent must not swallow the next attempt too.
-            if case .idleTimeout = failure.error { state.progress.needsFreshConnection = true }
+            // A connection that went silent must not swallow the next attempt too, nor one that
+            // refuses streams refuse it.
+            switch failure.error {
+            case .idleTimeout, .http2: state.progress.needsFreshConnection = true
+            default: break
+            }
             return state.progress
         }
         guard let target = progress.target, !progress.isFinal else {

@@ -22,7 +22,7 @@ public struct TransportFailure: Error, Sendable {
 
 /// How far a request had got when its attempt failed.
 public enum SentState: Hashable, Sendable {
-    /// Not a byte of it can have reached a server.
+    /// Not a byte of it can have reached a server, or the server says that it did nothing with it.
     case nothingWritten
     /// Some of it was written, and no head came back: the server may have processed it.
     case written

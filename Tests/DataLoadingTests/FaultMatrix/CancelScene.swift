@@ -19,6 +19,7 @@
         private let lookedUp = EventRecorder<String>()
         private let unblock = DispatchSemaphore(value: 0)
         private let goOn = LoopbackGate()
+        private let greeted = LoopbackGate()
         private let loader: Locked<DataLoader?>
         private let token = Locked<CancellationToken?>(nil)
         private let blocker: DataLoader
@@ -37,7 +38,8 @@
                     unblock.wait()
                     return .unknown
                 }))
-            server = try LoopbackServer(script: Self.script(at: point, goOn: goOn))
+            server = try LoopbackServer(
+                script: Self.script(at: point, goOn: goOn, greeted: greeted))
             var configuration = DataLoaderService.Configuration()
             configuration.transport = transport
             configuration.limits.perOrigin = point == .queued ? 1 : 8
@@ -152,7 +154,7 @@
                 // Attempts are taken in order: once a later one is over, the load's has begun.
                 _ = try await blocker.response(for: DataLoaderRequest(url: url("/started")))
                 _ = await observer.entries(1)
-            case .handshaking: await server.waitForConnections(1)
+            case .handshaking: await greeted.opened()
             case .writing, .waitingForHead: await server.waitForHeads(1)
             case .midBody: _ = await delegate.events(2)
             case .paused: _ = await transport.flowChanges(1)
@@ -165,9 +167,16 @@
         private static let upload = Data(count: 32 << 20)
 
         private static func script(
-            at point: CancelCase.Point, goOn: LoopbackGate
+            at point: CancelCase.Point, goOn: LoopbackGate, greeted: LoopbackGate
         ) -> LoopbackScript {
-            if point == .handshaking { return .silent }
+            if point == .handshaking {
+                return .converse { stream in
+                    var hello = [UInt8](repeating: 0, count: 16)
+                    _ = try hello.withUnsafeMutableBytes { try stream.read(into: $0) }
+                    greeted.open()
+                    try stream.waitForClient()
+                }
+            }
             let answer: LoopbackResponse =
                 switch point {
                 case .backingOff: .status(503)

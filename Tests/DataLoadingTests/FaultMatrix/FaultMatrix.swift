@@ -19,7 +19,7 @@
                 let result = await #expect(
                     processExitsWith: .success, observing: [\.standardOutputContent]
                 ) {
-                    let report = await FaultTable.run(FaultTable.all).text + "\n"
+                    let report = await FaultTable.run(FaultTable.chosen).text + "\n"
                     try FileHandle.standardOutput.write(contentsOf: Data(report.utf8))
                 }
                 let report = String(decoding: result?.standardOutputContent ?? [], as: UTF8.self)

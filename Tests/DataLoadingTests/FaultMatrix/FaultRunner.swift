@@ -15,8 +15,8 @@
             case noTLS, warmUp
         }
 
-        /// The violations of the cell.
-        func run() async throws -> [FaultViolation] {
+        /// The violations of the cell, and whether a busy machine alone may have made them.
+        func run() async throws -> (violations: [FaultViolation], mayBeLate: Bool) {
             let scene = try fault.scene(cell)
             let server = try makeServer(scene)
             defer { server.stop() }
@@ -24,9 +24,10 @@
             service.resolver.setAddresses(
                 addresses(scene, server), forHost: FaultScene.host)
             let seen = try await observe(scene, server, service)
-            return FaultInvariants(
+            let violations = FaultInvariants(
                 scene: scene, expectation: fault.expectation(cell), seen: seen
             ).violations
+            return (violations, scene.isHasty || violations.allSatisfy { $0.invariant == 2 })
         }
 
         private func makeServer(_ scene: FaultScene) throws -> LoopbackServer {

@@ -53,6 +53,11 @@
             return timeouts
         }()
 
+        /// Whether a machine that does something else meanwhile may overstep its limits.
+        var isHasty: Bool {
+            min(timeouts.connect, timeouts.idle, deadline) < .seconds(1)
+        }
+
         init(script: LoopbackScript) {
             self.script = script
         }
@@ -85,7 +90,7 @@
         }
 
         /// The same with a short limit for silence.
-        func impatient(_ idle: Duration = .milliseconds(200)) -> FaultScene {
+        func impatient(_ idle: Duration = .milliseconds(250)) -> FaultScene {
             with { $0.timeouts.idle = idle }
         }
     }

@@ -32,9 +32,12 @@
         /// How far the request got.
         var sent: SentState {
             if attempt.response.isComplete { return .headReceived }
-            guard attempt.sends == 0 else { return .written }
+            return hasWritten && !attempt.isRefused ? .written : .nothingWritten
+        }
+
+        private var hasWritten: Bool {
             // Below 7.80 nothing else tells that it was written.
-            return loop.library.seesSends || requestSize == 0 ? .nothingWritten : .written
+            attempt.sends > 0 || (!loop.library.seesSends && requestSize > 0)
         }
 
         /// The counts and times so far; before the handle leaves libcurl.
@@ -43,7 +46,7 @@
             report.headBytesReceived = Int64(attempt.response.bytes)
             report.bodyBytesReceived = attempt.wireBytes
             report.decodedBytes = attempt.decodedBytes
-            guard let task, case .running = phase, sent != .nothingWritten else { return report }
+            guard let task, case .running = phase, hasWritten else { return report }
             if task.request.body != nil { report.bodyBytesSent = offset(CurlInfo.uploadedBytes) }
             report.headBytesSent = Int64(requestSize)
             if shape?.upload == .copied, let data = task.request.body?.bytes,

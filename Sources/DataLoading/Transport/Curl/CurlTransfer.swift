@@ -149,6 +149,12 @@
         var firstByte: Int64?
         /// How often the request was about to be written.
         var sends = 0
+        /// How many connections libcurl had made for the attempt by the last of these, and whether
+        /// that was on one of them.
+        var connections = 0
+        var isOnNewConnection = false
+        /// The peer has said that it did nothing with the request.
+        var isRefused = false
         /// The loop's own reason to stop, whatever libcurl calls it.
         var stop: DataLoaderError?
         var decoder: ContentDecoder?

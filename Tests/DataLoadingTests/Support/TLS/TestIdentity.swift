@@ -7,7 +7,7 @@
     /// Who a test's server says that it is, with the certificates of one test authority.
     final class TestIdentity: Sendable {
         enum Kind: CaseIterable, Sendable {
-            case good, expired, wrongHost, selfSigned, strangeAuthority
+            case good, expired, wrongHost, selfSigned, strangeAuthority, http2
         }
 
         /// Every identity, for the host "origin.test"; nil where there is no OpenSSL.
@@ -20,8 +20,8 @@
         let ssl: OpenSSL
         nonisolated(unsafe) let context: OpaquePointer
 
-        /// Makes an identity that shows a certificate.
-        init(_ certificate: TestCertificate, authority: Data) throws {
+        /// Makes an identity that shows a certificate, and HTTP/2 alone where that is asked for.
+        init(_ certificate: TestCertificate, authority: Data, isHTTP2: Bool = false) throws {
             self.authority = authority
             pin = certificate.pin
             ssl = certificate.ssl
@@ -33,6 +33,23 @@
             guard functions.useCertificate(context, certificate.certificate) == 1,
                 functions.useKey(context, certificate.key) == 1
             else { throw TestCertificate.Failure.certificate }
+            if isHTTP2 { functions.setChooser(context, Self.chooseHTTP2, nil) }
+        }
+
+        /// Takes "h2" from a client's list, in which each name follows its length.
+        private static let chooseHTTP2: OpenSSL.ConnectionFunctions.Chooser = {
+            _, chosen, chosenLength, list, length, _ in
+            var place = 0
+            while let list, place < Int(length) {
+                let size = Int(list[place])
+                if size == 2, list[place + 1] == 0x68, list[place + 2] == 0x32 {
+                    chosen?.pointee = list + place + 1
+                    chosenLength?.pointee = 2
+                    return 0  // SSL_TLSEXT_ERR_OK
+                }
+                place += size + 1
+            }
+            return 3  // SSL_TLSEXT_ERR_NOACK
         }
 
         deinit {
@@ -44,15 +61,21 @@
             let stranger = try TestCertificate("Another authority", isAuthority: true)
             let pem = try authority.pem
             let host = FaultScene.host
+            let good = try TestCertificate(host, issuer: authority)
             let certificates: [Kind: TestCertificate] = [
-                .good: try TestCertificate(host, issuer: authority),
+                .good: good, .http2: good,
                 .expired: try TestCertificate(
                     host, issuer: authority, lifetime: -172_800...(-86_400)),
                 .wrongHost: try TestCertificate("other.test", issuer: authority),
                 .selfSigned: try TestCertificate(host),
                 .strangeAuthority: try TestCertificate(host, issuer: stranger),
             ]
-            return try certificates.mapValues { try TestIdentity($0, authority: pem) }
+            var identities: [Kind: TestIdentity] = [:]
+            for (kind, certificate) in certificates {
+                identities[kind] = try TestIdentity(
+                    certificate, authority: pem, isHTTP2: kind == .http2)
+            }
+            return identities
         }
     }
 #endif

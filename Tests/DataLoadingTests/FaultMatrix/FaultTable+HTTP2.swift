@@ -1,0 +1,98 @@
+// Copyright the DataLoading authors
+// SPDX-License-Identifier: Apache-2.0
+
+#if canImport(Glibc) || canImport(Musl)
+    import DataLoading
+    import DataLoadingTesting
+    import Foundation
+
+    extension FaultTable {
+        /// Row 38: what can go wrong on a connection of HTTP/2, which whole loads over TLS use.
+        static let http2Faults: [Fault] = [
+            http2("a whole response, no fault") {
+                HTTP2Peer.response($0, "1234567890")
+            } expectation: {
+                FaultExpectation("success", in: $0)
+            },
+            // libcurl 7.88 does not tell which streams the peer has left out.
+            http2("GOAWAY that leaves the request out") { _ in
+                [.send([.goAway(last: 0)])]
+            } expectation: {
+                FaultExpectation("http2", retried: .idempotent, in: $0)
+            },
+            // Sent once more by libcurl, inside each attempt, which is safe for any method. On a
+            // connection that was used before it looks as if that had died.
+            http2("RST_STREAM: refused") {
+                [.send([.reset($0, 7)])]
+            } expectation: { cell in
+                if cell.isReused && cell.isPost { return .staleable("http2", in: cell) }
+                return FaultExpectation("http2", retried: .always, in: cell).requesting(4)
+            },
+            http2("RST_STREAM before the head") {
+                [.send([.reset($0, 2)])]
+            } expectation: {
+                FaultExpectation("http2", retried: .idempotent, in: $0)
+            },
+            http2("RST_STREAM inside the body") {
+                [.send([.head($0, length: 10), .data($0, "12345", isLast: false), .reset($0, 2)])]
+            } expectation: {
+                FaultExpectation("http2", retried: .whole, in: $0)
+            },
+            http2("END_STREAM inside the body") {
+                [.send([.head($0, length: 10), .data($0, "12345", isLast: true)])]
+            } expectation: {
+                FaultExpectation("http2", retried: .whole, in: $0)
+            },
+            http2("a close inside the body") {
+                [.send([.head($0, length: 10), .data($0, "12345", isLast: false)]), .close]
+            } expectation: {
+                FaultExpectation("truncated_body", retried: .whole, in: $0)
+            },
+            http2("a connection that has died", idle: .milliseconds(250)) { _ in
+                [.stall]
+            } expectation: {
+                FaultExpectation("idle_timeout", retried: .idempotent, in: $0)
+            },
+            // nghttp2 answers all of them, in bounded memory.
+            http2("a flood of SETTINGS", idle: .milliseconds(500)) { _ in
+                [.flood(.settings, count: 20_000), .stall]
+            } expectation: {
+                FaultExpectation("http2", "idle_timeout", retried: .idempotent, in: $0)
+            },
+            http2("a flood of PING", idle: .milliseconds(500)) { _ in
+                [.flood(.ping, count: 20_000), .stall]
+            } expectation: {
+                FaultExpectation("http2", "idle_timeout", retried: .idempotent, in: $0)
+            },
+        ]
+
+        private static func http2(
+            _ title: String, idle: Duration? = nil,
+            _ answer: @escaping @Sendable (UInt32) -> [HTTP2Peer.Step],
+            expectation: @escaping @Sendable (FaultCell) -> FaultExpectation
+        ) -> Fault {
+            Fault(
+                number: 38, title: "HTTP/2: " + title,
+                axes: FaultAxes(modes: [.whole], schemes: [.https])
+            ) { cell in
+                let warm = cell.isReused ? 1 : 0
+                let peer = HTTP2Peer { request, stream in
+                    request < warm ? HTTP2Peer.response(stream, "warm") : answer(stream)
+                }
+                return FaultScene(script: peer.script).with {
+                    $0.identity = .http2
+                    $0.meant = .bytes(Data("1234567890".utf8))
+                    $0.requestCount = { peer.requests - warm }
+                    if let idle { $0.timeouts.idle = idle }
+                    $0.check = { seen in
+                        let version = seen.outcome?.response?.metrics.httpVersion
+                        // Not known before a head.
+                        return version == nil || version == "2" ? nil : "HTTP/\(version ?? "")"
+                    }
+                }
+            } expectation: {
+                expectation($0)
+            }
+        }
+    }
+#endif
