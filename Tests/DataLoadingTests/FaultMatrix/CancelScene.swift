@@ -18,6 +18,7 @@
         private let policy = AskedPolicy()
         private let lookedUp = EventRecorder<String>()
         private let unblock = DispatchSemaphore(value: 0)
+        private let hasToken = DispatchSemaphore(value: 0)
         private let goOn = LoopbackGate()
         private let greeted = LoopbackGate()
         private let loader: Locked<DataLoader?>
@@ -51,6 +52,7 @@
             service.addConsumptionObserver(observer, on: DispatchQueue(label: "observer"))
             let onInitial = EventRecorder<Void>()
             let endInside = Locked<(@Sendable () -> Void)?>(nil)
+            let hasToken = hasToken
             self.onInitial = onInitial
             self.endInside = endInside
             let isFirst = Locked<Void?>(())
@@ -59,6 +61,8 @@
                 onEvent: { event in
                     switch event {
                     case .initial where point == .insideCallback:
+                        // The token may come after the response.
+                        hasToken.wait()
                         endInside.withLock { $0 }?()
                         onInitial.record(())
                     case .chunk where point == .paused && isFirst.withLock({ $0.take() }) != nil:
@@ -77,13 +81,14 @@
         func end() {
             if test.point != .insideCallback { endNow() }
             // What was held back goes on, if anything still does.
-            authoriser.answerAll()
             unblock.signal()
             goOn.open()
         }
 
         /// Returns when nothing of the scene runs any more.
         func close() async {
+            // Too late for a load that has ended.
+            authoriser.answerAll()
             await shutDown.withLock { $0 }?.value
             await service.shutDown(gracePeriod: .zero)
             server.stop()
@@ -144,6 +149,7 @@
             }
             let began = loader.withLock { $0 }?.perform(request)
             token.withLock { $0 = began }
+            hasToken.signal()
             try await waitForPoint()
             withExtendedLifetime(hole) {}
         }
