@@ -20,6 +20,8 @@ final class Admission: Sendable {
     /// A place in a lane.
     struct Ticket: Hashable, Sendable {
         let key: RuleKey
+        /// Which of the key's lanes: one that was forgotten and made anew counts places anew too.
+        let lane: UInt64
         let place: FairQueue<Candidate>.Ticket
     }
 
@@ -51,8 +53,15 @@ final class Admission: Sendable {
         self.limiter = limiter
         self.agenda = agenda
         state = Locked(Lanes(limits: limits))
-        let changes = limiter.subscribe { [weak self] key in self?.rateChanged(key) }
+        // Not weakly, which would slow every reference down: `close` ends it.
+        let changes = limiter.subscribe { key in self.rateChanged(key) }
         subscription.withLock { $0 = changes }
+    }
+
+    /// Hears of no change any more; without it the limiter, which may be the user's, keeps this.
+    func close() {
+        // The subscription is let go after the lock.
+        _ = subscription.withLock { $0.take() }
     }
 
     /// How many loads wait, and how many hold slots.
@@ -196,7 +205,7 @@ protocol Waiting: AnyObject, Sendable {
 
 /// Wakes a lane when its next slot has come.
 private final class LaneCall: Punctual {
-    private weak let admission: Admission?
+    private let admission: Admission
     private let key: RuleKey
 
     init(admission: Admission, key: RuleKey) {
@@ -205,6 +214,6 @@ private final class LaneCall: Punctual {
     }
 
     func isDue(_ tag: Int) {
-        admission?.laneIsDue(key)
+        admission.laneIsDue(key)
     }
 }

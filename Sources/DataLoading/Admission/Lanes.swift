@@ -18,6 +18,7 @@ struct Lanes: Sendable {
     }
 
     private struct Lane: Sendable {
+        let number: UInt64
         let origin: Origin
         var queue = FairQueue<Admission.Candidate>()
         var obstacle: Obstacle?
@@ -32,6 +33,7 @@ struct Lanes: Sendable {
 
     private let limits: Limits
     private var lanes: [RuleKey: Lane] = [:]
+    private var lastLane: UInt64 = 0
     private var origins: [Origin: OriginSlots] = [:]
     private var places = LinkedPool<RuleKey>()
     private var hungry = LinkedPool<RuleKey>.List()
@@ -95,14 +97,23 @@ struct Lanes: Sendable {
 
     mutating func append(_ application: Admission.Application) -> Admission.Ticket {
         waiting += 1
-        let place = lanes[application.key, default: Lane(origin: application.origin)].queue
-            .append(
-                application.candidate, loader: application.loader, priority: application.priority)
-        return Admission.Ticket(key: application.key, place: place)
+        if lanes[application.key] == nil { lastLane &+= 1 }
+        let fresh = Lane(number: lastLane, origin: application.origin)
+        return Self.append(application, to: &lanes[application.key, default: fresh])
+    }
+
+    private static func append(
+        _ application: Admission.Application, to lane: inout Lane
+    ) -> Admission.Ticket {
+        let place = lane.queue.append(
+            application.candidate, loader: application.loader, priority: application.priority)
+        return Admission.Ticket(key: application.key, lane: lane.number, place: place)
     }
 
     mutating func remove(_ ticket: Admission.Ticket, _ agenda: Agenda) -> Bool {
-        guard lanes[ticket.key]?.queue.remove(ticket.place) != nil else { return false }
+        guard lanes[ticket.key]?.number == ticket.lane,
+            lanes[ticket.key]?.queue.remove(ticket.place) != nil
+        else { return false }
         waiting -= 1
         forgetIfEmpty(ticket.key, agenda)
         return true

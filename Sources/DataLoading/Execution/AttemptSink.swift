@@ -2,11 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
+import Synchronization
 
 /// What a transport tells about one attempt, with what belongs to the attempt whatever becomes of
 /// its load: the turn, the slot of its origin, the address it was sent to.
 final class AttemptSink: TransportSink {
     private let exchange: Exchange
+    private let isOver = Atomic(false)
     let turn: Int
     let origin: Origin
     let candidate: HostResolver.Candidate
@@ -33,10 +35,17 @@ final class AttemptSink: TransportSink {
     }
 
     func didEnd(_ end: TransportEnd) {
+        guard isFirstEnd() else { return }
         exchange.attemptEnded(self, report: end.report, failure: nil)
     }
 
     func didFail(_ failure: TransportFailure) {
+        guard isFirstEnd() else { return }
         exchange.attemptEnded(self, report: failure.report, failure: failure)
+    }
+
+    /// A transport may be anybody's: the second end of one attempt would count for another.
+    private func isFirstEnd() -> Bool {
+        !isOver.exchange(true, ordering: .relaxed)
     }
 }

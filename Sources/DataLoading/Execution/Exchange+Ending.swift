@@ -59,6 +59,19 @@ extension Exchange {
     /// Whether the outcome is there, not taken yet, and a success.
     var isSuccess: Bool { state.withLock { $0.isSuccess } }
 
+    /// Ends loads from outside, those that wait for a slot first.
+    ///
+    /// The end of a load gives its slot to the next one, which must not be sent only to be cancelled.
+    static func endAll(_ exchanges: [Exchange], as error: DataLoaderError) {
+        let waiting = exchanges.filter(\.isWaiting)
+        for exchange in waiting { exchange.cancel(as: error) }
+        for exchange in exchanges { exchange.cancel(as: error) }
+    }
+
+    private var isWaiting: Bool {
+        state.withLock { if case .waiting = $0.stage { true } else { false } }
+    }
+
     func deadlineHasPassed() {
         let (limit, mayHaveBeenProcessed) = state.withLock { state in
             var isProcessed = state.progress.mayHaveBeenProcessed
@@ -89,58 +102,75 @@ extension Exchange {
     ///
     /// From here on the load is none of its loader's, and cancelling it does nothing.
     func takeOutcome() -> DataLoaderResponse? {
-        let outcome = state.withLock { $0.take() }
-        guard let outcome else { return nil }
+        let response = state.withLock { state -> DataLoaderResponse? in
+            guard let error = state.take() else { return nil }
+            let retryAfter = state.progress.retryAfter(runtime.timekeeper)
+            state.progress.end = (error, retryAfter)
+            return state.progress.response(to: request, error, retryAfter)
+        }
+        guard let response else { return nil }
         loader.remove(self)
         token.unbind()
-        var response = response(error: outcome)
-        if outcome == nil { response.bodyFile = recipient.sink?.file }
-        state.withLock { $0.progress.handed = response }
+        return withBodyFile(response)
+    }
+
+    /// Says where the body of a success went.
+    private func withBodyFile(_ response: DataLoaderResponse) -> DataLoaderResponse {
+        guard response.error == nil, let file = recipient.sink?.file else { return response }
+        var response = response
+        response.bodyFile = file
         return response
     }
 
     /// The outcome was handed over, or there was nobody left to hand it to.
     func outcomeWasHandedOver() {
-        state.withLock { $0.progress.isHandedOver = true }
         loader.outcomeWasHandedOver(self)
-        reportIfEnded()
+        reportIfEnded { $0.isHandedOver = true }
     }
 
     /// Tells the observers once the outcome is handed over and no attempt is open any more.
-    func reportIfEnded() {
-        var response: DataLoaderResponse?
-        let isOver = state.withLock { state in
+    func reportIfEnded(_ change: (inout LoadProgress) -> Void = { _ in }) {
+        let response = state.withLock { state -> DataLoaderResponse? in
+            change(&state.progress)
             guard state.progress.isHandedOver, !state.progress.isReported,
-                state.progress.openTurns.isEmpty
-            else { return false }
+                state.progress.openAttempts == 0
+            else { return nil }
             state.progress.isReported = true
-            // A cancelled attempt's bytes are known only now.
-            state.progress.handed?.metrics = state.progress.metrics
-            swap(&response, &state.progress.handed)
-            return true
+            // Made anew: a cancelled attempt's bytes are known only now.
+            let end = state.progress.end
+            return state.progress.response(to: request, end.error, end.retryAfter)
         }
-        guard isOver else { return }
-        if let response { runtime.observers.notify(response) }
+        guard let response else { return }
+        runtime.observers.notify(withBodyFile(response))
         runtime.ledger.loadEnded()
     }
 
     /// The response as it stands.
     func response(error: DataLoaderError?) -> DataLoaderResponse {
         state.withLock { state in
-            state.progress.response(to: request, error: error, timekeeper: runtime.timekeeper)
+            state.progress.response(
+                to: request, error, state.progress.retryAfter(runtime.timekeeper))
         }
     }
 }
 
 extension LoadProgress {
+    /// When the server wants to be asked again.
+    fileprivate func retryAfter(_ timekeeper: any Timekeeper) -> Date? {
+        // Most responses say nothing of it, and reading the clock is not for nothing.
+        guard let headers = head?.headers, headers.contains("Retry-After") else { return nil }
+        let date = timekeeper.date
+        let delay = RetryAfter.delay(in: headers, date: date)
+        return delay.map { date.addingTimeInterval($0.inSeconds) }
+    }
+
     fileprivate func response(
-        to request: DataLoaderRequest, error: DataLoaderError?, timekeeper: any Timekeeper
+        to request: DataLoaderRequest, _ error: DataLoaderError?, _ retryAfter: Date?
     ) -> DataLoaderResponse {
-        let delay = head.flatMap { RetryAfter.delay(in: $0.headers, date: timekeeper.date) }
-        return DataLoaderResponse(
+        DataLoaderResponse(
             request: request, error: error, statusCode: head?.status ?? .none,
             headers: head?.headers ?? HTTPHeaders(), resolvedURL: head == nil ? nil : base.url,
-            retryAfter: delay.map { timekeeper.date.addingTimeInterval($0.inSeconds) },
+            retryAfter: retryAfter,
             body: body, requestTime: metrics.totalTime, metrics: metrics)
     }
 }

@@ -72,7 +72,8 @@ extension Exchange {
         _ head: ResponseHead, _ progress: LoadProgress, _ target: RequestTarget
     ) -> Attempt.Verdict? {
         let decision = Redirection.decide(
-            head, for: progress.base, at: target, visits: progress.visits)
+            head, for: progress.base, madeFor: progress.baseTarget?.origin, at: target,
+            visits: progress.visits)
         switch decision {
         case .deliver:
             return nil

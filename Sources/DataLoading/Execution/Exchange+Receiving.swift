@@ -144,21 +144,17 @@ extension Exchange {
 
     /// The transport is done with an attempt, whole or not: its socket is closed or idle.
     func attemptEnded(_ sink: AttemptSink, report: TransportReport, failure: TransportFailure?) {
-        let (isFirstEnd, ended) = state.withLock { state -> (Bool, Attempt?) in
-            guard let open = state.progress.openTurns.firstIndex(of: sink.turn) else {
-                return (false, nil)
-            }
-            state.progress.openTurns.remove(at: open)
+        let ended = state.withLock { state -> Attempt? in
+            state.progress.openAttempts -= 1
             state.progress.metrics.add(report)
             if let failure, failure.sent != .nothingWritten {
                 state.progress.mayHaveBeenProcessed = true
             }
             guard let attempt = state.attempt(turn: sink.turn), state.enter(.starting) != nil else {
-                return (true, nil)
+                return nil
             }
-            return (true, attempt)
+            return attempt
         }
-        guard isFirstEnd else { return }
         reporter?.flush()
         noteAddress(sink, head: ended?.head, failure: failure)
         guard let ended else {

@@ -92,7 +92,7 @@ extension Exchange {
             guard let turn = state.enter(.running(Attempt())) else { return nil }
             state.progress.head = state.progress.deliveredHead
             state.progress.body = nil
-            state.progress.openTurns.append(turn)
+            state.progress.openAttempts += 1
             let request = transportRequest(candidate, target, &state.progress)
             return SendPlan(
                 turn: turn, origin: target.origin, candidate: candidate, request: request)
@@ -113,6 +113,8 @@ extension Exchange {
         let url = outgoing.url.fragment == nil ? nil : URL(string: target.urlText)
         var request = TransportRequest(
             method: outgoing.method, url: url ?? outgoing.url, headers: outgoing.headers)
+        // Where a server sent it may be no URL to the byte.
+        if progress.metrics.redirects > 0 { request.setText(target.urlText) }
         request.body = outgoing.body
         if case .address(let address) = candidate {
             request.address = address
@@ -123,6 +125,7 @@ extension Exchange {
         request.headLimit = runtime.limits.head
         request.bodyLimit = progress.streams ? nil : runtime.limits.body
         request.serverTrustPolicy = runtime.serverTrustPolicy
+        request.refusesPrivateAddresses = runtime.refusesPrivateAddresses
         request.maySendTwice = outgoing.mayBeSentTwice
         request.needsFreshConnection = progress.needsFreshConnection
         request.streamsResponse = progress.streams

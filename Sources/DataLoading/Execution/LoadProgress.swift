@@ -53,17 +53,17 @@ struct LoadProgress: Sendable {
     var head: ResponseHead?
     /// The whole body that the load ended with.
     var body: Data?
-    /// The turns of attempts whose end the transport has not reported yet.
-    var openTurns: [Int] = []
+    /// How many attempts there are whose end the transport has not reported yet.
+    var openAttempts = 0
     /// When the present stage began, for the metrics.
     var stageBegan: Instant
     var metrics = LoadMetrics()
+    /// What the response that was taken says of its end; the observers are told the same.
+    var end: (error: DataLoaderError?, retryAfter: Date?) = (nil, nil)
     /// Whether the outcome was handed over; the load is reported when its attempts are closed too.
     var isHandedOver = false
     /// Whether the observers were told.
     var isReported = false
-    /// The response that was handed over, for the observers.
-    var handed: DataLoaderResponse?
 
     /// Whether another attempt needs a body that only the owner can make.
     var needsNewBody: Bool {

@@ -29,22 +29,24 @@ enum Redirection: Sendable {
     /// RFC 9110 section 15.4 wants cycles to be noticed, and names no number.
     static let limit = 10
 
-    /// Fields that are made for one origin, and never go to another.
-    private static let originFields = [
-        "Authorization", "Cookie", "Proxy-Authorization", "Origin", "Referer",
-    ]
+    /// Fields that describe a body, and go with it.
     private static let contentFields = [
-        "Content-Type", "Content-Encoding", "Content-Language", "Content-Location", "Digest",
-        "Last-Modified",
+        "Content-Type", "Content-Encoding", "Content-Language", "Content-Location",
+        "Content-Disposition", "Content-Range", "Content-MD5", "Content-Digest", "Repr-Digest",
+        "Digest", "Last-Modified",
     ]
 
-    /// Decides about a response to `request`, which went to `target`, after `visits` before it.
+    /// Decides about a response to `request`, made for `origin`, which went to `target`, after
+    /// `visits` before it.
+    ///
+    /// An authoriser may have sent the request elsewhere than its maker did: its fields are kept
+    /// only where all three are one origin.
     static func decide(
-        _ head: ResponseHead, for request: DataLoaderRequest, at target: RequestTarget,
-        visits: [Visit]
+        _ head: ResponseHead, for request: DataLoaderRequest, madeFor origin: Origin?,
+        at target: RequestTarget, visits: [Visit]
     ) -> Redirection {
         guard [301, 302, 303, 307, 308].contains(head.status.rawValue),
-            let location = head.headers.values(for: "Location").first, !location.isEmpty
+            let location = location(head), !location.isEmpty
         else { return .deliver }
         if case .doNotFollow = request.redirectPolicy { return .deliver }
         let method = method(after: head.status, request.method)
@@ -60,10 +62,15 @@ enum Redirection: Sendable {
         } catch {
             return .deliver
         }
-        if target.origin.isSecure && !next.origin.isSecure {
+        if target.origin.isSecure, !next.origin.isSecure,
+            !request[option: AllowsRedirectsToHTTP.self]
+        {
             return .refuse(.redirectRefused(reason: "https to http"))
         }
-        guard let url = URL(string: next.urlText) else { return .deliver }
+        // A URL may hold other bytes than were resolved, but must not lead elsewhere.
+        guard let url = URL(string: next.urlText),
+            let read = try? RequestTarget(url), read.origin == next.origin
+        else { return .deliver }
         let visit = Visit(method: method, target: next)
         let here = Visit(method: request.method, target: target)
         guard visit != here, !visits.contains(visit) else { return .refuse(.redirectLimit) }
@@ -75,10 +82,17 @@ enum Redirection: Sendable {
             followed.body = nil
             for name in contentFields { followed.headers[name] = nil }
         }
-        if next.origin != target.origin {
-            for name in originFields { followed.headers[name] = nil }
+        if next.origin != target.origin || next.origin != origin {
+            followed.headers = CrossOriginFields.kept(
+                of: followed.headers, naming: request[option: FieldsKeptAcrossOrigins.self])
         }
         return .follow(Next(request: followed, target: next))
+    }
+
+    /// The one place that a response names; nil when it names none, or two.
+    private static func location(_ head: ResponseHead) -> String? {
+        let values = head.headers.values(for: "Location")
+        return values.allSatisfy { $0 == values.first } ? values.first : nil
     }
 
     /// RFC 9110 section 15.4: POST becomes GET after 301 and 302 as every client has it, anything but

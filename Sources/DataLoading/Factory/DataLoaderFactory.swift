@@ -65,8 +65,11 @@ public final class DataLoaderFactory: Sendable {
     }
 
     func endAllLoads(_ error: DataLoaderError) {
-        for core in cores { core.endAllLoads(error) }
+        Exchange.endAll(exchanges, as: error)
     }
+
+    /// The loads of all its loaders whose outcome nobody has taken yet.
+    var exchanges: [Exchange] { cores.flatMap(\.exchanges) }
 
     func forget(_ core: LoaderCore) {
         // The core is let go after the lock.

@@ -14,14 +14,13 @@ struct ChunkWindow: Sendable {
         case chunk(Data)
     }
 
-    private var items: [Item] = []
-    private var next = 0
+    private var items = FIFO<Item>()
     private var held = 0
     private var isClosed = false
     /// Whether the transfer is to stand still: from the full window until half of it is delivered.
     private(set) var isFull = false
 
-    var isEmpty: Bool { next == items.count }
+    var isEmpty: Bool { items.isEmpty }
 
     mutating func append(_ response: DataLoaderResponse) {
         if !isClosed { items.append(.initial(response)) }
@@ -37,19 +36,7 @@ struct ChunkWindow: Sendable {
     }
 
     /// Takes the next item; its bytes count as undelivered until `delivered` says otherwise.
-    mutating func takeFirst() -> Item? {
-        guard next < items.count else { return nil }
-        let item = items[next]
-        next += 1
-        if next == items.count {
-            items.removeAll(keepingCapacity: true)
-            next = 0
-        } else if next > 64, next * 2 > items.count {
-            items.removeFirst(next)
-            next = 0
-        }
-        return item
-    }
+    mutating func takeFirst() -> Item? { items.popFirst() }
 
     /// Gives room back; true when the transfer may go on.
     mutating func delivered(_ count: Int) -> Bool {
@@ -61,8 +48,7 @@ struct ChunkWindow: Sendable {
 
     /// Forgets what was not delivered, and whatever comes late.
     mutating func close() {
-        items = []
-        next = 0
+        items = FIFO()
         isClosed = true
         isFull = false
     }

@@ -35,7 +35,7 @@ public final class DataLoader: Sendable {
     /// Whatever is wrong with it, the delegate hears of it in one of its terminal calls.
     @discardableResult public func perform(_ request: DataLoaderRequest) -> CancellationToken {
         let recipient: any Recipient =
-            request.chunks ? DelegateChunkRecipient(core) : DelegateRecipient(core)
+            request.chunks ? DelegateChunkRecipient(core) : core
         return start(request, recipient).token
     }
 

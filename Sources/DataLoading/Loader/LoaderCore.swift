@@ -23,10 +23,12 @@ final class LoaderCore: Sendable {
     }
 
     let queue: DispatchQueue
+    let deliveries: Deliveries<Exchange>
     private let state: Locked<State>
 
     init(queue: DispatchQueue, delegate: (any DataLoaderDelegate)?) {
         self.queue = queue
+        deliveries = Deliveries(on: queue) { $0.loader.handOver($0) }
         state = Locked(State(delegate: delegate))
     }
 
@@ -83,7 +85,7 @@ final class LoaderCore: Sendable {
     }
 
     func endAllLoads(_ error: DataLoaderError) {
-        for exchange in exchanges { exchange.cancel(as: error) }
+        Exchange.endAll(exchanges, as: error)
     }
 
     /// Returns when the outcome of every load that was performed until now was handed over.

@@ -151,9 +151,9 @@ extension RateLimiter {
             state.handlers[state.lastHandler] = handler
             return state.lastHandler
         }
-        return Subscription { [weak self] in
+        return Subscription { [state] in
             // The handler is let go after the lock.
-            _ = self?.state.withLock { $0.handlers.removeValue(forKey: identifier) }
+            _ = state.withLock { $0.handlers.removeValue(forKey: identifier) }
         }
     }
 

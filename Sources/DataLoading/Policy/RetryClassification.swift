@@ -71,9 +71,9 @@ package enum RetryClassification: Hashable, Sendable {
             .connectionReset, .idleTimeout, .truncatedHead, .truncatedBody, .http2, .transport:
             // What was written may have been acted upon.
             sent == .nothingWritten || mayBeSentTwice ? .transient : .never
-        case .certificate, .pin, .framing, .headTooLarge, .bodyTooLarge, .decode, .redirectLimit,
-            .redirectRefused, .invalidRequest, .requestBody, .responseSink, .unsupported,
-            .chunksNotSupported,
+        case .certificate, .pin, .privateAddress, .framing, .headTooLarge, .bodyTooLarge, .decode,
+            .redirectLimit, .redirectRefused, .invalidRequest, .requestBody, .responseSink,
+            .unsupported, .chunksNotSupported,
             .cannotAuthenticate, .notCached, .status:
             // It would fail again.
             .never

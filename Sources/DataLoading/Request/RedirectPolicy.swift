@@ -6,7 +6,12 @@ public import Foundation
 /// What becomes of a 301, 302, 303, 307 or 308 with a `Location`.
 ///
 /// Whatever the policy says, at most 10 redirects are followed, a cycle ends the load, only http and
-/// https are followed, https never leads to http, and user information in `Location` is refused.
+/// https are followed, https leads to http only with `AllowsRedirectsToHTTP`, and user information in
+/// `Location` is refused. To another origin no header field goes along that could be a secret: see
+/// `FieldsKeptAcrossOrigins`; the body does, after 307 and 308.
+///
+/// `Location` is resolved by RFC 3986 and requested byte by byte as it resolves. One that means no
+/// URL, or that has a byte which may not go on the wire, is not followed: the 3xx is delivered.
 public enum RedirectPolicy: Sendable {
     /// Follow it.
     case follow
@@ -30,4 +35,11 @@ public struct Redirect: Sendable {
     public let method: HTTPMethod
     /// How many redirects were followed before this one.
     public let count: Int
+}
+
+extension Redirect: CustomStringConvertible {
+    /// The status and both URLs without their queries, which may hold secrets.
+    public var description: String {
+        "\(status.rawValue) \(from.redactedText) → \(method.rawValue) \(to.redactedText)"
+    }
 }

@@ -94,3 +94,19 @@ public final class OneShotStream: Sendable {
         }
     }
 }
+
+extension RequestBody: CustomStringConvertible {
+    /// The kind and the length; never a byte of it, nor the name of a file.
+    public var description: String {
+        let (kind, length): (String, Int64?) =
+            switch self {
+            case .data(let data): ("data", Int64(data.count))
+            case .encoded(let data, _): ("encoded", Int64(data.count))
+            case .file: ("file", nil)
+            case .multipart: ("multipart", nil)
+            case .stream(let length, _): ("stream", length)
+            case .oneShot(_, let length): ("oneShot", length)
+            }
+        return kind + (length.map { " of \($0) bytes" } ?? "")
+    }
+}

@@ -22,6 +22,7 @@ extension DataLoaderError {
         case .tls: "tls"
         case .certificate: "certificate"
         case .pin: "pin"
+        case .privateAddress: "private_address"
         case .resources: "resources"
         case .unsupported: "unsupported"
         case .noResponse: "no_response"

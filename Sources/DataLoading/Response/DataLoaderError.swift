@@ -47,6 +47,8 @@
     case certificate(reason: String)
     /// The server's public key is none of those that the trust policy pins.
     case pin
+    /// The peer's address is no public one, and the service refuses those.
+    case privateAddress
     /// The process is out of file descriptors, sockets or memory.
     case resources(reason: String)
     /// The transport cannot do what the request needs.
@@ -124,4 +126,28 @@ public enum RequestFault: Error, Hashable, Sendable {
     case reservedHeader(String)
     /// A body where the method or an option forbids one.
     case body
+}
+
+extension RequestFault: CustomStringConvertible {
+    /// The part, with the name of a header as far as it is one: what was put in its place by mistake
+    /// may be a secret.
+    public var description: String {
+        switch self {
+        case .scheme: "scheme"
+        case .host: "host"
+        case .port: "port"
+        case .target: "target"
+        case .userInformation: "userInformation"
+        case .method: "method"
+        case .headerName(let name): "headerName(\(Self.token(name)))"
+        case .headerValue(let name): "headerValue(\(Self.token(name)))"
+        case .reservedHeader(let name): "reservedHeader(\(Self.token(name)))"
+        case .body: "body"
+        }
+    }
+
+    private static func token(_ name: String) -> String {
+        let end = name.utf8.firstIndex { !$0.isTokenCharacter }
+        return end.map { name[..<$0] + "…" } ?? name
+    }
 }

@@ -14,6 +14,13 @@ extension DataLoaderService {
         public var transport: (any Transport)?
         /// Pins and private certificate authorities; default nil: the system's trust.
         public var serverTrustPolicy: ServerTrustPolicy?
+        /// Whether peers at loopback, private and other special addresses are refused; default false.
+        ///
+        /// For services that load URLs which others choose: a name, a spelling or a redirect may
+        /// lead to a machine that only this one can reach. The address that is dialled counts, after
+        /// names are resolved and also when it is one that the resolver was given; such a load ends
+        /// `.privateAddress` and not a byte of it is sent.
+        public var refusesPrivateAddresses = false
         /// Connect 10 s, idle 30 s, total 60 s.
         public var timeouts = Timeouts()
         /// 8 in flight an origin, 64 in all, 10,000 waiting, bodies of 32 MiB, heads of 256 KiB.

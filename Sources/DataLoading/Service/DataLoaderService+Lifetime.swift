@@ -38,7 +38,7 @@ extension DataLoaderService {
     public func reset() async {
         await resetGate.perform {
             // All at once: no load goes on for a user while another one is still logging out.
-            for factory in liveFactories { factory.endAllLoads(.reset) }
+            endAllLoads(.reset)
             for factory in liveFactories { await factory.reset() }
             await runtime.transport.reset()
         }
@@ -55,6 +55,6 @@ extension DataLoaderService {
     }
 
     private func endAllLoads(_ error: DataLoaderError) {
-        for factory in liveFactories { factory.endAllLoads(error) }
+        Exchange.endAll(liveFactories.flatMap(\.exchanges), as: error)
     }
 }

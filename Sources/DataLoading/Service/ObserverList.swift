@@ -7,11 +7,24 @@ import Dispatch
 final class ObserverList: Sendable {
     private final class Entry: Sendable {
         weak let observer: (any ConsumptionObserver)?
-        let queue: DispatchQueue
+        let notices: Deliveries<Notice>
 
         init(_ observer: any ConsumptionObserver, on queue: DispatchQueue) {
             self.observer = observer
-            self.queue = queue
+            notices = Deliveries(on: queue) { $0.tell() }
+        }
+    }
+
+    /// What one observer is to hear.
+    private struct Notice: Sendable {
+        let entry: Entry
+        let response: DataLoaderResponse
+
+        func tell() {
+            let metrics = response.metrics
+            entry.observer?.endedRequest(
+                with: response, bytesDownloaded: metrics.bytesDownloaded,
+                bytesUploaded: metrics.bytesUploaded)
         }
     }
 
@@ -31,11 +44,7 @@ final class ObserverList: Sendable {
 
     func notify(_ response: DataLoaderResponse) {
         for entry in entries.withLock({ $0 }) {
-            entry.queue.async {
-                entry.observer?.endedRequest(
-                    with: response, bytesDownloaded: response.metrics.bytesDownloaded,
-                    bytesUploaded: response.metrics.bytesUploaded)
-            }
+            entry.notices.add(Notice(entry: entry, response: response))
         }
     }
 }

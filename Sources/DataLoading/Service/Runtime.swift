@@ -22,6 +22,7 @@ final class Runtime: Sendable {
     let timeouts: Timeouts
     let planner: RetryPlanner
     let serverTrustPolicy: ServerTrustPolicy?
+    let refusesPrivateAddresses: Bool
 
     init(
         _ configuration: DataLoaderService.Configuration, timekeeper: any Timekeeper,
@@ -44,5 +45,10 @@ final class Runtime: Sendable {
         userAgent = configuration.userAgent
         timeouts = configuration.timeouts
         serverTrustPolicy = configuration.serverTrustPolicy
+        refusesPrivateAddresses = configuration.refusesPrivateAddresses
+    }
+
+    deinit {
+        admission.close()
     }
 }

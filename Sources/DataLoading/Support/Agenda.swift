@@ -34,12 +34,13 @@ package final class Agenda: Sendable {
 
     package init(timekeeper: any Timekeeper) {
         self.timekeeper = timekeeper
-        let alarm = timekeeper.makeAlarm { [weak self] in self?.wake() }
+        // The alarm keeps the state, not the agenda: a weak reference would slow every other down.
+        let alarm = timekeeper.makeAlarm { [state] in Self.wake(state, timekeeper) }
         state.withLock { $0.alarm = alarm }
     }
 
     deinit {
-        state.withLock { $0.alarm }?.cancel()
+        state.withLock { $0.alarm.take() }?.cancel()
     }
 
     /// The monotonic time.
@@ -66,7 +67,7 @@ package final class Agenda: Sendable {
         _ = state.withLock { $0.heap.remove(entry) }
     }
 
-    private func wake() {
+    private static func wake(_ state: Locked<State>, _ timekeeper: any Timekeeper) {
         state.withLock { $0.armedFor = .distantFuture }
         let now = timekeeper.now
         while let due = state.withLock({ $0.heap.popFirst(notAfter: now) }) {

@@ -21,3 +21,11 @@ public struct ServerTrustPolicy: Hashable, Sendable {
         self.pinnedPublicKeys = pinnedPublicKeys
     }
 }
+
+extension ServerTrustPolicy: CustomStringConvertible {
+    /// How much there is of either; never a pin.
+    public var description: String {
+        let authorities = certificateAuthorities == nil ? "system" : "private"
+        return "\(authorities) authorities, \(pinnedPublicKeys.count) pinned hosts"
+    }
+}

@@ -8,7 +8,11 @@ public struct TransportRequest: Sendable {
     /// The method, a token.
     public var method: HTTPMethod
     /// The URL; http or https, without user information and without fragment.
-    public var url: URL
+    public var url: URL {
+        didSet { exactText = nil }
+    }
+    /// The URL to the byte, where a server named it in bytes that `url` had to escape.
+    private var exactText: String?
     /// The header fields, those of authorisers included.
     public var headers: HTTPHeaders
     /// The body; nil for none.
@@ -27,6 +31,8 @@ public struct TransportRequest: Sendable {
     public var bodyLimit: Int64?
     /// Pins and private certificate authorities; nil for the system's trust.
     public var serverTrustPolicy: ServerTrustPolicy?
+    /// Whether a peer is refused, with `.privateAddress`, whose address is no public one.
+    public var refusesPrivateAddresses: Bool
     /// Whether the request may reach the server twice, so that a stale connection may be replaced.
     public var maySendTwice: Bool
     /// Whether a connection that was used before must not be.
@@ -47,10 +53,26 @@ public struct TransportRequest: Sendable {
         idleTimeout = .seconds(30)
         headLimit = 262_144
         bodyLimit = 33_554_432
+        refusesPrivateAddresses = false
         maySendTwice = method.isIdempotent
         needsFreshConnection = false
         streamsResponse = false
         expectsContinue = ExpectContinue.defaultValue
         cachePolicy = .useProtocolPolicy
+    }
+
+    /// The URL as it goes on the wire.
+    package var text: String { exactText ?? url.absoluteString }
+
+    /// Says what goes on the wire for as long as `url` is not changed.
+    package mutating func setText(_ text: String) {
+        exactText = text == url.absoluteString ? nil : text
+    }
+}
+
+extension TransportRequest: CustomStringConvertible {
+    /// The method and the URL without its query; never a header value, the body or the address.
+    public var description: String {
+        "\(method.rawValue) \(url.redactedText)"
     }
 }

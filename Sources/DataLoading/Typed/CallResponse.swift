@@ -18,3 +18,8 @@ public struct CallResponse<Value: Sendable>: Sendable {
         return nil
     }
 }
+
+extension CallResponse: CustomStringConvertible {
+    /// The response's description; never the value.
+    public var description: String { response.description }
+}

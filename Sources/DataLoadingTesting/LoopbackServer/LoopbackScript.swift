@@ -7,6 +7,7 @@ public struct LoopbackScript: Sendable {
         case serve(LoopbackHandler)
         case steps([LoopbackStep])
         case choose(@Sendable (Int) -> LoopbackScript)
+        case converse(@Sendable (any ByteStream) throws -> Void)
     }
 
     let plan: Plan
@@ -39,6 +40,13 @@ public struct LoopbackScript: Sendable {
         _ choose: @escaping @Sendable (_ number: Int) -> LoopbackScript
     ) -> LoopbackScript {
         LoopbackScript(plan: .choose(choose))
+    }
+
+    /// Runs code on the bytes of the connection, for what is no HTTP/1, and closes it.
+    package static func converse(
+        _ body: @escaping @Sendable (any ByteStream) throws -> Void
+    ) -> LoopbackScript {
+        LoopbackScript(plan: .converse(body))
     }
 
     /// Closes the connection at once.

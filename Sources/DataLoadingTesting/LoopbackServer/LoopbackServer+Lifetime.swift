@@ -31,7 +31,7 @@ extension LoopbackServer {
             guard case .down = state else { return }
             let acceptor = try Acceptor(
                 listener: try reservation.makeListener(configuration), recorder: recorder,
-                configuration: configuration, script: script)
+                configuration: configuration, script: script, cipher: cipher)
             state = .listening(acceptor)
         }
     }

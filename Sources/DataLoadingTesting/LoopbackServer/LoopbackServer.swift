@@ -34,6 +34,7 @@ public final class LoopbackServer: Sendable {
     let script: Locked<LoopbackScript>
     let reservation: PortReservation
     let state = Locked(State.down)
+    let cipher: Cipher?
 
     /// Makes a server that answers each request by a closure, and starts it.
     public convenience init(
@@ -51,10 +52,21 @@ public final class LoopbackServer: Sendable {
     }
 
     /// Makes a server that runs a script on each connection, and starts it.
-    public init(
+    public convenience init(
         _ configuration: Configuration = Configuration(), script: LoopbackScript
     ) throws {
+        try self.init(configuration, script: script, cipher: nil)
+    }
+
+    /// Stands between a connection and its script, on the connection's thread.
+    package typealias Cipher = @Sendable (_ socket: any ByteStream) -> any ByteStream
+
+    /// Makes a server whose connections are enciphered.
+    package init(
+        _ configuration: Configuration = Configuration(), script: LoopbackScript, cipher: Cipher?
+    ) throws {
         self.configuration = configuration
+        self.cipher = cipher
         self.script = Locked(script)
         recorder = Recorder(
             requestLimit: configuration.recordLimit, connectionLimit: configuration.recordLimit)

@@ -67,13 +67,26 @@ import Testing
         }
     }
 
+    @Test func `takes nobody's place for a ticket of a lane that was empty meanwhile`() {
+        let bench = AdmissionBench(perOrigin: 1, total: 1)
+        let first = bench.enter("a")
+        let second = bench.enter("a")
+        bench.leave(first)
+        #expect(bench.isRunning(second))
+        let third = bench.enter("a")
+        // As a cancellation does that comes between the start and the news of it.
+        #expect(!bench.withdraw(second))
+        bench.leave(second)
+        #expect(bench.isRunning(third))
+    }
+
     @Test func `leaves no slot free that anybody could use, whatever happens`() {
         property(cases: 400) { generator in
             let perOrigin = Int.random(in: 1...3, using: &generator)
             let bench = AdmissionBench(
                 perOrigin: perOrigin, total: Int.random(in: 1...5, using: &generator))
             for _ in 0..<80 {
-                switch Int.random(in: 0..<7, using: &generator) {
+                switch Int.random(in: 0..<8, using: &generator) {
                 case 0..<4:
                     let origin = ["a", "b", "c"].randomElement(using: &generator) ?? "a"
                     let part = [nil, "p", "q"].randomElement(using: &generator) ?? nil
@@ -82,9 +95,16 @@ import Testing
                     if let load = bench.running.randomElement(using: &generator) {
                         bench.leave(load)
                     }
-                default:
+                case 6:
                     if let load = bench.waiting.randomElement(using: &generator) {
                         bench.withdraw(load)
+                    }
+                default:
+                    // Also who runs already, or has left: too late, as a crossing call is.
+                    if let load = bench.everybody.randomElement(using: &generator),
+                        !bench.waiting.contains(load), bench.withdraw(load)
+                    {
+                        return "took the place of another"
                     }
                 }
                 if let fault = bench.fault { return fault }
@@ -149,12 +169,15 @@ private final class AdmissionBench {
         admission.leave(entries[index].origin)
     }
 
-    func withdraw(_ index: Int) {
+    @discardableResult func withdraw(_ index: Int) -> Bool {
         guard case .queued(let ticket) = entries[index].answer, admission.withdraw(ticket) else {
-            return
+            return false
         }
         entries[index].isGone = true
+        return true
     }
+
+    var everybody: Range<Int> { entries.indices }
 
     var running: [Int] { entries.indices.filter { isRunning($0) } }
 

@@ -5,7 +5,7 @@ import Foundation
 import Testing
 
 /// The files of the project that hold samples, read from where this file was compiled.
-private struct SourceTree {
+struct SourceTree {
     let root: URL
 
     init(of file: String = #filePath) {

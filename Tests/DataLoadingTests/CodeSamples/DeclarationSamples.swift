@@ -42,6 +42,7 @@ import Testing
         }
         request[option: Feature.self] = "search"
         #expect(request[option: Feature.self] == "search")
+        request[option: FieldsKeptAcrossOrigins.self] = ["X-Request-Id"]
     }
 
     @Test func `logs what was moved`() {

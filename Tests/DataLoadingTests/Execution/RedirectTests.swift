@@ -6,7 +6,7 @@ import DataLoadingTesting
 import Foundation
 import Testing
 
-// RD-01, RD-03, RD-04, RD-05 and the list "redirect".
+// RD-01, RD-02, RD-04, RD-05 and the list "redirect"; RD-03 in RedirectOriginTests and RedirectWireTests.
 @Suite struct RedirectTests {
     private static func moved(_ location: String, _ status: Int = 302) -> ScriptedAnswer {
         .respond(status: status, headers: ["Location": location], body: Data("moved".utf8))

@@ -30,6 +30,13 @@ import Testing
     @Test(arguments: [
         ("//g", "https://g"), ("//g/x?y", "https://g/x?y"), ("http://other/x", "http://other/x"),
         ("HTTPS://Other", "HTTPS://Other"), ("mailto:x", "mailto:x"), ("http:g", "http:g"),
+        // RFC 3986 section 5.2.2 removes dot segments here too.
+        ("http://o/a/./b/../c", "http://o/a/c"), ("//o/../../x?y/../z", "https://o/x?y/../z"),
+        ("http://o/..", "http://o/"), ("http://o?a/../b", "http://o?a/../b"),
+        ("http://o", "http://o"),
+        ("http://o/a/.", "http://o/a/"), ("http://o/%2e%2e/x", "http://o/%2e%2e/x"),
+        ("http://o/../x#/../y", "http://o/x"), ("http://", "http://"),
+        ("http:///../x", "http:///x"),
     ])
     func `takes over what names its own host`(reference: String, expected: String) throws {
         let base = try RequestTarget(text: "https://a:8443/b")

@@ -10,7 +10,7 @@ import Testing
 /// Whatever happens in whatever order: one outcome for each load, and nothing left.
 // P1, P7: random scripts of outcomes, cancels, time, authorisers' answers and resets.
 @Suite struct RandomScriptsTests {
-    @Test func `end each load once and leave nothing`() async {
+    @Test func `P1 end each load once and leave nothing`() async {
         for index in 0..<UInt64(propertyCases) {
             let seed = 20_260_101 &+ index
             guard let fault = await RandomScript(seed: seed).run() else { continue }

@@ -9,7 +9,7 @@ import Testing
 /// A request that is not idempotent is never on the wire twice, unless the caller says so.
 // P2; RT-09.
 @Suite struct SentOnceTests {
-    @Test func `whatever a server and its addresses do`() {
+    @Test func `P2 whatever a server and its addresses do`() {
         property { generator in
             let bed = TestBed()
             if Bool.random(using: &generator) {

@@ -55,6 +55,7 @@ import Testing
     private static let forbidden: [Cell] = [
         .certificate(reason: ""), .pin, .framing(reason: ""), .headTooLarge,
         .bodyTooLarge(limit: 1), .decode(reason: ""), .redirectLimit, .redirectRefused(reason: ""),
+        .privateAddress,
         .invalidRequest(.host), .requestBody(reason: ""), .unsupported(reason: ""),
         .chunksNotSupported, .cannotAuthenticate(reason: ""), .notCached, .cancelled, .reset,
         .resetInProgress, .serviceInvalidated, .overloaded, .rateLimited(wait: .zero),

@@ -95,6 +95,27 @@ import Testing
         #expect(bed.error == nil)
     }
 
+    // LC-05: the slot of a load that is cancelled must send none that is to be cancelled too.
+    @Test func `sends nothing more while it cancels, though slots become free`() async {
+        for end in [
+            { (service: DataLoaderService, _) in service.cancelAllLoads() },
+            { service, _ in service.invalidateAndCancel() },
+            { _, loader in loader.cancelAllLoads() },
+        ] as [(DataLoaderService, DataLoader) -> Void] {
+            let transport = PromptTransport()
+            var configuration = DataLoaderService.Configuration()
+            configuration.transport = transport
+            configuration.limits.perOrigin = 1
+            let service = DataLoaderService(configuration: configuration, clock: ManualClock())
+            let delegate = RecordingDelegate()
+            let loader = service.makeFactory().makeDataLoader(delegate: delegate)
+            for path in ["/a", "/b", "/c"] { loader.perform(.make(path)) }
+            end(service, loader)
+            _ = await delegate.outcomes(3)
+            #expect(transport.starts.withLock { $0 } == 1)
+        }
+    }
+
     @Test func `lives as long as its loads, and no longer`() async {
         weak var service: DataLoaderService?
         weak var factory: DataLoaderFactory?
@@ -165,5 +186,35 @@ import Testing
                 try DataLoaderService.bootstrap(DataLoaderService.Configuration())
             }
         }
+    }
+}
+
+/// A transport whose attempts end inside the call that cancels them.
+private final class PromptTransport: Transport {
+    let starts = Locked(0)
+
+    func start(_ attempt: TransportRequest, sink: any TransportSink) -> any TransportTask {
+        starts.withLock { $0 += 1 }
+        return Attempt(sink)
+    }
+
+    func reset() async {}
+
+    func shutDown() async {}
+
+    private final class Attempt: TransportTask {
+        private let sink: Locked<(any TransportSink)?>
+
+        init(_ sink: any TransportSink) {
+            self.sink = Locked(sink)
+        }
+
+        func cancel() {
+            sink.withLock { $0.take() }?.didFail(TransportFailure(.cancelled, sent: .written))
+        }
+
+        func pause() {}
+
+        func resume() {}
     }
 }

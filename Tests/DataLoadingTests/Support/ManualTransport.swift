@@ -10,17 +10,35 @@ import Foundation
 final class ManualTransport: Transport {
     /// One attempt.
     final class Attempt: TransportTask {
+        /// What was to be sent.
+        let request: TransportRequest
+        /// Whether `end` was called.
+        let isEnded = Locked(false)
         private let held: Locked<(any TransportSink)?>
         let isPaused = Locked(false)
         /// Called before a pause takes hold.
         let beforePause = Locked<(@Sendable () -> Void)?>(nil)
 
-        init(sink: any TransportSink) {
+        init(_ request: TransportRequest, sink: any TransportSink) {
+            self.request = request
             held = Locked(sink)
         }
 
         /// Whom the test tells what happens.
         var sink: any TransportSink { held.withLock { $0 } ?? Nobody() }
+
+        /// Ends with an empty response, once.
+        func end(_ status: Int, location: String) {
+            let isFirst = isEnded.withLock { isEnded in
+                defer { isEnded = true }
+                return !isEnded
+            }
+            guard isFirst else { return }
+            let status = HTTPStatus(rawValue: status)
+            sink.didReceive(
+                DataLoading.ResponseHead(status: status, headers: ["Location": location]))
+            sink.didEnd(TransportEnd())
+        }
 
         /// Keeps nothing of the load any more.
         func letGo() {
@@ -46,7 +64,7 @@ final class ManualTransport: Transport {
     }
 
     func start(_ attempt: TransportRequest, sink: any TransportSink) -> any TransportTask {
-        let started = Attempt(sink: sink)
+        let started = Attempt(attempt, sink: sink)
         attempts.record(started)
         return started
     }

@@ -9,13 +9,18 @@
         /// The number of open descriptors.
         static var descriptors: Int { count("/proc/self/fd") }
         /// The number of transports' threads, which bear the library's name.
-        static var loopThreads: Int {
+        static var loopThreads: Int { threads(named: ["DataLoading"]) }
+
+        /// The number of all threads that the library starts itself.
+        static var libraryThreads: Int { threads(named: ["DataLoading", "names"]) }
+
+        private static func threads(named names: Set<String>) -> Int {
             let tasks =
                 (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/task")) ?? []
             return tasks.count { task in
                 let name = try? String(
                     contentsOfFile: "/proc/self/task/\(task)/comm", encoding: .utf8)
-                return name == "DataLoading\n"
+                return name.map { names.contains(String($0.dropLast())) } ?? false
             }
         }
 
@@ -23,6 +28,20 @@
         static var residentBytes: Int {
             let fields = (try? String(contentsOfFile: "/proc/self/statm", encoding: .utf8)) ?? ""
             return (Int(fields.split(separator: " ").dropFirst().first ?? "") ?? 0) * 4_096
+        }
+
+        /// The most that the resident memory was, in bytes, since `resetPeak`.
+        static var peakResidentBytes: Int {
+            let status = (try? String(contentsOfFile: "/proc/self/status", encoding: .utf8)) ?? ""
+            let line = status.split(separator: "\n").first { $0.hasPrefix("VmHWM:") }
+            return (line?.split(separator: " ").dropFirst().first.flatMap { Int($0) } ?? 0) * 1_024
+        }
+
+        /// Starts to look for the peak anew.
+        static func resetPeak() {
+            guard let file = fopen("/proc/self/clear_refs", "w") else { return }
+            fputs("5", file)
+            fclose(file)
         }
 
         /// Whether a sanitizer is in the process, whose shadow makes memory figures meaningless.

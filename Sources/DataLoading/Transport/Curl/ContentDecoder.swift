@@ -27,7 +27,7 @@
         static func make(contentEncoding: String) throws(DataLoaderError) -> ContentDecoder? {
             var stages: [InflateStage] = []
             for part in contentEncoding.split(separator: ",", maxSplits: codingLimit + 1) {
-                let coding = part.filter { $0 != " " && $0 != "\t" }
+                let coding = trimmed(part)
                 if coding.isEmpty || coding.equalsIgnoringASCIICase("identity") { continue }
                 guard stages.count < codingLimit else { throw .decode(reason: "too many codings") }
                 if coding.equalsIgnoringASCIICase("gzip")
@@ -42,6 +42,14 @@
             }
             // Codings stand in the order in which they were applied.
             return stages.isEmpty ? nil : ContentDecoder(stages: stages.reversed())
+        }
+
+        /// Without the white space around it; inside a name there is none.
+        private static func trimmed(_ part: Substring) -> String {
+            let isSpace = { (byte: UInt8) in byte == UInt8(ascii: " ") || byte == 0x09 }
+            let bytes = part.utf8.drop(while: isSpace)
+            let end = bytes.lastIndex { !isSpace($0) }.map { bytes.index(after: $0) }
+            return String(Substring(bytes[..<(end ?? bytes.startIndex)]))
         }
 
         private init(stages: [InflateStage]) {

@@ -33,9 +33,9 @@
             CurlTransfer.from(context)?.rewindBody(to: offset, origin: origin) == true ? 0 : 1
         }
 
-        static let send: ccurl_send_callback = { context, _, _, _, _ in
+        static let send: ccurl_send_callback = { context, peer, _, _, _ in
             // CURL_PREREQFUNC_OK or CURL_PREREQFUNC_ABORT
-            CurlTransfer.from(context)?.willSend() == true ? 0 : 1
+            CurlTransfer.from(context)?.willSend(to: peer) == true ? 0 : 1
         }
 
         static let open: ccurl_open_callback = { context, _, address in

@@ -16,10 +16,11 @@
         func apply(addresses: String?) throws(DataLoaderError) {
             guard let task, let origin else { return }
             let upload = uploadKind
-            // Below 7.80 a second send cannot be refused, so there must be no stale connection.
+            // Below 7.80 neither a second send nor a connection's peer can be refused, so that there
+            // must be no connection from before.
+            let mustSeeSends = !task.request.maySendTwice || task.request.refusesPrivateAddresses
             let isFresh =
-                task.request.needsFreshConnection
-                || (!task.request.maySendTwice && !loop.library.seesSends)
+                task.request.needsFreshConnection || (mustSeeSends && !loop.library.seesSends)
             if let shape,
                 shape.suits(
                     task, origin: origin, isFresh: isFresh, upload: upload)

@@ -79,7 +79,7 @@
 
         /// Takes an attempt on.
         func begin(_ task: CurlTask) throws(RequestFault) {
-            let text = task.request.url.absoluteString
+            let text = task.request.text
             if text != urlText { try read(text) }
             if dialled?.text != task.request.address {
                 dialled = try task.request.address.map { address throws(RequestFault) in

@@ -25,18 +25,20 @@ final class Acceptor: Sendable {
     private let recorder: Recorder
     private let configuration: LoopbackServer.Configuration
     private let script: Locked<LoopbackScript>
+    private let cipher: LoopbackServer.Cipher?
     private let wakeUp: WakePipe
     private let threads = Locked(Threads())
 
     /// Takes over a bound socket, which is closed in the end or on failure, and starts to accept.
     init(
         listener: Int32, recorder: Recorder, configuration: LoopbackServer.Configuration,
-        script: Locked<LoopbackScript>
+        script: Locked<LoopbackScript>, cipher: LoopbackServer.Cipher?
     ) throws {
         self.listener = listener
         self.recorder = recorder
         self.configuration = configuration
         self.script = script
+        self.cipher = cipher
         do {
             wakeUp = try WakePipe()
             try ListeningSocket.start(listener, backlog: configuration.backlog)
@@ -95,7 +97,8 @@ final class Acceptor: Sendable {
     private func serve(_ descriptor: Int32, number: Int) {
         ListeningSocket.sendWithoutDelay(descriptor)
         let log = ConnectionLog(number: number, recorder: recorder)
-        let stream = SocketStream(descriptor: descriptor, stop: wakeUp, log: log)
+        let socket = SocketStream(descriptor: descriptor, stop: wakeUp, log: log)
+        let stream = cipher?(socket) ?? socket
         let worker = ConnectionWorker(
             stream: stream, log: log, recorder: recorder,
             bodyLimit: configuration.recordedBodyLimit)

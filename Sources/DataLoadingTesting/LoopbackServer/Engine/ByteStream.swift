@@ -1,12 +1,12 @@
 // Copyright the DataLoading authors
 // SPDX-License-Identifier: Apache-2.0
 
-import DataLoading
+package import DataLoading
 
 /// The bytes of one accepted connection: the seam where a cipher can stand between both sides.
 ///
 /// All calls come from the connection's thread. They block until done or interrupted.
-protocol ByteStream: AnyObject {
+package protocol ByteStream: AnyObject {
     /// Reads at least one byte; 0 means that the client will send no more.
     func read(into bytes: UnsafeMutableRawBufferPointer) throws -> Int
     /// Sends all bytes.
@@ -33,7 +33,7 @@ extension ByteStream {
 }
 
 /// Why a script stopped before its end.
-enum Interruption: Error {
+package enum Interruption: Error {
     /// The client ended the connection.
     case clientGone
     /// The server is stopping.

@@ -32,7 +32,15 @@ struct ConnectionWorker {
         case .steps(let steps): try StepRunner(stream).run(steps)
         case .serve(let handler): try serve(handler)
         case .choose(let choose): try perform(choose(log.number))
+        case .converse(let body): try converse(body)
         }
+    }
+
+    private func converse(
+        _ body: (any ByteStream) throws -> Void
+    ) throws -> StepRunner.Outcome {
+        try body(stream)
+        return .close
     }
 
     private func serve(_ handler: LoopbackHandler) throws -> StepRunner.Outcome {

@@ -103,6 +103,9 @@
             @Test func `refuses a coding that nobody asked for`() async throws {
                 #expect(try await load("x", coding: "br").error?.isDecode == true)
                 #expect(try await load("x", coding: "identity").text == "x")
+                // White space is no part of a list's names, and makes none of two.
+                #expect(try await load("x", coding: " identity\t, ").text == "x")
+                #expect(try await load("x", coding: "iden tity").error?.isDecode == true)
             }
 
             @Test func `takes no body at all for a whole one`() async throws {

@@ -6,7 +6,7 @@ import DataLoadingTesting
 import Testing
 
 // P8: every script of six kinds of server over four addresses, against a model.
-@Suite struct HostResolverModelTests {
+@Suite struct P8AddressModelTests {
     /// How a server at an address behaves throughout a script.
     private enum Behaviour: CaseIterable {
         case works, refuses, blackHole, unavailable, stalls, flaps
@@ -57,7 +57,8 @@ import Testing
     private static let host = "a.test"
     private static let names = ["10.0.0.1", "10.0.0.2", "10.0.0.3", host]
 
-    @Test func `finds every address that works, and uses none that is out while another is not`() {
+    @Test func `P8 finds every address that works, and uses none that is out while another is not`()
+    {
         var script = 0
         property(cases: 1_296) { generator in
             var code = script

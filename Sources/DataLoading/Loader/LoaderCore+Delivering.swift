@@ -4,38 +4,8 @@
 import Dispatch
 import Foundation
 
-/// Hands whole loads to a loader's delegate.
-final class DelegateRecipient: Recipient {
-    private let core: LoaderCore
-
-    init(_ core: LoaderCore) {
-        self.core = core
-    }
-
-    var queue: DispatchQueue { core.queue }
-
-    func askForChunkSupport(
-        _ exchange: Exchange, _ answer: @escaping @Sendable (Bool) -> Void
-    ) {
-        core.askForChunkSupport(exchange, answer)
-    }
-
-    func askForBodyStream(
-        _ exchange: Exchange, _ answer: @escaping @Sendable (OneShotStream?) -> Void
-    ) {
-        core.askForBodyStream(exchange, answer)
-    }
-
-    func isWaitingForConnectivity(_ exchange: Exchange) {
-        core.isWaitingForConnectivity(exchange)
-    }
-
-    func outcomeIsReady(_ exchange: Exchange) {
-        core.queue.async { [core] in core.handOver(exchange) }
-    }
-}
-
-extension LoaderCore {
+/// Whole loads, and whatever any load asks, go to the loader's delegate.
+extension LoaderCore: Recipient {
     func askForChunkSupport(
         _ exchange: Exchange, _ answer: @escaping @Sendable (Bool) -> Void
     ) {
@@ -63,6 +33,10 @@ extension LoaderCore {
             guard let (loader, delegate) = listener(of: exchange) else { return }
             delegate.dataLoader(loader, requestIsWaitingForConnectivity: exchange.request)
         }
+    }
+
+    func outcomeIsReady(_ exchange: Exchange) {
+        deliveries.add(exchange)
     }
 
     /// Whom to ask about a load; nobody once it is decided, for its last call may have been made.

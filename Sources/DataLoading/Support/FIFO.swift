@@ -1,0 +1,32 @@
+// Copyright the DataLoading authors
+// SPDX-License-Identifier: Apache-2.0
+
+/// First in, first out, in one array: taking an element moves no other.
+struct FIFO<Element: Sendable>: Sendable {
+    private var elements: [Element?] = []
+    private var next = 0
+
+    /// How many places an emptied queue keeps, so that a burst does not stay in memory.
+    private static var mostKept: Int { 64 }
+
+    var isEmpty: Bool { next == elements.count }
+
+    mutating func append(_ element: Element) {
+        elements.append(element)
+    }
+
+    mutating func popFirst() -> Element? {
+        guard next < elements.count else { return nil }
+        // Taken out, so that the array keeps nothing alive that was delivered.
+        let element = elements[next].take()
+        next += 1
+        if next == elements.count {
+            elements.removeAll(keepingCapacity: elements.capacity <= Self.mostKept)
+            next = 0
+        } else if next > Self.mostKept, next * 2 > elements.count {
+            elements.removeFirst(next)
+            next = 0
+        }
+        return element
+    }
+}

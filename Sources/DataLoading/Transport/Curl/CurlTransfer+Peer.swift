@@ -1,0 +1,64 @@
+// Copyright the DataLoading authors
+// SPDX-License-Identifier: Apache-2.0
+
+#if canImport(Glibc) || canImport(Musl)
+
+    import CCurl
+
+    #if canImport(Glibc)
+        import Glibc
+    #else
+        import Musl
+    #endif
+
+    extension CurlTransfer {
+        /// Whether the attempt may dial an address; otherwise notes why not.
+        func mayDial(_ address: UnsafeMutablePointer<ccurl_sockaddr>) -> Bool {
+            guard task?.request.refusesPrivateAddresses == true else { return true }
+            let bytes = Self.addressBytes(address)
+            return allows(bytes)
+        }
+
+        /// Whether the attempt may use a connection, which an attempt without that rule may have
+        /// made; otherwise notes why not.
+        func maySend(to peer: UnsafePointer<CChar>?) -> Bool {
+            guard task?.request.refusesPrivateAddresses == true else { return true }
+            return allows(peer.map(Self.addressBytes) ?? [])
+        }
+
+        private func allows(_ address: [UInt8]) -> Bool {
+            guard SpecialAddress.contains(address) else { return true }
+            attempt.stop = .privateAddress
+            return false
+        }
+
+        /// The address that follows a `curl_sockaddr`; none for families that are not the internet's.
+        private static func addressBytes(
+            _ address: UnsafeMutablePointer<ccurl_sockaddr>
+        ) -> [UInt8] {
+            let start = UnsafeRawPointer(address) + MemoryLayout<ccurl_sockaddr>.size
+            let length = Int(address.pointee.addrlen)
+            switch address.pointee.family {
+            case AF_INET where length >= MemoryLayout<sockaddr_in>.size:
+                let socket = start.loadUnaligned(as: sockaddr_in.self)
+                return withUnsafeBytes(of: socket.sin_addr) { Array($0) }
+            case AF_INET6 where length >= MemoryLayout<sockaddr_in6>.size:
+                let socket = start.loadUnaligned(as: sockaddr_in6.self)
+                return withUnsafeBytes(of: socket.sin6_addr) { Array($0) }
+            default: return []
+            }
+        }
+
+        /// A numeric address, a scope of IPv6 left out; none when it is no such thing.
+        static func addressBytes(_ text: UnsafePointer<CChar>) -> [UInt8] {
+            var version4 = in_addr()
+            if inet_pton(AF_INET, text, &version4) == 1 {
+                return withUnsafeBytes(of: version4) { Array($0) }
+            }
+            var version6 = in6_addr()
+            let unscoped = String(cString: text).prefix { $0 != "%" }
+            guard inet_pton(AF_INET6, String(unscoped), &version6) == 1 else { return [] }
+            return withUnsafeBytes(of: version6) { Array($0) }
+        }
+    }
+#endif

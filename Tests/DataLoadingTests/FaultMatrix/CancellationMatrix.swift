@@ -1,0 +1,57 @@
+// Copyright the DataLoading authors
+// SPDX-License-Identifier: Apache-2.0
+
+#if canImport(Glibc) || canImport(Musl)
+    import DataLoading
+    import DataLoadingTesting
+    import Foundation
+    import Testing
+
+    extension SocketTests {
+        /// Row 46 of the matrix: a load that is cancelled at each of twelve points, by each of three.
+        @Suite struct CancellationMatrix {
+            // LC-01, LC-05, SP-01, SP-07
+            @Test(.timeLimit(.minutes(1)), arguments: CancelCase.all)
+            func `ends as cancelled, once, and its socket is gone within 100 ms`(
+                test: CancelCase
+            ) async throws {
+                var fastest = Duration.seconds(1_000)
+                // A busy machine may be late; the promise is about what the library adds.
+                for _ in 0..<5 where fastest >= .milliseconds(100) {
+                    let scene = try await CancelScene(test)
+                    let begun = ContinuousClock.now
+                    scene.end()
+                    let entry = await scene.ending()
+                    if test.point.hasConnection {
+                        _ = await scene.server.waitForClosedConnections(1)
+                    }
+                    fastest = min(fastest, ContinuousClock.now - begun)
+                    #expect(entry?.response.error == .cancelled)
+                    await scene.close()
+                    check(scene, test)
+                }
+                #expect(fastest < .milliseconds(100))
+            }
+
+            private func check(_ scene: CancelScene, _ test: CancelCase) {
+                let terminals = scene.delegate.events.filter(\.isTerminal)
+                // A loader that is gone calls nobody.
+                #expect(terminals.count == (test.ender == .loaderDeinit ? 0 : 1))
+                for terminal in terminals {
+                    guard case .cancelled = terminal else {
+                        Issue.record("it ended with \(terminal)")
+                        continue
+                    }
+                }
+                if let last = scene.delegate.events.last, !terminals.isEmpty {
+                    #expect(last.isTerminal)
+                }
+                #expect(scene.requests == test.point.requests)
+                let ended = scene.observer.entries.filter {
+                    $0.response.request.url.path == "/load"
+                }
+                #expect(ended.count == 1)
+            }
+        }
+    }
+#endif

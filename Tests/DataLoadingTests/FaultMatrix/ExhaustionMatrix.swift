@@ -1,0 +1,78 @@
+// Copyright the DataLoading authors
+// SPDX-License-Identifier: Apache-2.0
+
+#if canImport(Glibc)
+    @testable import DataLoading
+    import DataLoadingTesting
+    import Foundation
+    import Testing
+
+    extension SocketTests {
+        /// Row 41 of the matrix: a process without descriptors, which is no fault of any address.
+        @Suite struct ExhaustionMatrix {
+            // OM-16: tried again, for any method; over as soon as there are descriptors.
+            @Test func `ends as out of resources, ejects no address, and recovers`() async {
+                await #expect(processExitsWith: .success) {
+                    let cells = FaultAxes.plainFirst.cells
+                    try #require(cells.count == 4)
+                    for cell in cells { try await Self.play(cell) }
+                }
+            }
+
+            private static func play(_ cell: FaultCell) async throws {
+                let server = try LoopbackServer { _ in
+                    .ok("fine", headers: ["Connection": "close"])
+                }
+                let address = "127.0.0.1:\(server.port)"
+                var configuration = DataLoaderService.Configuration()
+                configuration.transport = CurlTransport(lookup: { _ in .unknown })
+                configuration.retry.timer = ExponentialTimer(
+                    initialTime: .milliseconds(1), maxTime: .milliseconds(1), jitter: .none)
+                let service = DataLoaderService(configuration: configuration)
+                service.resolver.setAddresses([address], forHost: FaultScene.host)
+                let delegate = RecordingDelegate(supportsChunks: true)
+                let loader = service.makeFactory().makeDataLoader(delegate: delegate)
+                var request = DataLoaderRequest(
+                    url: testURL("http://\(FaultScene.host):\(server.port)/"))
+                request.method = HTTPMethod(rawValue: cell.method.rawValue)
+                request.chunks = !cell.isWhole
+                request.maximumRetryCount = 1
+                if cell.isPost { request.body = .data(Data("a body".utf8)) }
+
+                loader.perform(request)
+                let before = await delegate.outcomes(1)[0]
+                try #require(before.response?.error == nil)
+                _ = await server.waitForClosedConnections(1)
+
+                let taken = takeDescriptors()
+                try #require(!taken.isEmpty)
+                loader.perform(request)
+                let without = await delegate.outcomes(2)[1]
+                for descriptor in taken { close(descriptor) }
+                try #require(without.response?.error?.isResources == true)
+                try #require(without.response?.metrics.attempts == 2)
+                try #require(server.requestCount == 1)
+                try #require(service.resolver.address(forHost: FaultScene.host) == address)
+
+                loader.perform(request)
+                let after = await delegate.outcomes(3)[2]
+                try #require(after.response?.error == nil)
+                try #require(delegate.events.filter(\.isTerminal).count == 3)
+                await service.shutDown(gracePeriod: .zero)
+                server.stop()
+            }
+
+            /// Leaves room for two more, and takes that.
+            private static func takeDescriptors() -> [Int32] {
+                var limit = rlimit()
+                getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+                let highest = dup(0)
+                var taken = [highest]
+                limit.rlim_cur = min(limit.rlim_cur, rlim_t(max(0, highest)) + 3)
+                setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+                while case let copy = dup(0), copy >= 0 { taken.append(copy) }
+                return taken.filter { $0 >= 0 }
+            }
+        }
+    }
+#endif

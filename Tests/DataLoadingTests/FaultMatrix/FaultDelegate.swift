@@ -1,0 +1,92 @@
+// Copyright the DataLoading authors
+// SPDX-License-Identifier: Apache-2.0
+
+#if canImport(Glibc) || canImport(Musl)
+    import DataLoading
+    import DataLoadingTesting
+    import Foundation
+
+    /// Hears a load of the matrix, and checks its chunks against what was meant without keeping them.
+    final class FaultDelegate: DataLoaderDelegate {
+        struct Heard: Sendable {
+            var initialResponses = 0
+            var bytes: Int64 = 0
+            var isPrefix = true
+            var terminals: [Outcome] = []
+            /// Calls that came after the last one.
+            var lateCalls = 0
+        }
+
+        struct Outcome: Sendable {
+            /// nil for a cancelled load.
+            let response: DataLoaderResponse?
+            let isSuccess: Bool
+            let at: ContinuousClock.Instant
+        }
+
+        private let meant: MeantBody
+        private let tracer: FaultTracer
+        private let state = Locked(Heard())
+        private let ended = EventRecorder<Bool>()
+
+        init(meant: MeantBody, tracer: FaultTracer) {
+            self.meant = meant
+            self.tracer = tracer
+        }
+
+        var heard: Heard { state.withLock { $0 } }
+
+        /// Returns once the load has ended; false when it has not by then.
+        func end(within limit: Duration) async -> Bool {
+            let nanoseconds = Int(limit / .nanoseconds(1))
+            DispatchQueue.global().asyncAfter(deadline: .now() + .nanoseconds(nanoseconds)) {
+                [weak self] in self?.ended.record(false)
+            }
+            return await ended.first(1)[0]
+        }
+
+        private func end(_ response: DataLoaderResponse?, isSuccess: Bool) {
+            state.withLock {
+                if !$0.terminals.isEmpty { $0.lateCalls += 1 }
+                $0.terminals.append(
+                    Outcome(response: response, isSuccess: isSuccess, at: .now))
+            }
+            ended.record(true)
+        }
+
+        private func note(_ change: (inout Heard) -> Void) {
+            state.withLock {
+                if !$0.terminals.isEmpty { $0.lateCalls += 1 }
+                change(&$0)
+            }
+        }
+
+        func dataLoader(
+            _ dataLoader: DataLoader, didReceiveSuccessfulResponse response: DataLoaderResponse
+        ) { end(response, isSuccess: true) }
+
+        func dataLoader(
+            _ dataLoader: DataLoader, didReceiveErrorResponse response: DataLoaderResponse
+        ) { end(response, isSuccess: false) }
+
+        func dataLoader(_ dataLoader: DataLoader, didCancelRequest request: DataLoaderRequest) {
+            end(nil, isSuccess: false)
+        }
+
+        func dataLoaderShouldSupportChunks(_ dataLoader: DataLoader) -> Bool { true }
+
+        func dataLoader(
+            _ dataLoader: DataLoader, didReceiveInitialResponse response: DataLoaderResponse
+        ) { note { $0.initialResponses += 1 } }
+
+        func dataLoader(
+            _ dataLoader: DataLoader, didReceiveDataChunk data: Data,
+            forResponse response: DataLoaderResponse
+        ) {
+            note {
+                if !meant.has(data, at: $0.bytes) { $0.isPrefix = false }
+                $0.bytes += Int64(data.count)
+            }
+        }
+    }
+#endif

@@ -1,0 +1,112 @@
+// Copyright the DataLoading authors
+// SPDX-License-Identifier: Apache-2.0
+
+#if canImport(Glibc) || canImport(Musl)
+    import DataLoading
+    import DataLoadingTesting
+    import Foundation
+
+    /// The invariants I1 to I5 and I8, which are one cell's.
+    ///
+    /// I6 and I7 are the process's, see `FaultBaseline`.
+    struct FaultInvariants {
+        /// By how much an end may come after its deadline.
+        static let grace = Duration.milliseconds(250)
+
+        let scene: FaultScene
+        let expectation: FaultExpectation
+        let seen: FaultObservation
+
+        var violations: [FaultViolation] {
+            [ending, time, kind, attempts, requests, wire, bytes, secrecy, check].compactMap { $0 }
+        }
+
+        /// I1: exactly one last call, and none after it.
+        private var ending: FaultViolation? {
+            let heard = seen.heard
+            guard heard.terminals.count != 1 || heard.lateCalls > 0 else { return nil }
+            return FaultViolation(
+                invariant: 1, expected: "one end",
+                seen: "\(heard.terminals.count) ends, \(heard.lateCalls) calls after the first")
+        }
+
+        /// I2: the end comes before the deadline, or soon after it.
+        private var time: FaultViolation? {
+            let limit = min(scene.deadline + Self.grace, expectation.within ?? scene.deadline * 2)
+            guard seen.time > limit else { return nil }
+            return FaultViolation(invariant: 2, expected: "within \(limit)", seen: "\(seen.time)")
+        }
+
+        /// I3: the error is the table's.
+        private var kind: FaultViolation? {
+            guard !expectation.kinds.contains(seen.kind) else { return nil }
+            let error = seen.outcome?.response?.error.map { " (\($0))" } ?? ""
+            return FaultViolation(
+                invariant: 3, expected: expectation.kinds.sorted().joined(separator: " or "),
+                seen: seen.kind + error)
+        }
+
+        /// I4: as many attempts as the table says.
+        private var attempts: FaultViolation? {
+            guard !expectation.attempts.contains(seen.attempts) else { return nil }
+            return FaultViolation(
+                invariant: 4, expected: "\(expectation.attempts) attempts",
+                seen: "\(seen.attempts)")
+        }
+
+        /// I4: as many requests.
+        private var requests: FaultViolation? {
+            guard !expectation.requests.contains(seen.requestCount) else { return nil }
+            return FaultViolation(
+                invariant: 4, expected: "\(expectation.requests) requests",
+                seen: "\(seen.requestCount)")
+        }
+
+        /// I4: each of them whole, the first on the connection that the cell is about.
+        private var wire: FaultViolation? {
+            for request in seen.requests
+            where request.isComplete && request.method == .post && request.body != scene.body {
+                return FaultViolation(
+                    invariant: 4, expected: "a body of \(scene.body.count) bytes",
+                    seen: "\(request.bodyLength) bytes")
+            }
+            if seen.cell.isReused, !scene.mayReconnect, let first = seen.requests.first,
+                first.connection != seen.warmConnection
+            {
+                return FaultViolation(
+                    invariant: 4, expected: "a reused connection", seen: "another one")
+            }
+            return nil
+        }
+
+        /// I5: what was delivered begins what was meant, and a success is all of it.
+        private var bytes: FaultViolation? {
+            var count = seen.heard.bytes
+            var isPrefix = seen.heard.isPrefix
+            if seen.cell.isWhole, let body = seen.outcome?.response?.body {
+                isPrefix = isPrefix && scene.meant.has(body, at: 0)
+                count += Int64(body.count)
+            }
+            let isComplete = seen.outcome?.isSuccess != true || count == scene.meant.count
+            guard !isPrefix || !isComplete else { return nil }
+            return FaultViolation(
+                invariant: 5, expected: "a prefix of \(scene.meant.count) bytes, all in a success",
+                seen: "\(count) bytes, \(isPrefix ? "incomplete" : "others")")
+        }
+
+        /// I8: no secret in any text.
+        private var secrecy: FaultViolation? {
+            guard let text = seen.texts.first(where: { $0.contains(FaultSecret.word) }) else {
+                return nil
+            }
+            return FaultViolation(invariant: 8, expected: "no secret", seen: text)
+        }
+
+        /// What a fault wants besides; it belongs to I4, what goes over the wire.
+        private var check: FaultViolation? {
+            scene.check(seen).map {
+                FaultViolation(invariant: 4, expected: "no complaint", seen: $0)
+            }
+        }
+    }
+#endif

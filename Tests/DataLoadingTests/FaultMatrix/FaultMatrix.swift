@@ -1,0 +1,32 @@
+// Copyright the DataLoading authors
+// SPDX-License-Identifier: Apache-2.0
+
+#if canImport(Glibc) || canImport(Musl)
+    import Foundation
+    import Testing
+
+    extension SocketTests {
+        /// Every fault of a peer, in every way to meet it, against eight invariants.
+        ///
+        /// I1 one last call · I2 in time · I3 the right error · I4 as many attempts and requests as
+        /// may be · I5 nothing delivered that was not meant, success only if whole · I6 nothing left
+        /// behind · I7 little memory · I8 no secret in any text. I1 to I5 and I8 hold for each cell,
+        /// I6 and I7 for the cells of a fault together, which run side by side.
+        @Suite struct FaultMatrix {
+            @Test(.timeLimit(.minutes(3)))
+            func `every fault ends as the table says, whatever the load`() async {
+                // In a process of its own, whose descriptors, threads and memory are the matrix's.
+                let result = await #expect(
+                    processExitsWith: .success, observing: [\.standardOutputContent]
+                ) {
+                    let report = await FaultTable.run(FaultTable.all).text + "\n"
+                    try FileHandle.standardOutput.write(contentsOf: Data(report.utf8))
+                }
+                let report = String(decoding: result?.standardOutputContent ?? [], as: UTF8.self)
+                print(report)
+                let totals = report.split(separator: "\n").last { $0.hasPrefix("fault matrix: ") }
+                #expect(totals?.hasSuffix(" cells, 0 violations") == true)
+            }
+        }
+    }
+#endif

@@ -1,0 +1,45 @@
+// Copyright the DataLoading authors
+// SPDX-License-Identifier: Apache-2.0
+
+#if canImport(Glibc) || canImport(Musl)
+    import Foundation
+
+    /// What came of every fault, as a table.
+    struct FaultSummary: Sendable {
+        struct Row: Sendable {
+            let fault: Fault
+            let cells: Int
+            /// The outcomes that there were.
+            var outcomes: Set<String> = []
+            let seconds: Double
+            let megabytes: Double
+            var violations: [(cell: String, violation: FaultViolation)]
+        }
+
+        var rows: [Row] = []
+        /// How many cells of https were left out because there is no OpenSSL.
+        var skipped = 0
+
+        var cells: Int { rows.reduce(0) { $0 + $1.cells } }
+        var violations: Int { rows.reduce(0) { $0 + $1.violations.count } }
+
+        /// One line a fault, one a violation, and the line with the totals.
+        var text: String {
+            var lines = ["  #  cells  viol.   time     peak  fault"]
+            for row in rows {
+                lines.append(
+                    String(
+                        format: "%3d  %5d  %5d  %4.2f s  %4.1f MB  ", row.fault.number, row.cells,
+                        row.violations.count, row.seconds, row.megabytes) + row.fault.title)
+                for (cell, violation) in row.violations {
+                    lines.append(
+                        "     violation of I\(violation.invariant) in [\(cell)]: expected "
+                            + "\(violation.expected); seen \(violation.seen)")
+                }
+            }
+            if skipped > 0 { lines.append("\(skipped) cells of https skipped: no libssl") }
+            lines.append("fault matrix: \(cells) cells, \(violations) violations")
+            return lines.joined(separator: "\n")
+        }
+    }
+#endif

@@ -1,0 +1,71 @@
+// Copyright the DataLoading authors
+// SPDX-License-Identifier: Apache-2.0
+
+@testable import DataLoading
+import DataLoadingTesting
+import Foundation
+import Testing
+
+/// Every order in which the world can meet three loads, on the real state machine.
+// FAULTS section 3.2, "Schedule exploration"; P1, LC-01.
+@Suite struct ScheduleTests {
+    /// Which things happen to the loads 0, 1 and 2; one of all of them, all orders are played.
+    private static let configurations: [[[ScheduleEvent.Kind]]] = {
+        let pairs: [[ScheduleEvent.Kind]] = [
+            [.grant, .finish], [.grant, .cancel], [.grant, .timeOut], [.finish, .cancel],
+            [.cancel, .timeOut], [.finish, .timeOut], [.grant, .retry], [.grant, .redirect],
+        ]
+        // Each pair meets each other once, beside a load that finishes.
+        return pairs.indices.flatMap { first in
+            pairs.indices[first...].map { second in
+                [pairs[first], pairs[second], [.grant, .finish]]
+            }
+        }
+    }()
+
+    private static let common: [ScheduleEvent] = [
+        ScheduleEvent(.deliver), ScheduleEvent(.reset), ScheduleEvent(.cancelAll),
+    ]
+
+    private struct Plan {
+        let isAuthorised: Bool
+        let events: [ScheduleEvent]
+    }
+
+    /// Each configuration with an authoriser and without, and with each event that concerns all.
+    private static let plans: [Plan] = [true, false].flatMap { isAuthorised in
+        common.flatMap { shared in
+            configurations.map { kinds in
+                let own = kinds.enumerated().flatMap { load, kinds in
+                    kinds.map { ScheduleEvent($0, load: load) }
+                }
+                return Plan(isAuthorised: isAuthorised, events: own + [shared])
+            }
+        }
+    }
+
+    /// The orders of seven events, for 216 configurations: 1,088,640 schedules.
+    private static let orders = 5_040
+
+    /// 12,000, or as many as `SCHEDULES` in the environment says, spread over all of them.
+    private static let wanted =
+        ProcessInfo.processInfo.environment["SCHEDULES"].flatMap { Int($0) } ?? 12_000
+
+    @Test func `leave one outcome for each load and nothing else, whatever the order`() async {
+        let total = Self.plans.count * Self.orders
+        #expect(total >= 1_000_000)
+        let count = min(max(1, Self.wanted), total)
+        for index in 0..<count {
+            // Prime to the total, so that the first few are spread, and all of them are all.
+            let number = index * 479_001_599 % total
+            let plan = Self.plans[number / Self.orders]
+            let order = ScheduleEvent.order(number % Self.orders, of: plan.events)
+            let isReset = plan.events.contains { $0.kind == .reset }
+            let world = ScheduleWorld(isAuthorised: plan.isAuthorised, isReset: isReset)
+            guard let fault = await world.play(order) else { continue }
+            let text = order.map { "\($0)" }.joined(separator: ", ")
+            Issue.record("schedule \(number), \(plan.isAuthorised), \(text): \(fault)")
+            return
+        }
+    }
+}
