@@ -21,6 +21,8 @@ extension DataLoaderRequest: Closed {}
 extension HTTPHeaders: Closed {}
 extension HTTPHeaders.Field: Closed {}
 extension RequestBody: Closed {}
+extension MultipartForm: Closed {}
+extension ResponseSink: Closed {}
 extension RequestFault: Closed {}
 extension Redirect: Closed {}
 extension DataLoaderResponse: Closed {}

@@ -18,12 +18,13 @@
         /// libcurl 7.88 sends a request again, a POST too, when a connection that it used before
         /// ends without a byte of response; the server may have acted on the first.
         func willSend(to peer: UnsafePointer<CChar>?) -> Bool {
-            guard let task, !task.isCancelled, maySend(to: peer) else { return false }
+            guard let task, !task.isCancelled else { return false }
             // libcurl sends a request again that was answered with 417: that is the caller's to do.
             guard !attempt.response.isComplete else {
                 attempt.isAnswered = true
                 return false
             }
+            guard maySend(to: peer) else { return false }
             // Whatever kept another address from being dialled has kept nothing up.
             if attempt.sends == 0 { attempt.stop = nil }
             attempt.sends += 1
@@ -32,28 +33,11 @@
             }
             attempt.lastActivity = loop.now
             loop.expectActivity(self)
-            let isRefused = wasRefused(task)
-            if attempt.sends == 1
-                || (attempt.sends == 2 && (task.request.maySendTwice || isRefused))
-            {
+            if attempt.sends == 1 || (attempt.sends == 2 && task.request.maySendTwice) {
                 return true
             }
-            attempt.isRefused = isRefused
-            attempt.stop = isRefused ? .http2(reason: "refused stream") : .connectionReset
+            attempt.stop = .connectionReset
             return false
-        }
-
-        /// Whether the peer said that it would not work on what was sent before (RFC 9113 section 8.7).
-        ///
-        /// libcurl tells nobody, but what it has sent on a connection made for the attempt it sends
-        /// again for that reason alone. On one that was used before, the connection may have died.
-        private func wasRefused(_ task: CurlTask) -> Bool {
-            let connections = long(CurlInfo.newConnections)
-            let wasOnNewConnection = attempt.isOnNewConnection
-            attempt.isOnNewConnection = connections > attempt.connections
-            attempt.connections = connections
-            let mayBeHTTP2 = origin?.isSecure == true && !task.request.streamsResponse
-            return attempt.sends > 1 && wasOnNewConnection && mayBeHTTP2
         }
 
         /// Fills a buffer with body bytes for libcurl.
