@@ -11,7 +11,7 @@
     /// I6 and I7 are the process's, see `FaultBaseline`.
     struct FaultInvariants {
         /// By how much an end may come after its deadline.
-        static let grace = Duration.milliseconds(250)
+        static let grace = Duration.milliseconds(250) * patience
 
         let scene: FaultScene
         let expectation: FaultExpectation

@@ -33,11 +33,28 @@
             }
             attempt.lastActivity = loop.now
             loop.expectActivity(self)
-            if attempt.sends == 1 || (attempt.sends == 2 && task.request.maySendTwice) {
+            let isRefused = wasRefused(task)
+            if attempt.sends == 1
+                || (attempt.sends == 2 && (task.request.maySendTwice || isRefused))
+            {
                 return true
             }
-            attempt.stop = .connectionReset
+            attempt.isRefused = isRefused
+            attempt.stop = isRefused ? .http2(reason: "refused stream") : .connectionReset
             return false
+        }
+
+        /// Whether the peer said that it would not work on what was sent before (RFC 9113 section 8.7).
+        ///
+        /// libcurl tells nobody, but what it has sent on a connection made for the attempt it sends
+        /// again for that reason alone. On one that was used before, the connection may have died.
+        private func wasRefused(_ task: CurlTask) -> Bool {
+            let connections = long(CurlInfo.newConnections)
+            let wasOnNewConnection = attempt.isOnNewConnection
+            attempt.isOnNewConnection = connections > attempt.connections
+            attempt.connections = connections
+            let mayBeHTTP2 = origin?.isSecure == true && !task.request.streamsResponse
+            return attempt.sends > 1 && wasOnNewConnection && mayBeHTTP2
         }
 
         /// Fills a buffer with body bytes for libcurl.
