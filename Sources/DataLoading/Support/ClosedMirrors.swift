@@ -27,3 +27,5 @@ extension DataLoaderResponse: Closed {}
 extension CallResponse: Closed {}
 extension TransportRequest: Closed {}
 extension ServerTrustPolicy: Closed {}
+extension ClientIdentity: Closed {}
+extension HostTrust: Closed {}
