@@ -39,8 +39,9 @@
             }
         }
 
-        /// Whether the server's alert says that it wants a certificate, or another one (RFC 8446
-        /// section 6.2). Of TLS 1.3 it comes when the handshake is over on this side.
+        /// Whether the server's alert says that it wants a certificate, or another one.
+        ///
+        /// RFC 8446 section 6.2. Of TLS 1.3 it comes when the handshake is over on this side.
         private static func isRefusal(_ text: String) -> Bool {
             let text = text.lowercased()
             return text.contains("alert")

@@ -36,10 +36,8 @@
             if isHTTP2 { functions.setChooser(context, Self.chooseHTTP2, nil) }
         }
 
-        /// Asks clients for a certificate of an authority, and shakes hands with none that lacks one.
-        ///
-        /// - Parameter isOld: Whether TLS ends at 1.2, where a client hears of its refusal before it
-        ///   sends anything.
+        // Asks clients for a certificate of an authority, and shakes hands with none that lacks one.
+        // With `isOld`, TLS ends at 1.2, where a client hears of its refusal before it sends anything.
         func requireClients(of authority: TestCertificate, isOld: Bool = false) throws {
             let functions = ssl.connections
             // SSL_VERIFY_PEER and SSL_VERIFY_FAIL_IF_NO_PEER_CERT
