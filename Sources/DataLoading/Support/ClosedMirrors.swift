@@ -29,3 +29,5 @@ extension DataLoaderResponse: Closed {}
 extension CallResponse: Closed {}
 extension TransportRequest: Closed {}
 extension ServerTrustPolicy: Closed {}
+extension ClientIdentity: Closed {}
+extension HostTrust: Closed {}
