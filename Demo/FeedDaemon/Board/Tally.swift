@@ -40,7 +40,7 @@ struct Tally: Hashable, Sendable {
         switch response.error {
         case nil:
             succeeded += 1
-        case .cancelled:
+        case .cancelled, .reset:
             cancelled += 1
         case let error?:
             failed += 1

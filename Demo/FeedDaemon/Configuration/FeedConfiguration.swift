@@ -31,8 +31,8 @@ struct FeedConfiguration: Sendable {
         case none
         /// The token is known, and may be shown to these hosts.
         case token(String, hosts: Set<String>)
-        /// The token is fetched here, and fetched anew when the origin refuses it.
-        case session(URL)
+        /// Somebody logs in, and the token is renewed when the origin refuses it.
+        case login(OAuthConfiguration)
     }
 
     var features: [Feature] = []

@@ -38,7 +38,7 @@ final class Daemon {
         service = DataLoaderService(configuration: .init(configuration))
         anonymous = service.makeFactory()
         authorised = service.makeFactory(
-            authorisers: configuration.credential.authorisers(tokensFrom: anonymous, wire: wire))
+            authorisers: configuration.credential.authorisers(on: service, wire: wire))
         // The service holds observers weakly: who adds them keeps them.
         observers = [BoardObserver(wire: wire)] + (log.map { [ConsumptionLogger($0)] } ?? [])
         for observer in observers { service.addConsumptionObserver(observer, on: observerQueue) }
@@ -97,11 +97,12 @@ extension Daemon {
         start(plan)
     }
 
-    /// Lets nothing begin any more, and answers what ends the rest.
+    /// Lets nothing begin any more, and answers what logs out and ends the rest.
     private func end() -> @Sendable () async -> Void {
         isEnding = true
         for feature in running.values { feature.beat.cancel() }
-        return { [service, observerQueue, wire] in
+        return { [service, authorised, observerQueue, wire] in
+            await authorised.reset()
             await service.shutDown(gracePeriod: Self.gracePeriod)
             // Observers were told on this queue before: what comes behind them is the last.
             observerQueue.async { wire.send(.stopped) }

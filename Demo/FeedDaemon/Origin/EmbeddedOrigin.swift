@@ -7,20 +7,27 @@ import Foundation
 
 /// The origin that the daemon brings along: one host, two addresses, on the loopback interface.
 ///
-/// Its host name exists nowhere; only the resolver's addresses lead to it.
+/// Its name is localhost, the one host that a token may reach without https; the ports of its servers
+/// are the resolver's to know.
 final class EmbeddedOrigin: Sendable {
-    static let host = "feed.example"
+    static let host = "localhost"
 
     let incidents = OriginAnswers.Incidents()
     let primary: LoopbackServer
     private let fallback: LoopbackServer
     private let hangs: AsyncStream<(isPrimary: Bool, connection: Int)>
 
-    /// Starts both servers.
-    init() throws {
+    /// Starts both servers, for a run of that length; `note` hears what the origin does by itself.
+    init(for length: Duration, note: @escaping @Sendable (String) -> Void) throws {
+        let provider = OriginProvider(
+            incidents: incidents, patience: length / 20, note: note)
         let (hangs, hang) = AsyncStream<(isPrimary: Bool, connection: Int)>.makeStream()
-        let first = OriginAnswers(incidents: incidents) { hang.yield((true, $0)) }
-        let second = OriginAnswers(incidents: incidents) { hang.yield((false, $0)) }
+        let first = OriginAnswers(incidents: incidents, provider: provider) {
+            hang.yield((true, $0))
+        }
+        let second = OriginAnswers(incidents: incidents, provider: provider) {
+            hang.yield((false, $0))
+        }
         // A run may be long, and only the newest connections are looked at.
         var configuration = LoopbackServer.Configuration()
         configuration.recordLimit = 100
@@ -58,8 +65,20 @@ final class EmbeddedOrigin: Sendable {
         ]
         // Half a minute, the default, is longer than the run.
         configuration.ejection = (length / 20, length / 10)
-        configuration.credential = .session(url("/session/token"))
+        configuration.credential = .login(login)
         return configuration
+    }
+
+    private var login: OAuthConfiguration {
+        var endpoints = OAuthEndpoints(token: url("/session/token"))
+        endpoints.deviceAuthorization = url("/session/device")
+        endpoints.revocation = url("/session/revoke")
+        var login = OAuthConfiguration(
+            server: .endpoints(endpoints), flow: .deviceCode, clientIdentifier: "FeedDaemon",
+            hosts: [Self.host])
+        login.allowsPlainLoopback = true
+        login.identifier = "session"
+        return login
     }
 
     /// Leaves the next picture unfinished; returns its connection, or nil when the task is cancelled.

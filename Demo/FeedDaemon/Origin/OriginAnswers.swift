@@ -19,12 +19,13 @@ struct OriginAnswers: Sendable {
     }
 
     let incidents: Incidents
+    let provider: OriginProvider
     /// Hears on which connection a picture is left unfinished.
     let hangs: @Sendable (_ connection: Int) -> Void
 
     func answer(_ request: RecordedRequest) -> LoopbackResponse {
         switch request.path.split(separator: "/").first {
-        case "session": .ok(.text(token), headers: ["Content-Type": "text/plain"])
+        case "session": provider.answer(request)
         case "catalogue": guarded(request) { catalogue }
         case "events": guarded(request) { events }
         case "artwork": artwork(request)
@@ -32,12 +33,10 @@ struct OriginAnswers: Sendable {
         }
     }
 
-    private var token: String { incidents.revocation.isOpen ? "second-token" : "first-token" }
-
     private func guarded(
         _ request: RecordedRequest, _ answer: () -> LoopbackResponse
     ) -> LoopbackResponse {
-        guard request.headers["Authorization"] == "Bearer " + token else {
+        guard provider.accepts(request) else {
             return .status(401, headers: ["WWW-Authenticate": "Bearer"])
         }
         return answer()

@@ -19,7 +19,7 @@ struct Run {
             scenario = nil
         } else {
             let length = min(duration, Self.longestScenario)
-            let origin = try EmbeddedOrigin()
+            let origin = try EmbeddedOrigin(for: length) { wire.note("origin", $0) }
             configuration = origin.configuration(for: length)
             scenario = Scenario(origin: origin, length: length, wire: wire)
         }

@@ -5,14 +5,17 @@ import DataLoading
 
 extension FeedConfiguration.Credential {
     /// The authorisers of the factory whose loads need the credential.
-    func authorisers(tokensFrom factory: DataLoaderFactory, wire: Wire) -> [any Authoriser] {
+    func authorisers(on service: DataLoaderService, wire: Wire) -> [any Authoriser] {
         switch self {
         case .none:
-            []
+            return []
         case .token(let token, let hosts):
-            [StaticTokenAuthoriser(token: token, hosts: hosts)]
-        case .session(let url):
-            [SessionAuthoriser(tokenURL: url, loader: factory.makeDataLoader(), wire: wire)]
+            return [StaticTokenAuthoriser(token: token, hosts: hosts)]
+        case .login(let configuration):
+            let login = Login(wire: wire)
+            return [
+                OAuthAuthoriser(configuration, service: service, store: login, delegate: login)
+            ]
         }
     }
 }

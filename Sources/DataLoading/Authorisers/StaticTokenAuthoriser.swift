@@ -1,17 +1,14 @@
 // Copyright the DataLoading authors
 // SPDX-License-Identifier: Apache-2.0
 
-import Foundation
-
 /// Adds one bearer token that does not change (RFC 6750) to requests for the hosts it was made for.
 ///
-/// It has nothing to renew: a 401 is answered with the same token once more, and then delivered.
+/// It has nothing to renew: a 401 is delivered.
 /// After `reset` it has no token any more, and refuses.
 public final class StaticTokenAuthoriser: Authoriser {
     /// A name for logs; never the token.
     public let identifier: String
-    private let hosts: Set<String>
-    private let allowsPlainLoopback: Bool
+    private let scope: HostScope
     private let token: Locked<String?>
 
     /// Makes an authoriser.
@@ -27,29 +24,30 @@ public final class StaticTokenAuthoriser: Authoriser {
         allowsPlainLoopback: Bool = false
     ) {
         self.identifier = identifier
-        self.hosts = Set(hosts.map(\.asciiLowercased))
-        self.allowsPlainLoopback = allowsPlainLoopback
+        scope = HostScope(hosts, allowsPlainLoopback: allowsPlainLoopback)
         self.token = Locked(token)
     }
 
     /// Whether the request goes to one of the hosts, safely, and has no `Authorization` of its own.
     public func requiresAuthorisation(_ request: DataLoaderRequest) -> Bool {
-        guard !request.headers.contains("Authorization"),
-            let origin = try? RequestTarget(request.url).origin, hosts.contains(origin.host)
-        else { return false }
-        return origin.isSecure || (allowsPlainLoopback && Self.loopback.contains(origin.host))
+        scope.covers(request)
     }
 
     /// Answers at once, with the token in `Authorization`.
     public func authorise(_ request: DataLoaderRequest, for delegate: any AuthoriserDelegate) {
         guard let token = token.withLock({ $0 }) else {
             return delegate.authoriser(
-                self, didFailToAuthorise: request, error: NoToken.wasReset)
+                self, didFailToAuthorise: request, error: AuthorisationError.reset)
         }
         var authorised = request
         authorised.headers["Authorization"] = "Bearer " + token
         delegate.authoriser(self, authorised: authorised)
     }
+
+    /// False: there is no other token.
+    public func canRecover(
+        _ request: DataLoaderRequest, from response: DataLoaderResponse
+    ) -> Bool { false }
 
     /// Does nothing: there is no other token.
     public func requestFailedAuthorisation(
@@ -62,11 +60,5 @@ public final class StaticTokenAuthoriser: Authoriser {
     /// Forgets the token.
     public func reset() async {
         token.withLock { $0 = nil }
-    }
-
-    private static let loopback: Set<String> = ["127.0.0.1", "[::1]", "localhost"]
-
-    private enum NoToken: Error {
-        case wasReset
     }
 }

@@ -4,7 +4,7 @@
 extension Exchange {
     /// Hands the request to the next authoriser that wants it, from an index on.
     func authorise(from index: Int) -> Step? {
-        let request = state.withLock { state in
+        var request = state.withLock { state in
             if index == 0 {
                 state.progress.beginAttempt()
                 state.progress.stageBegan = runtime.agenda.now
@@ -12,11 +12,19 @@ extension Exchange {
             return state.progress.outgoing
         }
         let authorisers = factory.authorisers
+        if !authorisers.isEmpty, request[option: SkipsAuthorisation.self] { return authorised() }
         for next in authorisers.indices.dropFirst(index) {
             let authoriser = authorisers[next]
             guard authoriser.requiresAuthorisation(request) else { continue }
-            let turn = state.withLock { $0.enter(.authorising(authoriser)) }
+            let turn = state.withLock { [request] state -> Int? in
+                guard let turn = state.enter(.authorising(authoriser)) else { return nil }
+                state.progress.outgoing = request
+                state.progress.outgoing[option: AuthorisationTicket.self] = AuthorisationTicket(
+                    load: ObjectIdentifier(self), turn: turn)
+                return turn
+            }
             guard let turn else { return nil }
+            request = state.withLock { $0.progress.outgoing }
             authoriser.authorise(
                 request, for: AuthorisationStep(token: token, turn: turn, index: next))
             return nil
@@ -55,35 +63,57 @@ extension Exchange {
         if isCurrent { proceed(.authorise(from: index + 1)) }
     }
 
-    fileprivate func authorisationFailed(_ reason: String, turn: Int) {
-        let isCurrent = state.withLock { $0.update(.starting, turn: turn) }
+    fileprivate func authorisationFailed(
+        _ reason: String, because error: (any Error)? = nil, turn: Int
+    ) {
+        let isCurrent = state.withLock { state in
+            guard state.update(.starting, turn: turn) else { return false }
+            state.progress.underlyingError = error
+            return true
+        }
         if isCurrent { proceed(.finish(.cannotAuthenticate(reason: reason))) }
     }
 
-    /// Tells everyone who took part that the server refused, and authorises again.
-    func authoriseAgain(_ head: ResponseHead) -> Step? {
-        let refused = state.withLock { state -> LoadProgress? in
-            // Cancelled or reset meanwhile: nobody is to get another credential for it.
-            guard !state.isDecided else { return nil }
-            state.progress.isReauthorised = true
-            return state.progress
+    /// Keeps the task that answers for an authoriser, to cancel it should the load end first.
+    fileprivate func hold(_ task: Task<Void, Never>, turn: Int) {
+        let isCurrent = state.withLock { state in
+            guard turn == state.turn, case .authorising = state.stage else { return false }
+            state.progress.authorisationTask = task
+            return true
         }
-        guard let refused else { return nil }
-        let sent = refused.outgoing
-        let response = DataLoaderResponse(
-            request: request, error: .status(head.status), statusCode: head.status,
-            headers: head.headers, resolvedURL: sent.url)
-        for authoriser in refused.participants {
-            authoriser.requestFailedAuthorisation(sent, response: response)
+        if !isCurrent { task.cancel() }
+    }
+
+    /// Tells everyone who took part that the server refused.
+    func reportRefusal(_ head: ResponseHead, then next: Step) -> Step? {
+        // Cancelled or reset meanwhile: nobody is to get another credential for it.
+        let progress = state.withLock { $0.isDecided ? nil : $0.progress }
+        guard let progress else { return nil }
+        let refusal = refusal(head, progress)
+        for authoriser in progress.participants {
+            authoriser.requestFailedAuthorisation(progress.outgoing, response: refusal)
         }
+        return next
+    }
+
+    /// Starts over; once in the life of a load.
+    func authoriseAgain() -> Step? {
+        state.withLock { $0.progress.isReauthorised = true }
         return .authorise(from: 0)
+    }
+
+    /// A 401 as authorisers see it.
+    func refusal(_ head: ResponseHead, _ progress: LoadProgress) -> DataLoaderResponse {
+        DataLoaderResponse(
+            request: request, error: .status(head.status), statusCode: head.status,
+            headers: head.headers, resolvedURL: progress.outgoing.url)
     }
 }
 
 /// Hears one authoriser's answer about one load; answers after the first find that its turn passed.
 ///
 /// An authoriser that never lets go of it keeps the token, and not the load.
-private final class AuthorisationStep: AuthoriserDelegate {
+private final class AuthorisationStep: AuthoriserDelegate, TaskHolder {
     private let token: CancellationToken
     private let turn: Int
     private let index: Int
@@ -106,6 +136,14 @@ private final class AuthorisationStep: AuthoriserDelegate {
         _ authoriser: any Authoriser, didFailToAuthorise request: DataLoaderRequest,
         error: any Error
     ) {
-        token.load?.authorisationFailed("\(authoriser.identifier) refused", turn: turn)
+        // What an error of somebody else's says may be secret.
+        let reason = (error as? AuthorisationError).map { ": \($0)" } ?? " refused"
+        token.load?.authorisationFailed(
+            authoriser.identifier + reason, because: error, turn: turn)
+    }
+
+    func hold(_ task: Task<Void, Never>) {
+        guard let load = token.load else { return task.cancel() }
+        load.hold(task, turn: turn)
     }
 }

@@ -86,7 +86,11 @@ extension Exchange {
     private func letGo(of stage: LoadState.Stage) {
         switch stage {
         case .authorising(let authoriser):
-            authoriser.cancelAuthorisation(of: state.withLock { $0.progress.outgoing })
+            let (outgoing, task) = state.withLock { state in
+                (state.progress.outgoing, state.progress.authorisationTask.take())
+            }
+            task?.cancel()
+            authoriser.cancelAuthorisation(of: outgoing)
         case .waiting(let ticket):
             if let ticket { _ = runtime.admission.withdraw(ticket) }
         case .pausing(let entry):
@@ -167,10 +171,12 @@ extension LoadProgress {
     fileprivate func response(
         to request: DataLoaderRequest, _ error: DataLoaderError?, _ retryAfter: Date?
     ) -> DataLoaderResponse {
-        DataLoaderResponse(
+        var response = DataLoaderResponse(
             request: request, error: error, statusCode: head?.status ?? .none,
             headers: head?.headers ?? HTTPHeaders(), resolvedURL: head == nil ? nil : base.url,
             retryAfter: retryAfter,
             body: body, requestTime: metrics.totalTime, metrics: metrics)
+        if case .cannotAuthenticate = error { response.underlyingError = underlyingError }
+        return response
     }
 }

@@ -69,7 +69,13 @@ extension Exchange {
         guard head.status == .unauthorised, !progress.participants.isEmpty,
             !progress.isReauthorised
         else { return nil }
-        return held(.authoriseAgain(head), progress, .status(head.status))
+        let refusal = refusal(head, progress)
+        guard
+            progress.participants.contains(where: {
+                $0.canRecover(progress.outgoing, from: refusal)
+            })
+        else { return nil }
+        return held(.authoriseAgain, progress, .status(head.status))
     }
 
     private func redirection(

@@ -20,42 +20,43 @@ extension Exchange {
             return state.updateAttempt(turn: turn) { $0.head = head }
         }
         guard isCurrent else { return }
-        let verdict = judge(head)
-        enum Next {
-            case nothing
-            case initial
-            case stop(any TransportTask)
+        switch judge(head) {
+        case .deliver:
+            deliver(head, turn: turn)
+        case .append(let range):
+            let handsOn = recipient.delivery != .whole
+            state.withLock { $0.goOn(range, turn: turn, handsOn: handsOn) }
+        case let other:
+            _ = state.withLock { $0.updateAttempt(turn: turn) { $0.verdict = other } }
         }
-        let next = state.withLock { state in
-            var next = Next.nothing
-            if case .append(let range) = verdict {
-                state.goOn(range, turn: turn, handsOn: recipient.delivery != .whole)
-                return next
-            }
-            let handsOn = handsOn(head)
-            // Most loads need not know, and looking costs.
-            let total = handsOn || reporter != nil ? head.bodyLength : nil
-            let isTooLarge = handsOn && total ?? 0 > sinkLimit
+    }
+
+    /// The response is the load's; its owner hears of it now where the body is handed on.
+    private func deliver(_ head: ResponseHead, turn: Int) {
+        let handsOn = handsOn(head)
+        // Most loads need not know, and looking costs.
+        let total = handsOn || reporter != nil ? head.bodyLength : nil
+        let isTooLarge = handsOn && total ?? 0 > sinkLimit
+        let isCurrent = state.withLock { state in
             let isCurrent = state.updateAttempt(turn: turn) { attempt in
-                attempt.verdict = verdict
-                guard case .deliver = verdict else { return }
+                attempt.verdict = .deliver
                 attempt.handsOn = handsOn
                 attempt.total = total
                 attempt.isTooLarge = isTooLarge
-                if isTooLarge, let task = attempt.task { next = .stop(task) }
             }
-            guard isCurrent, case .deliver = verdict else { return next }
+            guard isCurrent else { return false }
             state.progress.head = head
             state.progress.received = 0
             state.progress.resumption = .none
-            guard handsOn, !isTooLarge else { return next }
-            if recipient.delivery == .chunks { state.progress.hasDelivered = true }
-            return .initial
+            if handsOn, !isTooLarge, recipient.delivery == .chunks {
+                state.progress.hasDelivered = true
+            }
+            return true
         }
-        switch next {
-        case .nothing: break
-        case .stop(let task): task.cancel()
-        case .initial:
+        guard isCurrent, handsOn else { return }
+        if isTooLarge {
+            state.withLock { $0.attempt(turn: turn)?.task }?.cancel()
+        } else {
             let error = head.status.isSuccess ? nil : DataLoaderError.status(head.status)
             recipient.didReceiveInitial(response(error: error), from: self)
         }
@@ -71,7 +72,7 @@ extension Exchange {
     }
 
     /// How many bytes may be handed on.
-    private var sinkLimit: Int64 { recipient.sink?.limit ?? .max }
+    var sinkLimit: Int64 { recipient.sink?.limit ?? .max }
 
     /// Body bytes came: collected, handed on, or left to go by.
     func received(_ bytes: Data, turn: Int) {
@@ -141,83 +142,6 @@ extension Exchange {
         let task = state.withLock { $0.runningTask }
         task?.resume()
     }
-
-    /// The transport is done with an attempt, whole or not: its socket is closed or idle.
-    func attemptEnded(_ sink: AttemptSink, report: TransportReport, failure: TransportFailure?) {
-        let ended = state.withLock { state -> Attempt? in
-            state.progress.openAttempts -= 1
-            state.progress.metrics.add(report)
-            if let failure, failure.sent != .nothingWritten {
-                state.progress.mayHaveBeenProcessed = true
-            }
-            guard let attempt = state.attempt(turn: sink.turn), state.enter(.starting) != nil else {
-                return nil
-            }
-            return attempt
-        }
-        reporter?.flush()
-        noteAddress(sink, head: ended?.head, failure: failure)
-        guard let ended else {
-            runtime.admission.leave(sink.origin)
-            return reportIfEnded()
-        }
-        let next = conclude(ended, sink, failure: failure)
-        switch next {
-        case .send:
-            // A further address of the same attempt takes the slot over.
-            proceed(next)
-        case .finish:
-            runtime.admission.leave(sink.origin)
-            proceed(next)
-        default:
-            runtime.admission.leave(sink.origin)
-            proceedElsewhere(next)
-        }
-    }
-
-    /// What comes after an attempt: by its head's verdict, or by its failure.
-    private func conclude(
-        _ attempt: Attempt, _ sink: AttemptSink, failure: TransportFailure?
-    ) -> Step {
-        switch attempt.verdict {
-        case .discard(let step):
-            return step
-        case .hold(let step):
-            state.withLock { state in
-                state.progress.head = attempt.head
-                state.progress.body = failure == nil && !attempt.isTooLarge ? attempt.body : nil
-            }
-            return step
-        case .deliver where attempt.isTooLarge, .append where attempt.isTooLarge:
-            return .finish(
-                .bodyTooLarge(limit: attempt.handsOn ? sinkLimit : runtime.limits.body))
-        case .append where attempt.isBeyondRange:
-            return .finish(.framing(reason: "more than the range"))
-        case .deliver, .append, .undecided:
-            break
-        }
-        if let failure {
-            noteBroken(attempt, failure)
-            return judge(failure, sentTo: sink.candidate)
-        }
-        guard let head = attempt.head else {
-            return .finish(.transport(reason: "an end without a head"))
-        }
-        if case .append(let range) = attempt.verdict,
-            state.withLock({ $0.progress.received }) < range.length
-        {
-            // The server has sent a part of the rest: it takes another range.
-            let failure = TransportFailure(.truncatedBody, sent: .headReceived)
-            noteBroken(attempt, failure)
-            return judge(failure, sentTo: sink.candidate)
-        }
-        state.withLock { state in
-            if !attempt.handsOn { state.progress.body = attempt.body }
-        }
-        guard head.status.isSuccess else { return .finish(.status(head.status)) }
-        noteSuccess(sink.origin)
-        return .finish(nil)
-    }
 }
 
 extension Attempt {
@@ -232,18 +156,6 @@ extension Attempt {
             return
         }
         if body.isEmpty { body = bytes } else { body.append(bytes) }
-    }
-}
-
-extension ResponseHead {
-    /// How long the body is, where one field says so and no coding changes it.
-    var bodyLength: Int64? {
-        let lengths = headers.values(for: "Content-Length")
-        guard let first = lengths.first, lengths.allSatisfy({ $0 == first }),
-            !first.isEmpty, first.utf8.allSatisfy(\.isDigit), !headers.contains("Content-Encoding"),
-            !headers.contains("Transfer-Encoding")
-        else { return nil }
-        return Int64(first)
     }
 }
 

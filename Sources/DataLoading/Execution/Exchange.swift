@@ -68,8 +68,10 @@ final class Exchange: Sendable {
         case admit
         /// Hand the request to the transport; the slots are held. Without an address: choose one.
         case send(to: HostResolver.Candidate?)
-        /// Tell everyone who took part of a 401, and start over.
-        case authoriseAgain(ResponseHead)
+        /// Tell everyone who took part in a request of the 401 to it.
+        indirect case reportRefusal(ResponseHead, then: Step)
+        /// Start over, after a 401.
+        case authoriseAgain
         /// Wait before another attempt.
         case pause(Duration)
         /// Go where a redirect leads; indirect, because every load copies steps and few redirect.
@@ -90,7 +92,8 @@ final class Exchange: Sendable {
                 case .authorise(let index): authorise(from: index)
                 case .admit: admit()
                 case .send(let address): send(to: address)
-                case .authoriseAgain(let head): authoriseAgain(head)
+                case .reportRefusal(let head, let next): reportRefusal(head, then: next)
+                case .authoriseAgain: authoriseAgain()
                 case .pause(let delay): pause(delay)
                 case .follow(let redirect): follow(redirect)
                 case .renewBody(let step, let error): renewBody(then: step, otherwise: error)

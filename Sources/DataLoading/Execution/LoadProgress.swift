@@ -28,6 +28,10 @@ struct LoadProgress: Sendable {
     /// Whether a response that breaks may be continued; not again once a server has served no range.
     var mayResume = true
 
+    /// The task of an authoriser that is asked and is asynchronous.
+    var authorisationTask: Task<Void, Never>?
+    /// Why an authoriser refused.
+    var underlyingError: (any Error)?
     /// The authorisers that took part in `outgoing`.
     var participants: [any Authoriser] = []
     /// Whether the load was authorised again after a 401; that happens once.

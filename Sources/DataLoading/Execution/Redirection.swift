@@ -85,6 +85,7 @@ enum Redirection: Sendable {
         if next.origin != target.origin || next.origin != origin {
             followed.headers = CrossOriginFields.kept(
                 of: followed.headers, naming: request[option: FieldsKeptAcrossOrigins.self])
+            followed.dropOptionsOfOrigin()
         }
         return .follow(Next(request: followed, target: next))
     }

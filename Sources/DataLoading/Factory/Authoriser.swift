@@ -30,10 +30,16 @@ public protocol Authoriser: AnyObject, Sendable {
     /// the load ends `.cannotAuthenticate`.
     func authorise(_ request: DataLoaderRequest, for delegate: any AuthoriserDelegate)
 
+    /// Whether it is worth sending the request again, authorised anew, after a 401; true by default.
+    ///
+    /// Asked once a load, on a thread that all loads share: answer at once. `request` is what was
+    /// sent, `response` has a head and no body. When nobody who took part says yes, the 401 is
+    /// delivered.
+    func canRecover(_ request: DataLoaderRequest, from response: DataLoaderResponse) -> Bool
+
     /// The server answered 401 to a request that this authoriser took part in.
     ///
-    /// `request` is what was sent. The load is authorised and sent once more; a second 401 is
-    /// delivered.
+    /// `request` is what was sent. Called for each 401, also for one that is then delivered.
     func requestFailedAuthorisation(_ request: DataLoaderRequest, response: DataLoaderResponse)
 
     /// The load ended while this authoriser held it; no answer is needed any more.
@@ -47,6 +53,11 @@ public protocol Authoriser: AnyObject, Sendable {
 }
 
 extension Authoriser {
+    /// True.
+    public func canRecover(
+        _ request: DataLoaderRequest, from response: DataLoaderResponse
+    ) -> Bool { true }
+
     /// Does nothing.
     public func cancelAuthorisation(of request: DataLoaderRequest) {}
 }

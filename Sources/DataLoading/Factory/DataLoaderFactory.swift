@@ -9,13 +9,18 @@ public import Dispatch
 public final class DataLoaderFactory: Sendable {
     let service: DataLoaderService
     let authorisers: [any Authoriser]
+    /// Whether its loads are authorisers' own: they log out with them while everything is reset.
+    let isBelowAuthorisers: Bool
     private let resetGate = ResetGate()
     private let offline = Locked(false)
     private let loaders = Locked<[ObjectIdentifier: LoaderCore]>([:])
 
-    init(service: DataLoaderService, authorisers: [any Authoriser]) {
+    init(
+        service: DataLoaderService, authorisers: [any Authoriser], isBelowAuthorisers: Bool = false
+    ) {
         self.service = service
         self.authorisers = authorisers
+        self.isBelowAuthorisers = isBelowAuthorisers
     }
 
     deinit {
@@ -61,7 +66,10 @@ public final class DataLoaderFactory: Sendable {
 
     /// Why no load may start now, nil when one may.
     var refusal: DataLoaderError? {
-        service.refusal ?? (resetGate.isResetting ? .resetInProgress : nil)
+        if service.isOver { return .serviceInvalidated }
+        if isBelowAuthorisers { return nil }
+        let isResetting = service.resetGate.isResetting || resetGate.isResetting
+        return isResetting ? .resetInProgress : nil
     }
 
     func endAllLoads(_ error: DataLoaderError) {

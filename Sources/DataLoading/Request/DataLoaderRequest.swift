@@ -108,7 +108,7 @@ public struct DataLoaderRequest: Sendable {
         var isIdempotent: Bool?
         var waitsForConnectivity: Bool = false
         let uniqueIdentifier: Int64
-        var options: [ObjectIdentifier: any Sendable] = [:]
+        var options: [ObjectIdentifier: StoredOption] = [:]
     }
 
     /// Makes a GET request with the defaults above.
@@ -124,9 +124,19 @@ public struct DataLoaderRequest: Sendable {
     /// A typed fact attached to the request.
     public subscript<Option: RequestOption>(option option: Option.Type) -> Option.Value {
         get {
-            fields.value.options[ObjectIdentifier(option)] as? Option.Value ?? Option.defaultValue
+            let stored = fields.value.options[ObjectIdentifier(option)]
+            return stored?.value as? Option.Value ?? Option.defaultValue
         }
-        set { fields.change { $0.options[ObjectIdentifier(option)] = newValue } }
+        set {
+            let stored = StoredOption(value: newValue, staysWithOrigin: option.staysWithOrigin)
+            fields.change { $0.options[ObjectIdentifier(option)] = stored }
+        }
+    }
+
+    /// Forgets the options that were made for one origin.
+    mutating func dropOptionsOfOrigin() {
+        guard fields.value.options.contains(where: \.value.staysWithOrigin) else { return }
+        fields.change { $0.options = $0.options.filter { !$0.value.staysWithOrigin } }
     }
 
     /// Whether any option was set, which most requests have not.

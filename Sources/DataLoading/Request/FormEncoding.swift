@@ -16,6 +16,13 @@ enum FormEncoding {
         return bytes
     }
 
+    /// One name or value.
+    static func encode(_ text: String) -> String {
+        var bytes = Data()
+        append(text, to: &bytes)
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
     private static let digits = Array("0123456789ABCDEF".utf8)
 
     private static func append(_ text: String, to bytes: inout Data) {

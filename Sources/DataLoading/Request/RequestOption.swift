@@ -14,4 +14,17 @@ public protocol RequestOption {
     associatedtype Value: Sendable
     /// What a request says that was not told otherwise.
     static var defaultValue: Value { get }
+    /// Whether it is forgotten when a redirect leads to another origin; false unless you say so.
+    static var staysWithOrigin: Bool { get }
+}
+
+extension RequestOption {
+    /// False.
+    public static var staysWithOrigin: Bool { false }
+}
+
+/// An option as a request keeps it.
+struct StoredOption: Sendable {
+    let value: any Sendable
+    let staysWithOrigin: Bool
 }

@@ -9,6 +9,9 @@ public struct DataLoaderResponse: Sendable {
     public var request: DataLoaderRequest
     /// Why the load is no success; `.status` when there is a whole response that is not 200 to 299.
     public var error: DataLoaderError?
+    /// What an authoriser said, of a load that ended `.cannotAuthenticate`: an `AuthorisationError`
+    /// of the library's, or an error of your own; nil for every other load.
+    public var underlyingError: (any Error)?
     /// The status, `.none` when no head arrived.
     public var statusCode: HTTPStatus
     /// The response's fields, empty when no head arrived.

@@ -7,13 +7,13 @@ extension DataLoaderService {
 
     /// Cancels every load; new ones may start.
     public func cancelAllLoads() {
-        endAllLoads(.cancelled)
+        endAllLoads()
     }
 
     /// Cancels every load at once; later ones end `.serviceInvalidated`.
     public func invalidateAndCancel() {
         isInvalidated.withLock { $0 = true }
-        endAllLoads(.cancelled)
+        endAllLoads()
     }
 
     /// Lets no load start any more, waits for those that run, and cancels what is left.
@@ -26,7 +26,7 @@ extension DataLoaderService {
     public func shutDown(gracePeriod: Duration) async {
         isInvalidated.withLock { $0 = true }
         await runtime.ledger.waitUntilEmpty(atMost: gracePeriod)
-        endAllLoads(.cancelled)
+        endAllLoads()
         await runtime.ledger.waitUntilEmpty(atMost: Self.handOverLimit)
         await runtime.transport.shutDown()
     }
@@ -37,24 +37,22 @@ extension DataLoaderService {
     /// when all of that has happened; a reset that is under way already is joined.
     public func reset() async {
         await resetGate.perform {
+            let factories = liveFactories.filter { !$0.isBelowAuthorisers }
             // All at once: no load goes on for a user while another one is still logging out.
-            endAllLoads(.reset)
-            for factory in liveFactories { await factory.reset() }
+            Exchange.endAll(factories.flatMap(\.exchanges), as: .reset)
+            for factory in factories { await factory.reset() }
             await runtime.transport.reset()
         }
     }
 
-    /// Why no load may start now, nil when one may.
-    var refusal: DataLoaderError? {
-        if isInvalidated.withLock({ $0 }) { return .serviceInvalidated }
-        return resetGate.isResetting ? .resetInProgress : nil
-    }
+    /// Whether no load may start for good.
+    var isOver: Bool { isInvalidated.withLock { $0 } }
 
     private var liveFactories: [DataLoaderFactory] {
         factories.withLock { $0.values.compactMap(\.factory) }
     }
 
-    private func endAllLoads(_ error: DataLoaderError) {
-        Exchange.endAll(liveFactories.flatMap(\.exchanges), as: error)
+    private func endAllLoads() {
+        Exchange.endAll(liveFactories.flatMap(\.exchanges), as: .cancelled)
     }
 }

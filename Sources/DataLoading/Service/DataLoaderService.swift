@@ -36,7 +36,15 @@ public final class DataLoaderService: Sendable {
 
     /// Makes a factory whose loads are authorised by `authorisers`, in this order.
     public func makeFactory(authorisers: [any Authoriser] = []) -> DataLoaderFactory {
-        let factory = DataLoaderFactory(service: self, authorisers: authorisers)
+        add(DataLoaderFactory(service: self, authorisers: authorisers))
+    }
+
+    /// Makes a factory for authorisers' own requests, which goes on while they are reset.
+    func makeFactoryBelowAuthorisers() -> DataLoaderFactory {
+        add(DataLoaderFactory(service: self, authorisers: [], isBelowAuthorisers: true))
+    }
+
+    private func add(_ factory: DataLoaderFactory) -> DataLoaderFactory {
         factories.withLock { $0[ObjectIdentifier(factory)] = WeakFactory(factory: factory) }
         return factory
     }

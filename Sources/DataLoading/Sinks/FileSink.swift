@@ -7,6 +7,7 @@ import Foundation
 struct FileSink: BodySink {
     private let destination: URL
     private let synchronizes: Bool
+    private let mode: mode_t
     private var written: Written?
 
     private struct Written {
@@ -14,9 +15,11 @@ struct FileSink: BodySink {
         let path: String
     }
 
-    init(_ destination: URL, synchronizes: Bool) {
+    /// Makes a sink; `mode` says who may use the file, as far as the process' mask lets them.
+    init(_ destination: URL, synchronizes: Bool, mode: mode_t = 0o666) {
         self.destination = destination
         self.synchronizes = synchronizes
+        self.mode = mode
     }
 
     mutating func begin() throws(DataLoaderError) {
@@ -70,7 +73,7 @@ struct FileSink: BodySink {
         for _ in 0..<8 {
             let name = ".dataloading-\(UUID().uuidString).part"
             let path = directory.appendingPathComponent(name).path
-            let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o666)
+            let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode)
             if descriptor >= 0 { return Written(descriptor: descriptor, path: path) }
             guard errno == EEXIST else { break }
         }

@@ -11,6 +11,19 @@ struct ByteReader {
 
     var isAtEnd: Bool { rest.isEmpty }
 
+    /// The next byte, left where it is.
+    var next: UInt8? { rest.first }
+
+    /// Takes bytes for as long as they match.
+    mutating func take(while matches: (UInt8) -> Bool) -> Substring {
+        let head = rest.prefix(while: matches)
+        rest = rest.dropFirst(head.count)
+        return Substring(head)
+    }
+
+    /// Takes one byte, whatever it is.
+    mutating func takeByte() -> UInt8? { rest.popFirst() }
+
     /// Takes the literal if the text goes on with it.
     mutating func take(_ literal: String) -> Bool {
         guard rest.starts(with: literal.utf8) else { return false }

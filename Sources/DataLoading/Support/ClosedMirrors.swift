@@ -31,3 +31,10 @@ extension TransportRequest: Closed {}
 extension ServerTrustPolicy: Closed {}
 extension ClientIdentity: Closed {}
 extension HostTrust: Closed {}
+extension AccessToken: Closed {}
+extension BasicCredentials: Closed {}
+extension OAuthCredentials: Closed {}
+extension OAuthConfiguration: Closed {}
+extension DeviceCode: Closed {}
+extension AuthorizationPage: Closed {}
+extension TokenGrant: Closed {}

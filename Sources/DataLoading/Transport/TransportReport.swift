@@ -1,20 +1,6 @@
 // Copyright the DataLoading authors
 // SPDX-License-Identifier: Apache-2.0
 
-/// A response's status line and header fields.
-public struct ResponseHead: Sendable {
-    /// The status code.
-    public var status: HTTPStatus
-    /// The fields, in the order in which they arrived.
-    public var headers: HTTPHeaders
-
-    /// Makes a head.
-    public init(status: HTTPStatus, headers: HTTPHeaders = HTTPHeaders()) {
-        self.status = status
-        self.headers = headers
-    }
-}
-
 /// The regular end of an attempt.
 public struct TransportEnd: Sendable {
     /// Fields that followed a chunked body.

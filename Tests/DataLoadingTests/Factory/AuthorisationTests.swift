@@ -81,7 +81,25 @@ import Testing
         #expect(bed.error == .status(.unauthorised))
         #expect(bed.ended?.response?.body == Data("no".utf8))
         #expect(bed.transport.attempts.count == 2)
-        #expect(authoriser.calls.count == 3)
+        #expect(authoriser.calls.count == 4)
+    }
+
+    @Test func `delivers a 401 that nobody can recover from, and tells of it`() async {
+        let body = Data("no".utf8)
+        let stubborn = TestAuthoriser(.add("A", "1"), recovers: false)
+        let bed = TestBed(otherwise: .respond(status: 401, body: body), authorisers: [stubborn])
+        bed.loader.perform(.make("/x"))
+        _ = await bed.outcome()
+        #expect(bed.error == .status(.unauthorised))
+        #expect(bed.ended?.response?.body == body)
+        #expect(stubborn.calls == [.authorise("/x"), .failed("/x", 401)])
+        // One who can is enough.
+        let other = TestBed(
+            otherwise: .respond(status: 401),
+            authorisers: [stubborn, TestAuthoriser(.add("B", "2"))])
+        other.loader.perform(.make("/x"))
+        _ = await other.outcome()
+        #expect(other.transport.attempts.count == 2)
     }
 
     @Test func `delivers a 401 that nobody had authorised, and any 403`() {

@@ -34,6 +34,7 @@ final class TestAuthoriser: Authoriser {
     typealias Held = (request: DataLoaderRequest, delegate: any AuthoriserDelegate)
 
     let identifier: String
+    private let recovers: Bool
     private let requires: @Sendable (DataLoaderRequest) -> Bool
     private let answer: Locked<Answer>
     private let recorder = EventRecorder<Call>()
@@ -42,10 +43,12 @@ final class TestAuthoriser: Authoriser {
 
     init(
         _ answer: Answer = .add("Authorization", "Bearer token"), identifier: String = "test",
+        recovers: Bool = true,
         requires: @escaping @Sendable (DataLoaderRequest) -> Bool = { _ in true },
         onCall: @escaping @Sendable (Call) -> Void = { _ in }
     ) {
         self.identifier = identifier
+        self.recovers = recovers
         self.requires = requires
         self.answer = Locked(answer)
         self.onCall = onCall
@@ -99,6 +102,10 @@ final class TestAuthoriser: Authoriser {
         case .drop:
             break
         }
+    }
+
+    func canRecover(_ request: DataLoaderRequest, from response: DataLoaderResponse) -> Bool {
+        recovers
     }
 
     func requestFailedAuthorisation(_ request: DataLoaderRequest, response: DataLoaderResponse) {

@@ -24,10 +24,10 @@ final class TestBed: Sendable {
         _ answers: [ScriptedAnswer] = [], otherwise: ScriptedAnswer = .hold,
         authorisers: [any Authoriser] = [],
         delegate: RecordingDelegate = RecordingDelegate(supportsChunks: true),
-        delegateQueue: DispatchQueue? = nil,
+        delegateQueue: DispatchQueue? = nil, clock: ManualClock = ManualClock(),
         _ configure: (inout DataLoaderService.Configuration) -> Void = { _ in }
     ) {
-        clock = ManualClock()
+        self.clock = clock
         transport = ScriptedTransport(answers, otherwise: otherwise)
         clocked = ClockedTransport(transport, clock: clock)
         var configuration = DataLoaderService.Configuration()

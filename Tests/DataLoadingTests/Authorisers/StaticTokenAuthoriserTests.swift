@@ -46,7 +46,7 @@ import Testing
         let bed = TestBed(authorisers: [authoriser])
         await bed.factory.reset()
         bed.loader.perform(.make("/", host: "https://api.test"))
-        #expect(bed.error == .cannotAuthenticate(reason: "token refused"))
+        #expect(bed.error == .cannotAuthenticate(reason: "token: reset"))
         #expect(bed.transport.attempts.isEmpty)
     }
 }

@@ -1,0 +1,88 @@
+// Copyright the DataLoading authors
+// SPDX-License-Identifier: Apache-2.0
+
+import DataLoading
+import DataLoadingTesting
+
+/// The embedded origin's authorization server: it lets one device log in, and issues two tokens.
+final class OriginProvider: Sendable {
+    private let isRefreshed = LoopbackGate()
+    private let isLoggedOut = LoopbackGate()
+    private let incidents: OriginAnswers.Incidents
+    /// When the person has entered the code.
+    private let consent: ContinuousClock.Instant
+    /// Hears what it does.
+    private let note: @Sendable (String) -> Void
+
+    /// Makes a server, with a person who takes so long to enter the code.
+    init(
+        incidents: OriginAnswers.Incidents, patience: Duration,
+        note: @escaping @Sendable (String) -> Void
+    ) {
+        self.incidents = incidents
+        consent = .now + patience
+        self.note = note
+    }
+
+    /// Whether a request may see what only a logged-in device may.
+    func accepts(_ request: RecordedRequest) -> Bool {
+        guard !isLoggedOut.isOpen else { return false }
+        switch request.headers["Authorization"] {
+        case "Bearer first-token": return !incidents.revocation.isOpen
+        case "Bearer second-token": return isRefreshed.isOpen
+        default: return false
+        }
+    }
+
+    /// Answers at `/session/device`, `/session/token` and `/session/revoke`.
+    func answer(_ request: RecordedRequest) -> LoopbackResponse {
+        switch request.path {
+        case "/session/device": begin()
+        case "/session/token":
+            request.text.contains("grant_type=refresh_token") ? refresh(request.text) : poll()
+        case "/session/revoke": revoke(request.text)
+        default: .status(404)
+        }
+    }
+
+    private func begin() -> LoopbackResponse {
+        json(
+            """
+            {"device_code": "device", "user_code": "WDJB-MJHT", "expires_in": 600, "interval": 1,
+             "verification_uri": "http://\(EmbeddedOrigin.host)/activate"}
+            """)
+    }
+
+    private func poll() -> LoopbackResponse {
+        consent < .now
+            ? tokens("first") : json(#"{"error": "authorization_pending"}"#, status: 400)
+    }
+
+    /// A refresh token is good once.
+    private func refresh(_ form: String) -> LoopbackResponse {
+        guard form.contains("refresh_token=first-refresh"), !isRefreshed.isOpen else {
+            return json(#"{"error": "invalid_grant"}"#, status: 400)
+        }
+        isRefreshed.open()
+        return tokens("second")
+    }
+
+    private func revoke(_ form: String) -> LoopbackResponse {
+        isLoggedOut.open()
+        let kind = form.contains("-refresh") ? "refresh" : "access"
+        note("takes the session's \(kind) token back, as it was asked to")
+        return .ok()
+    }
+
+    private func tokens(_ name: String) -> LoopbackResponse {
+        json(
+            """
+            {"access_token": "\(name)-token", "refresh_token": "\(name)-refresh",
+             "token_type": "Bearer", "expires_in": 3600}
+            """)
+    }
+
+    private func json(_ text: String, status: Int = 200) -> LoopbackResponse {
+        .status(status, headers: ["Content-Type": "application/json"], body: .text(text))
+    }
+}

@@ -1,0 +1,35 @@
+// Copyright the DataLoading authors
+// SPDX-License-Identifier: Apache-2.0
+
+/// Why an authoriser of the library could not authorise a request.
+///
+/// A load that ends `.cannotAuthenticate` has it as its response's `underlyingError`. It never holds
+/// a secret. New cases may come.
+@nonexhaustive public enum AuthorisationError: Error, Hashable, Sendable {
+    /// There is no credential, and nobody who was asked gave one.
+    case noCredentials
+    /// The authorization server, or the resource's, said no, with this code of RFC 6749 or RFC 8628.
+    case refused(code: String)
+    /// Five credentials were fetched within 30 seconds, and not one of them could be used.
+    case tooManyRefreshes
+    /// The credential did not come within its time limit.
+    case timedOut
+    /// The authoriser is being reset, or was.
+    case reset
+    /// The request names a method that no authoriser of the factory has.
+    case unknownMethod(AuthenticationMethod)
+    /// The request to the authorization server has failed.
+    case load(DataLoaderError)
+    /// An answer that breaks its specification; the reason names the part, never its content.
+    case invalidAnswer(reason: String)
+    /// A setting with which nothing can be asked.
+    case invalidConfiguration(reason: String)
+    /// The credentials could not be read or written.
+    case store(reason: String)
+
+    /// Whether the credential that was used to get another one is good for nothing any more
+    /// (RFC 6749 section 5.2): other codes are about the program, or the moment.
+    var endsCredential: Bool {
+        self == .refused(code: "invalid_grant")
+    }
+}

@@ -1,0 +1,135 @@
+// Copyright the DataLoading authors
+// SPDX-License-Identifier: Apache-2.0
+
+/// Adds a user name and a password, as Basic authentication has them (RFC 7617).
+///
+/// A request's own `BasicCredentials` come first, then those that are stored, then the provider is
+/// asked: once, however many loads wait for its answer.
+///
+/// When a server refuses stored credentials with a 401 they are forgotten, those and no newer ones;
+/// the provider is told, and asked again for the same load. Without a provider the 401 is delivered,
+/// and so is that of a request's own credentials. A 403 is delivered. User information in a URL is
+/// not read: a load with any ends `.invalidRequest`.
+public final class BasicAuthoriser: Authoriser {
+    /// A name for logs.
+    public let identifier: String
+    private let scope: HostScope
+    private let provider: WeakProvider
+    private let desk: CredentialDesk<BasicCredentials>
+
+    /// Makes an authoriser.
+    ///
+    /// - Parameters:
+    ///   - identifier: A name for logs.
+    ///   - hosts: The hosts that may see stored credentials, without regard to case. Others pass
+    ///     without, unless a request has its own.
+    ///   - allowsPlainLoopback: Whether `http` to 127.0.0.1, ::1 and localhost may see credentials,
+    ///     for development; otherwise, and by default, only `https` does.
+    ///   - credentials: What is stored from the start.
+    ///   - provider: Whom to ask when nothing is stored; held weakly.
+    public convenience init(
+        identifier: String = "basic", hosts: Set<String>, allowsPlainLoopback: Bool = false,
+        credentials: BasicCredentials? = nil, provider: (any BasicCredentialsProvider)? = nil
+    ) {
+        self.init(
+            identifier: identifier, hosts: hosts, allowsPlainLoopback: allowsPlainLoopback,
+            credentials: credentials, provider: provider, timekeeper: SystemTimekeeper())
+    }
+
+    /// Makes an authoriser whose time is a test's.
+    package init(
+        identifier: String = "basic", hosts: Set<String>, allowsPlainLoopback: Bool = false,
+        credentials: BasicCredentials? = nil, provider: (any BasicCredentialsProvider)? = nil,
+        timekeeper: any Timekeeper
+    ) {
+        self.identifier = identifier
+        scope = HostScope(hosts, allowsPlainLoopback: allowsPlainLoopback)
+        let weakProvider = WeakProvider(provider)
+        self.provider = weakProvider
+        var rules = CredentialRules()
+        rules.limit = nil
+        rules.backOff = nil
+        rules.keepsRefused = false
+        desk = CredentialDesk(
+            rules, first: credentials, agenda: Agenda(timekeeper: timekeeper),
+            apply: { $1.headers["Authorization"] = $0.fieldValue },
+            fetch: { _ in
+                try await weakProvider.value?.basicCredentials().map { Fetched($0, lifetime: nil) }
+            })
+    }
+
+    /// Whether the request has credentials of its own and goes over https, or goes to one of the
+    /// hosts, safely; and has no `Authorization` yet.
+    public func requiresAuthorisation(_ request: DataLoaderRequest) -> Bool {
+        request[option: BasicCredentials.self] == nil
+            ? scope.covers(request) : scope.isSafe(request)
+    }
+
+    /// Answers with the credentials: at once, or when the provider has given some.
+    public func authorise(_ request: DataLoaderRequest, for delegate: any AuthoriserDelegate) {
+        guard let own = request[option: BasicCredentials.self] else {
+            return desk.authorise(request, by: self, for: delegate)
+        }
+        var authorised = request
+        authorised.headers["Authorization"] = own.fieldValue
+        delegate.authoriser(self, authorised: authorised)
+    }
+
+    /// Whether there are newer credentials than those that were sent, or somebody to ask for some.
+    public func canRecover(
+        _ request: DataLoaderRequest, from response: DataLoaderResponse
+    ) -> Bool {
+        guard request[option: BasicCredentials.self] == nil else { return false }
+        return provider.value != nil || desk.hasNewer(than: request, by: self)
+    }
+
+    /// Forgets the credentials that the request was sent with.
+    public func requestFailedAuthorisation(
+        _ request: DataLoaderRequest, response: DataLoaderResponse
+    ) {
+        guard let refused = desk.refused(request, by: self) else { return }
+        provider.value?.basicCredentialsWereRefused(refused)
+    }
+
+    /// Lets the load go; the provider's answer is kept for the next one.
+    public func cancelAuthorisation(of request: DataLoaderRequest) {
+        desk.cancel(request)
+    }
+
+    /// Asks the provider; loads that come meanwhile wait for its answer.
+    public func refresh() {
+        desk.refresh()
+    }
+
+    /// Forgets the credentials, and fails whoever waits for some.
+    public func reset() async {
+        await desk.reset()
+    }
+
+    private struct WeakProvider: Sendable {
+        weak let value: (any BasicCredentialsProvider)?
+
+        init(_ value: (any BasicCredentialsProvider)?) {
+            self.value = value
+        }
+    }
+}
+
+/// Gives a `BasicAuthoriser` credentials: from a person, a keychain or a file.
+public protocol BasicCredentialsProvider: AnyObject, Sendable {
+    /// Returns credentials; nil, or a thrown error, ends the loads that wait `.cannotAuthenticate`.
+    ///
+    /// Called in a task of its own, one call at a time. It may take as long as it needs: the loads
+    /// have their deadlines, and its answer is kept for the next one. A reset cancels the task, and
+    /// an answer that comes after it is dropped.
+    func basicCredentials() async throws -> BasicCredentials?
+
+    /// A server refused credentials, which the authoriser has forgotten; once for each. Called on any
+    /// thread.
+    func basicCredentialsWereRefused(_ credentials: BasicCredentials)
+}
+
+extension BasicCredentialsProvider {
+    /// Does nothing.
+    public func basicCredentialsWereRefused(_ credentials: BasicCredentials) {}
+}

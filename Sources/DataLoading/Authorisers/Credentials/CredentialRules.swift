@@ -1,0 +1,31 @@
+// Copyright the DataLoading authors
+// SPDX-License-Identifier: Apache-2.0
+
+/// When an authoriser fetches a credential, and how often at most.
+struct CredentialRules: Sendable {
+    /// How long before its expiry a credential is renewed: a tenth of its life, at most this.
+    var renewsEarly = Duration.seconds(60)
+    /// How many flights may begin within `window`; then loads fail rather than ask in a circle.
+    var mostInWindow = 5
+    /// What `mostInWindow` counts over.
+    var window = Duration.seconds(30)
+    /// How long a flight may take; nil for as long as a person takes.
+    var limit: Duration? = .seconds(30)
+    /// How long to wait after a failed flight; nil for not at all.
+    var backOff: ExponentialTimer? = ExponentialTimer(
+        initialTime: .seconds(1), maxTime: .seconds(60))
+    /// Whether a credential that a server refused still helps to get the next one.
+    var keepsRefused = true
+}
+
+/// What a fetch brought.
+struct Fetched<Credential: Sendable>: Sendable {
+    let credential: Credential
+    /// How long it lasts from its receipt; nil for until it is refused.
+    let lifetime: Duration?
+
+    init(_ credential: Credential, lifetime: Duration?) {
+        self.credential = credential
+        self.lifetime = lifetime
+    }
+}

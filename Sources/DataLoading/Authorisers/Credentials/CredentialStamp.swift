@@ -1,0 +1,21 @@
+// Copyright the DataLoading authors
+// SPDX-License-Identifier: Apache-2.0
+
+/// Which credential of an authoriser a request was sent with.
+struct CredentialStamp: Hashable, Sendable {
+    let generation: Int
+    let version: Int
+}
+
+/// The stamps of every authoriser that took part in a request.
+enum CredentialStamps: RequestOption {
+    static var defaultValue: [ObjectIdentifier: CredentialStamp] { [:] }
+}
+
+/// Which question to an authoriser a request is about: one request may be performed twice at a time.
+struct AuthorisationTicket: RequestOption, Hashable, Sendable {
+    let load: ObjectIdentifier
+    let turn: Int
+
+    static var defaultValue: AuthorisationTicket? { nil }
+}

@@ -1,0 +1,80 @@
+// Copyright the DataLoading authors
+// SPDX-License-Identifier: Apache-2.0
+
+public import Foundation
+
+/// What a person has to do on another device (RFC 8628 section 3.2).
+public struct DeviceCode: Hashable, Sendable {
+    /// The code to be entered.
+    public let userCode: String
+    /// Where to enter it.
+    public let verificationURL: URL
+    /// The same with the code in it, for a QR code; nil when the server has none.
+    public let completeURL: URL?
+    /// How long the code is good.
+    public let lifetime: Duration
+    /// How long to wait between two questions.
+    let interval: Duration
+    /// What this program shows, and nobody else sees.
+    let deviceCode: String
+
+    init(_ fields: [String: JSONValue]) throws(AuthorisationError) {
+        guard let deviceCode = TokenAnswer.text(fields["device_code"]) else {
+            throw .invalidAnswer(reason: "device_code")
+        }
+        guard let userCode = TokenAnswer.text(fields["user_code"]) else {
+            throw .invalidAnswer(reason: "user_code")
+        }
+        // Some servers still use the draft's name.
+        let place = fields["verification_uri"] ?? fields["verification_url"]
+        guard let url = TokenAnswer.text(place).flatMap(URL.init(string:)) else {
+            throw .invalidAnswer(reason: "verification_uri")
+        }
+        guard let lifetime = TokenAnswer.seconds(fields["expires_in"]) else {
+            throw .invalidAnswer(reason: "expires_in")
+        }
+        self.deviceCode = deviceCode
+        self.userCode = userCode
+        verificationURL = url
+        completeURL = TokenAnswer.text(fields["verification_uri_complete"])
+            .flatMap(URL.init(string:))
+        self.lifetime = lifetime
+        // Section 3.2: five seconds unless the server says otherwise.
+        interval = max(.seconds(1), TokenAnswer.seconds(fields["interval"]) ?? .seconds(5))
+    }
+}
+
+extension DeviceCode: CustomStringConvertible {
+    /// What the person may see.
+    public var description: String { "\(verificationURL.redactedText) \(userCode)" }
+}
+
+/// Asks until the person has decided (RFC 8628 sections 3.4 and 3.5).
+struct DevicePolling {
+    let server: OAuthServer
+
+    /// Returns what the consent has brought.
+    func credentials(for code: DeviceCode) async throws -> OAuthCredentials {
+        let agenda = server.agenda
+        let end = agenda.now + code.lifetime
+        var interval = code.interval
+        while true {
+            try await agenda.sleep(for: interval)
+            guard agenda.now < end else {
+                throw AuthorisationError.refused(code: "expired_token")
+            }
+            do {
+                return try await server.credentials(for: .device(code.deviceCode))
+            } catch AuthorisationError.refused(code: "authorization_pending") {
+                continue
+            } catch AuthorisationError.refused(code: "slow_down") {
+                interval += .seconds(5)
+            } catch AuthorisationError.load(.cancelled) {
+                throw CancellationError()
+            } catch AuthorisationError.load {
+                // Section 3.5: whoever does not get through asks less often.
+                interval = min(interval * 2, .seconds(300))
+            }
+        }
+    }
+}

@@ -1,0 +1,105 @@
+// Copyright the DataLoading authors
+// SPDX-License-Identifier: Apache-2.0
+
+/// Adds an OAuth 2 access token: gets one, renews it, and gives it back at a log out.
+///
+/// ```swift
+/// let configuration = OAuthConfiguration(
+///     server: .issuer(issuer), flow: .deviceCode, clientIdentifier: "feed-daemon",
+///     hosts: ["api.example.com"])
+/// let authoriser = OAuthAuthoriser(
+///     configuration, service: service, store: FileCredentialStore(file: file),
+///     delegate: console)
+/// ```
+///
+/// Credentials that the store has are used; expired ones are refreshed; without any the flow of the
+/// configuration begins, and its one login serves every load that waits. What `TokenAuthoriser` says
+/// of fetches holds here too, but for the limit of 30 seconds: each request to the server has that,
+/// and a person may take longer.
+///
+/// New credentials are kept before a load sees them. A refresh that is under way is never given up,
+/// whoever is cancelled: the server may have replaced the refresh token already. Processes that share
+/// a store which locks refresh once between them.
+///
+/// `reset` logs out: the store is emptied first, then the server is asked to revoke the tokens,
+/// whether it can be reached or not, then the delegate is shown the page that ends the session.
+public final class OAuthAuthoriser: Authoriser {
+    /// A name for logs.
+    public let identifier: String
+    private let scope: HostScope
+    private let machine: OAuthMachine
+    private let desk: CredentialDesk<OAuthCredentials>
+
+    /// Makes an authoriser.
+    ///
+    /// - Parameters:
+    ///   - configuration: What to get, where, and who may see it.
+    ///   - service: Carries the requests to the authorization server, within its limits and past all
+    ///     authorisers.
+    ///   - store: Keeps the credentials; by default until the process ends.
+    ///   - delegate: Shows pages and codes; held weakly.
+    public init(
+        _ configuration: OAuthConfiguration, service: DataLoaderService,
+        store: any OAuthCredentialStore = MemoryCredentialStore(),
+        delegate: (any OAuthDelegate)? = nil
+    ) {
+        identifier = configuration.identifier
+        scope = HostScope(
+            configuration.hosts, allowsPlainLoopback: configuration.allowsPlainLoopback)
+        let delegate = OAuthDelegateReference(delegate)
+        let server = OAuthServer(configuration, service: service)
+        let machine = OAuthMachine(
+            server: server, vault: OAuthVault(store, delegate: delegate), delegate: delegate)
+        self.machine = machine
+        var rules = CredentialRules()
+        rules.limit = nil
+        desk = CredentialDesk(
+            rules, agenda: server.agenda, random: server.random,
+            apply: { $1.headers["Authorization"] = "Bearer " + $0.accessToken },
+            fetch: { previous in
+                let credentials = try await machine.run(after: previous)
+                return Fetched(
+                    credentials, lifetime: credentials.remaining(at: server.timekeeper.date))
+            })
+    }
+
+    /// Whether the request goes to one of the hosts, safely, and has no `Authorization` of its own.
+    public func requiresAuthorisation(_ request: DataLoaderRequest) -> Bool {
+        scope.covers(request)
+    }
+
+    /// Answers with the token: at once, or when there is one.
+    public func authorise(_ request: DataLoaderRequest, for delegate: any AuthoriserDelegate) {
+        desk.authorise(request, by: self, for: delegate)
+    }
+
+    /// False when the server says that the token is good and its scope is not (RFC 6750 section 3.1).
+    public func canRecover(
+        _ request: DataLoaderRequest, from response: DataLoaderResponse
+    ) -> Bool {
+        !AuthenticationChallenge.isAboutScope(response.headers)
+    }
+
+    /// Uses the token that the request was sent with no more.
+    public func requestFailedAuthorisation(
+        _ request: DataLoaderRequest, response: DataLoaderResponse
+    ) {
+        guard !AuthenticationChallenge.isAboutScope(response.headers) else { return }
+        _ = desk.refused(request, by: self)
+    }
+
+    /// Lets the load go; what it waited for goes on.
+    public func cancelAuthorisation(of request: DataLoaderRequest) {
+        desk.cancel(request)
+    }
+
+    /// Refreshes the token, or logs in; loads that come meanwhile wait for it.
+    public func refresh() {
+        desk.refresh()
+    }
+
+    /// Logs out, as said above; returns when the server has answered, or could not be reached.
+    public func reset() async {
+        await desk.reset { await self.machine.logOut($0) }
+    }
+}

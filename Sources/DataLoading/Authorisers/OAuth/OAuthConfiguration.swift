@@ -1,0 +1,72 @@
+// Copyright the DataLoading authors
+// SPDX-License-Identifier: Apache-2.0
+
+public import Foundation
+
+/// How a program gets OAuth 2 credentials, and who may see them.
+public struct OAuthConfiguration: Sendable {
+    /// Where the server's endpoints are known from.
+    public enum Server: Hashable, Sendable {
+        /// From the program.
+        case endpoints(OAuthEndpoints)
+        /// From the document below this URL (OpenID Connect Discovery, or RFC 8414), fetched once.
+        case issuer(URL)
+    }
+
+    /// How the program gets its first credentials.
+    public enum Flow: Hashable, Sendable {
+        /// A person consents in a browser that ends at `redirect` (RFC 6749 section 4.1, with the
+        /// PKCE of RFC 7636, method S256).
+        case authorizationCode(redirect: URL)
+        /// A person consents on another device (RFC 8628).
+        case deviceCode
+        /// The program is its own user (RFC 6749 section 4.4).
+        case clientCredentials
+    }
+
+    /// How the program says who it is at the token endpoint.
+    public enum ClientAuthentication: Hashable, Sendable {
+        /// In `Authorization`, as Basic (RFC 6749 section 2.3.1).
+        case basic(secret: String)
+        /// In the form, for servers that do not know better.
+        case form(secret: String)
+        /// Not at all: it can keep no secret, as what is installed on users' machines.
+        case none
+    }
+
+    /// What to do when the server refuses a refresh token.
+    public enum RefusedRefresh: Hashable, Sendable {
+        /// End the loads that wait; the next one starts the flow. The default.
+        case fail
+        /// Start the flow at once, and let the loads wait for it.
+        case startOver
+    }
+
+    /// Where the server's endpoints are known from.
+    public var server: Server
+    /// How the first credentials are got.
+    public var flow: Flow
+    /// The name that the server knows the program by.
+    public var clientIdentifier: String
+    /// How the program proves it; default not at all.
+    public var clientAuthentication = ClientAuthentication.none
+    /// What to ask for; default what the server gives.
+    public var scopes: [String] = []
+    /// The hosts that may see the access token, without regard to case; others pass without it.
+    public var hosts: Set<String>
+    /// Whether `http` to 127.0.0.1, ::1 and localhost may be used and see tokens, for development;
+    /// default false.
+    public var allowsPlainLoopback = false
+    /// What to do when the server refuses a refresh token; default `.fail`.
+    public var refusedRefresh = RefusedRefresh.fail
+    /// A name for logs; default "oauth".
+    public var identifier = "oauth"
+
+    /// Makes a configuration with the defaults above.
+    public init(server: Server, flow: Flow, clientIdentifier: String, hosts: Set<String>) {
+        self.server = server
+        self.flow = flow
+        self.clientIdentifier = clientIdentifier
+        self.hosts = hosts
+    }
+}

@@ -1,0 +1,73 @@
+// Copyright the DataLoading authors
+// SPDX-License-Identifier: Apache-2.0
+
+public import Foundation
+
+/// The part of a login that only the application can do: it shows pages, the library never sees a
+/// password.
+///
+/// An authoriser holds it weakly, and asks one thing at a time, in a task of its own that a reset
+/// cancels. There is no time limit: loads that wait have their deadlines, and the login goes on
+/// without them.
+public protocol OAuthDelegate: AnyObject, Sendable {
+    /// Shows the page of a login and returns the redirect that it ends with; nil when the person has
+    /// given up, which ends the loads that wait `.cannotAuthenticate`.
+    ///
+    /// Use a browser of the system's, not a view of your own (RFC 8252). `LoopbackRedirectReceiver`
+    /// catches the redirect for programs without an interface.
+    func logIn(at url: URL) async throws -> URL?
+
+    /// Shows a code to be entered on another device, and returns; asking goes on beside it.
+    func show(_ code: DeviceCode) async throws
+
+    /// Shows the page that ends a person's session, after a reset; by default nothing, which is right
+    /// after a login in an ephemeral session.
+    func logOut(at url: URL) async
+
+    /// Credentials were not written or not deleted; those that are here are used all the same.
+    func couldNotKeepCredentials(_ error: any Error)
+}
+
+extension OAuthDelegate {
+    /// Throws: this application has no page to show.
+    public func logIn(at url: URL) async throws -> URL? {
+        throw AuthorisationError.invalidConfiguration(reason: "the delegate shows no login")
+    }
+
+    /// Throws: this application has no place to show a code.
+    public func show(_ code: DeviceCode) async throws {
+        throw AuthorisationError.invalidConfiguration(reason: "the delegate shows no code")
+    }
+
+    /// Does nothing.
+    public func logOut(at url: URL) async {}
+
+    /// Does nothing.
+    public func couldNotKeepCredentials(_ error: any Error) {}
+}
+
+/// A delegate that may have gone: then nobody gives credentials.
+struct OAuthDelegateReference: Sendable {
+    private weak let delegate: (any OAuthDelegate)?
+
+    init(_ delegate: (any OAuthDelegate)?) {
+        self.delegate = delegate
+    }
+
+    func logIn(at url: URL) async throws -> URL? {
+        try await delegate?.logIn(at: url)
+    }
+
+    func show(_ code: DeviceCode) async throws {
+        guard let delegate else { throw AuthorisationError.noCredentials }
+        try await delegate.show(code)
+    }
+
+    func logOut(at url: URL) async {
+        await delegate?.logOut(at: url)
+    }
+
+    func couldNotKeepCredentials(_ error: any Error) {
+        delegate?.couldNotKeepCredentials(error)
+    }
+}

@@ -1,0 +1,119 @@
+// Copyright the DataLoading authors
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+
+/// An authorization server as the machine sees it: its endpoints, and questions to them.
+///
+/// Every request goes through the service, with its limits, gates and budgets, and past every
+/// authoriser: one that waited for the token which it fetches would wait for ever.
+final class OAuthServer: Sendable {
+    let configuration: OAuthConfiguration
+    private let service: DataLoaderService
+    private let factory: DataLoaderFactory
+    private let loader: DataLoader
+    private let discovered = Locked<OAuthEndpoints?>(nil)
+
+    init(_ configuration: OAuthConfiguration, service: DataLoaderService) {
+        self.configuration = configuration
+        self.service = service
+        factory = service.makeFactoryBelowAuthorisers()
+        loader = factory.makeDataLoader()
+    }
+
+    var timekeeper: any Timekeeper { service.runtime.timekeeper }
+    var agenda: Agenda { service.runtime.agenda }
+    var random: RandomSource { service.runtime.random }
+
+    /// Where the server answers: as configured, or as its document says, which is fetched once.
+    func endpoints() async throws -> OAuthEndpoints {
+        switch configuration.server {
+        case .endpoints(let endpoints):
+            return endpoints
+        case .issuer(let issuer):
+            if let known = discovered.withLock({ $0 }) { return known }
+            let found = try await ProviderDocument.fetch(issuer) { try await self.load($0) }
+            discovered.withLock { $0 = found }
+            return found
+        }
+    }
+
+    /// Gets credentials for a grant.
+    func credentials(
+        for grant: TokenGrant, previous: OAuthCredentials? = nil
+    ) async throws -> OAuthCredentials {
+        let response = try await post(grant.fields, to: try await endpoints().token)
+        // The moment of receipt, or later: so that a token is never thought to last longer.
+        return try TokenAnswer.credentials(
+            response, previous: previous, received: timekeeper.date)
+    }
+
+    /// Asks for the codes of a device (RFC 8628 section 3.1).
+    func deviceCode() async throws -> DeviceCode {
+        guard let endpoint = try await endpoints().deviceAuthorization else {
+            throw AuthorisationError.invalidConfiguration(reason: "no device endpoint")
+        }
+        let fields = configuration.scope.map { [("scope", $0)] } ?? []
+        return try DeviceCode(TokenAnswer.success(try await post(fields, to: endpoint)))
+    }
+
+    /// Tells the server that a token is not to be used any more (RFC 7009).
+    func revoke(_ token: String, hint: String) async throws {
+        guard let endpoint = try await endpoints().revocation else { return }
+        // Nobody waits long for a log out whose server is gone.
+        let response = try await post(
+            [("token", token), ("token_type_hint", hint)], to: endpoint, within: .seconds(5))
+        guard response.statusCode.isSuccess else {
+            throw AuthorisationError.load(.status(response.statusCode))
+        }
+    }
+
+    private func post(
+        _ fields: [(String, String)], to url: URL, within timeout: Duration = .seconds(30)
+    ) async throws -> DataLoaderResponse {
+        var request = DataLoaderRequest(url: url, sourceIdentifier: configuration.identifier)
+        request.method = .post
+        var fields = fields
+        switch configuration.clientAuthentication {
+        case .basic(let secret):
+            request.headers["Authorization"] = Self.basic(configuration.clientIdentifier, secret)
+        case .form(let secret):
+            fields += [("client_id", configuration.clientIdentifier), ("client_secret", secret)]
+        case .none:
+            fields.append(("client_id", configuration.clientIdentifier))
+        }
+        request.body = .form(fields.map { (name: $0.0, value: $0.1) })
+        return try await load(request, within: timeout)
+    }
+
+    private func load(
+        _ request: DataLoaderRequest, within timeout: Duration = .seconds(30)
+    ) async throws -> DataLoaderResponse {
+        guard isSafe(request.url) else {
+            throw AuthorisationError.invalidConfiguration(reason: "an endpoint without https")
+        }
+        var request = request
+        request.headers["Accept"] = "application/json"
+        request.timeout = timeout
+        request.redirectPolicy = .doNotFollow
+        request.priority = .high
+        // What was never sent may be sent again; a refresh token that may have been used may not.
+        request.maximumRetryCount = 2
+        do {
+            return try await loader.response(for: request)
+        } catch let error as DataLoaderError {
+            throw AuthorisationError.load(error)
+        }
+    }
+
+    private func isSafe(_ url: URL) -> Bool {
+        HostScope([], allowsPlainLoopback: configuration.allowsPlainLoopback)
+            .isSafe(DataLoaderRequest(url: url))
+    }
+
+    /// RFC 6749 section 2.3.1: both are form-encoded before they are joined.
+    private static func basic(_ identifier: String, _ secret: String) -> String {
+        let text = FormEncoding.encode(identifier) + ":" + FormEncoding.encode(secret)
+        return "Basic " + Data(text.utf8).base64EncodedString()
+    }
+}

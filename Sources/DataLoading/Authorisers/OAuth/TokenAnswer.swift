@@ -1,0 +1,83 @@
+// Copyright the DataLoading authors
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+
+/// Reads what a token endpoint says: fields of JSON that a stranger wrote.
+enum TokenAnswer {
+    /// The most bytes of an answer that are looked at.
+    static let most = 1_048_576
+
+    /// The credentials of a success (RFC 6749 section 5.1), or why there are none (section 5.2).
+    ///
+    /// A refresh token that the answer does not name stays the one of before (section 6).
+    static func credentials(
+        _ response: DataLoaderResponse, previous: OAuthCredentials?, received: Date
+    ) throws(AuthorisationError) -> OAuthCredentials {
+        let fields = try success(response)
+        guard case .string(let token)? = fields["access_token"], isToken(token) else {
+            throw .invalidAnswer(reason: "access_token")
+        }
+        // Section 7.1: a token of a type that is not understood must not be used.
+        guard case .string(let type)? = fields["token_type"],
+            type.equalsIgnoringASCIICase("bearer")
+        else { throw .invalidAnswer(reason: "token_type") }
+        return OAuthCredentials(
+            accessToken: token,
+            refreshToken: text(fields["refresh_token"]) ?? previous?.refreshToken,
+            scope: text(fields["scope"]) ?? previous?.scope,
+            idToken: text(fields["id_token"]) ?? previous?.idToken,
+            lifetime: seconds(fields["expires_in"]), received: received)
+    }
+
+    /// The fields of a success; the code of a refusal is thrown.
+    static func success(
+        _ response: DataLoaderResponse
+    ) throws(AuthorisationError) -> [String: JSONValue] {
+        let fields = fields(response)
+        guard response.statusCode.isSuccess else {
+            // Anything but a refusal in the form of the RFC may be different the next time.
+            guard (400..<500).contains(response.statusCode.rawValue),
+                case .string(let code)? = fields?["error"]
+            else { throw .load(.status(response.statusCode)) }
+            throw .refused(code: self.code(code))
+        }
+        guard let fields else { throw .invalidAnswer(reason: "no JSON object") }
+        return fields
+    }
+
+    /// An error code as it may be logged: RFC 6749 section 5.2 allows few bytes, and none that parse.
+    static func code(_ text: String) -> String {
+        let allowed = text.utf8.prefix(64).filter { byte in
+            byte.isTokenCharacter || byte == UInt8(ascii: ":") || byte == UInt8(ascii: "/")
+        }
+        return String(decoding: allowed, as: UTF8.self)
+    }
+
+    /// A string that is not empty.
+    static func text(_ value: JSONValue?) -> String? {
+        guard case .string(let text)? = value, !text.isEmpty else { return nil }
+        return text
+    }
+
+    /// A number of seconds, which some servers send as text; never less than none.
+    static func seconds(_ value: JSONValue?) -> Duration? {
+        switch value {
+        case .number(let seconds): .saturating(seconds: max(0, seconds))
+        case .string(let text): Double(text).map { .saturating(seconds: max(0, $0)) }
+        default: nil
+        }
+    }
+
+    private static func fields(_ response: DataLoaderResponse) -> [String: JSONValue]? {
+        guard let body = response.body, body.count <= most,
+            case .object(let fields)? = try? JSONDecoder().decode(JSONValue.self, from: body)
+        else { return nil }
+        return fields
+    }
+
+    /// RFC 6750 section 2.1: what may stand in a field.
+    private static func isToken(_ text: String) -> Bool {
+        !text.isEmpty && text.utf8.allSatisfy { (0x21...0x7E).contains($0) }
+    }
+}

@@ -1,0 +1,49 @@
+// Copyright the DataLoading authors
+// SPDX-License-Identifier: Apache-2.0
+
+/// Where an application keeps OAuth credentials: a file, a keychain, a database.
+public protocol OAuthCredentialStore: AnyObject, Sendable {
+    /// Returns what is kept; nil when there is nothing.
+    func load() async throws -> OAuthCredentials?
+
+    /// Keeps credentials in the place of those before; nil deletes them.
+    ///
+    /// When it returns they are safe: the server knows no refresh token but the newest.
+    func save(_ credentials: OAuthCredentials?) async throws
+
+    /// Runs `body` while no other process touches the store; by default it just runs it.
+    ///
+    /// A refresh happens inside, so that processes that share a store refresh once.
+    func withLock<Result: Sendable>(
+        _ body: @Sendable () async throws -> Result
+    ) async throws -> Result
+}
+
+extension OAuthCredentialStore {
+    /// Runs `body`: for stores that one process alone uses.
+    public func withLock<Result: Sendable>(
+        _ body: @Sendable () async throws -> Result
+    ) async throws -> Result {
+        try await body()
+    }
+}
+
+/// Keeps credentials for as long as the process lives.
+public final class MemoryCredentialStore: OAuthCredentialStore {
+    private let credentials: Locked<OAuthCredentials?>
+
+    /// Makes a store.
+    public init(_ credentials: OAuthCredentials? = nil) {
+        self.credentials = Locked(credentials)
+    }
+
+    /// Returns what is kept.
+    public func load() async -> OAuthCredentials? {
+        credentials.withLock { $0 }
+    }
+
+    /// Keeps it.
+    public func save(_ credentials: OAuthCredentials?) async {
+        self.credentials.withLock { $0 = credentials }
+    }
+}

@@ -1,0 +1,114 @@
+// Copyright the DataLoading authors
+// SPDX-License-Identifier: Apache-2.0
+
+/// Adds a token that is fetched when it is needed, and again before it expires.
+///
+/// ```swift
+/// let authoriser = TokenAuthoriser(hosts: ["api.example.com"]) { _ in
+///     let reply = try await logIn()
+///     return AccessToken(reply.token, lifetime: .seconds(reply.expiresIn))
+/// }
+/// ```
+///
+/// However many loads want a token, one fetch is under way: they wait for it in their order, and one
+/// that is cancelled is never sent. When a server refuses a token, the loads that were sent with it
+/// fetch a new one once, and those sent with an older one are sent again with what is there.
+///
+/// - A token is renewed beside its use when a tenth of its life is left, at most 60 seconds; its
+///   life is counted from its receipt, on a clock that nobody sets.
+/// - A fetch has 30 seconds. After a failed one, loads fail at once with its error for a jittered
+///   second, then 2.7, 7.4 and so on up to a minute; a token that still lasts is used meanwhile.
+/// - A sixth fetch within 30 seconds is refused: `AuthorisationError.tooManyRefreshes`.
+public final class TokenAuthoriser: Authoriser {
+    /// A name for logs; never the token.
+    public let identifier: String
+    private let scope: HostScope
+    private let desk: CredentialDesk<AccessToken>
+
+    /// Makes an authoriser.
+    ///
+    /// - Parameters:
+    ///   - identifier: A name for logs.
+    ///   - hosts: The hosts that may see the token, without regard to case; others pass without it.
+    ///   - allowsPlainLoopback: Whether `http` to 127.0.0.1, ::1 and localhost may see it, for
+    ///     development; otherwise, and by default, only `https` does.
+    ///   - apply: Adds the token to a request; by default as RFC 6750 has it, in `Authorization`.
+    ///     Called for each attempt, on any thread.
+    ///   - fetch: Gets a token; it is handed the one before, if there is one that was not refused for
+    ///     good. Throw `AuthorisationError.refused(code: "invalid_grant")` when it was. Called from a
+    ///     task of its own, which is cancelled after 30 seconds and by a reset. It must load through
+    ///     another factory than the one whose requests it authorises, or it would wait for itself.
+    public convenience init(
+        identifier: String = "token", hosts: Set<String>, allowsPlainLoopback: Bool = false,
+        apply: @escaping @Sendable (AccessToken, inout DataLoaderRequest) -> Void = TokenAuthoriser
+            .addBearer,
+        fetch: @escaping @Sendable (AccessToken?) async throws -> AccessToken
+    ) {
+        self.init(
+            identifier: identifier, hosts: hosts, allowsPlainLoopback: allowsPlainLoopback,
+            timekeeper: SystemTimekeeper(), random: .system, apply: apply, fetch: fetch)
+    }
+
+    /// Makes an authoriser whose time and chance are a test's.
+    package init(
+        identifier: String = "token", hosts: Set<String>, allowsPlainLoopback: Bool = false,
+        timekeeper: any Timekeeper, random: RandomSource,
+        apply: @escaping @Sendable (AccessToken, inout DataLoaderRequest) -> Void = addBearer,
+        fetch: @escaping @Sendable (AccessToken?) async throws -> AccessToken
+    ) {
+        self.identifier = identifier
+        scope = HostScope(hosts, allowsPlainLoopback: allowsPlainLoopback)
+        desk = CredentialDesk(
+            CredentialRules(), agenda: Agenda(timekeeper: timekeeper), random: random,
+            apply: apply,
+            fetch: { previous in
+                let token = try await fetch(previous)
+                return Fetched(token, lifetime: token.lifetime)
+            })
+    }
+
+    /// Adds a token as RFC 6750 section 2.1 has it: `Authorization: Bearer …`.
+    public static func addBearer(_ token: AccessToken, to request: inout DataLoaderRequest) {
+        request.headers["Authorization"] = "Bearer " + token.value
+    }
+
+    /// Whether the request goes to one of the hosts, safely, and has no `Authorization` of its own.
+    public func requiresAuthorisation(_ request: DataLoaderRequest) -> Bool {
+        scope.covers(request)
+    }
+
+    /// Answers with the token: at once, or when it was fetched.
+    public func authorise(_ request: DataLoaderRequest, for delegate: any AuthoriserDelegate) {
+        desk.authorise(request, by: self, for: delegate)
+    }
+
+    /// False when the server says that the token is good and its scope is not (RFC 6750 section 3.1).
+    public func canRecover(
+        _ request: DataLoaderRequest, from response: DataLoaderResponse
+    ) -> Bool {
+        !AuthenticationChallenge.isAboutScope(response.headers)
+    }
+
+    /// Uses the token that the request was sent with no more.
+    public func requestFailedAuthorisation(
+        _ request: DataLoaderRequest, response: DataLoaderResponse
+    ) {
+        guard !AuthenticationChallenge.isAboutScope(response.headers) else { return }
+        _ = desk.refused(request, by: self)
+    }
+
+    /// Lets the load go; the fetch that it waited for goes on.
+    public func cancelAuthorisation(of request: DataLoaderRequest) {
+        desk.cancel(request)
+    }
+
+    /// Fetches a new token; loads that come meanwhile wait for it.
+    public func refresh() {
+        desk.refresh()
+    }
+
+    /// Forgets the token, cancels the fetch, and fails whoever waits for it.
+    public func reset() async {
+        await desk.reset()
+    }
+}

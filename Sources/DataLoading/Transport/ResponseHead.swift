@@ -1,0 +1,28 @@
+// Copyright the DataLoading authors
+// SPDX-License-Identifier: Apache-2.0
+
+/// A response's status line and header fields.
+public struct ResponseHead: Sendable {
+    /// The status code.
+    public var status: HTTPStatus
+    /// The fields, in the order in which they arrived.
+    public var headers: HTTPHeaders
+
+    /// Makes a head.
+    public init(status: HTTPStatus, headers: HTTPHeaders = HTTPHeaders()) {
+        self.status = status
+        self.headers = headers
+    }
+}
+
+extension ResponseHead {
+    /// How long the body is, where one field says so and no coding changes it.
+    var bodyLength: Int64? {
+        let lengths = headers.values(for: "Content-Length")
+        guard let first = lengths.first, lengths.allSatisfy({ $0 == first }),
+            !first.isEmpty, first.utf8.allSatisfy(\.isDigit), !headers.contains("Content-Encoding"),
+            !headers.contains("Transfer-Encoding")
+        else { return nil }
+        return Int64(first)
+    }
+}

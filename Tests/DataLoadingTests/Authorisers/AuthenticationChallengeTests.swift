@@ -1,0 +1,59 @@
+// Copyright the DataLoading authors
+// SPDX-License-Identifier: Apache-2.0
+
+@testable import DataLoading
+import Testing
+
+@Suite struct AuthenticationChallengeTests {
+    private typealias Challenge = AuthenticationChallenge
+
+    private func read(_ values: String...) -> [String] {
+        var headers = HTTPHeaders()
+        for value in values { headers.add(value, for: "WWW-Authenticate") }
+        return Challenge.all(in: headers).map { challenge in
+            challenge.scheme
+                + challenge.parameters.sorted { $0.key < $1.key }.map { " \($0.key)=\($0.value)" }
+                .joined()
+        }
+    }
+
+    // RFC 9110 section 11.6.1, RFC 6750 section 3, RFC 7617 section 2
+    @Test func `reads challenges and their parameters from one field or several`() {
+        #expect(read("Basic realm=\"simple\"") == ["basic realm=simple"])
+        #expect(
+            read(
+                "Newauth realm=\"apps\", type=1, title=\"Login to \\\"apps\\\"\", Basic realm=\"simple\""
+            )
+                == ["newauth realm=apps title=Login to \"apps\" type=1", "basic realm=simple"])
+        #expect(
+            read("Bearer error=\"invalid_token\", error_description=\"it, expired\"", "Basic")
+                == ["bearer error=invalid_token error_description=it, expired", "basic"])
+        #expect(read("Negotiate abc+/==, Bearer") == ["negotiate", "bearer"])
+        #expect(read("Bearer realm = x ,scope=\"a b\"") == ["bearer realm=x scope=a b"])
+        #expect(read("Bearer a=1, A=2") == ["bearer a=1"])
+        #expect(read(", ,Basic,,") == ["basic"])
+    }
+
+    @Test func `leaves out what fits no rule, and what comes behind it`() {
+        #expect(read("") == [])
+        #expect(read("\"quoted\"") == [])
+        #expect(read("Basic realm=\"open") == ["basic"])
+        #expect(read("Basic realm= x=, Bearer") == ["basic realm=x"])
+        #expect(read("Basic realm=\"a\\") == ["basic"])
+        #expect(read("Basic é") == ["basic"])
+        #expect(read(String(repeating: "a, ", count: 10_000)).count == 32)
+    }
+
+    // RFC 6750 section 3.1
+    @Test func `knows a token that lacks scope from one that is bad`() {
+        func isAboutScope(_ value: String) -> Bool {
+            Challenge.isAboutScope(["WWW-Authenticate": value])
+        }
+        #expect(isAboutScope("Bearer realm=\"x\", error=\"insufficient_scope\", scope=\"a\""))
+        #expect(isAboutScope("Basic realm=\"x\", bearer error=insufficient_scope"))
+        #expect(!isAboutScope("Bearer error=\"invalid_token\""))
+        #expect(!isAboutScope("Basic error=\"insufficient_scope\""))
+        #expect(!isAboutScope("Bearer realm=\"error=insufficient_scope\""))
+        #expect(!Challenge.isAboutScope([:]))
+    }
+}

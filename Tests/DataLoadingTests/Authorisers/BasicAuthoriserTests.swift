@@ -1,0 +1,248 @@
+// Copyright the DataLoading authors
+// SPDX-License-Identifier: Apache-2.0
+
+@testable import DataLoading
+import DataLoadingTesting
+import Foundation
+import Testing
+
+@Suite struct BasicAuthoriserTests {
+    /// Asks the test, and notes what it is told.
+    private final class Provider: BasicCredentialsProvider {
+        let fetch = HeldFetch<BasicCredentials?>()
+        let refused = EventRecorder<BasicCredentials>()
+
+        func basicCredentials() async throws -> BasicCredentials? { try await fetch(nil) }
+
+        func basicCredentialsWereRefused(_ credentials: BasicCredentials) {
+            refused.record(credentials)
+        }
+    }
+
+    private static func credentials(_ name: String) throws -> BasicCredentials {
+        try BasicCredentials(username: name, password: "pw")
+    }
+
+    private static func field(_ name: String) throws -> String { try credentials(name).fieldValue }
+
+    private func bed(
+        stored: BasicCredentials? = nil, provider: Provider? = nil,
+        accepting name: String? = nil
+    ) throws -> TestBed {
+        let accepted = try name.map(Self.field)
+        let authoriser = BasicAuthoriser(
+            hosts: ["origin.test"], credentials: stored, provider: provider)
+        let answer = ScriptedAnswer.run { attempt in
+            let field = attempt.request.headers["Authorization"]
+            attempt.respond(status: accepted == nil || field == accepted ? 200 : 401)
+        }
+        return TestBed(otherwise: answer, authorisers: [authoriser])
+    }
+
+    private func perform(_ bed: TestBed, own: BasicCredentials? = nil) -> CancellationToken {
+        bed.loader.perform(
+            .make(host: "https://origin.test") { request in
+                if let own { request[option: BasicCredentials.self] = own }
+            })
+    }
+
+    private func sent(_ bed: TestBed) -> [String?] {
+        bed.transport.attempts.map { $0.request.headers["Authorization"] }
+    }
+
+    // BA-01, BA-03, RFC 7617 sections 2 and 2.1
+    @Test func `writes user name and password as the RFC has them`() throws {
+        let aladdin = try BasicCredentials(username: "Aladdin", password: "open sesame")
+        #expect(aladdin.fieldValue == "Basic QWxhZGRpbjpvcGVuIHNlc2FtZQ==")
+        let test = try BasicCredentials(username: "test", password: "123£")
+        #expect(test.fieldValue == "Basic dGVzdDoxMjPCow==")
+        let empty = try BasicCredentials(username: "", password: "a:b")
+        #expect(empty.fieldValue == "Basic OmE6Yg==")
+        let read = try JSONDecoder().decode(
+            BasicCredentials.self, from: JSONEncoder().encode(aladdin))
+        #expect(read == aladdin)
+        #expect(Set([aladdin, read, test]).count == 2)
+        #expect(!"\(aladdin)\(String(reflecting: aladdin))".contains("sesame"))
+    }
+
+    @Test(arguments: [("a:b", "pw"), ("a\nb", "pw"), ("a", "p\0w"), ("a", "\u{7F}")])
+    func `refuses what Basic cannot carry`(username: String, password: String) throws {
+        #expect(throws: AuthorisationError.self) {
+            try BasicCredentials(username: username, password: password)
+        }
+        let json = try JSONEncoder().encode(["username": username, "password": password])
+        #expect(throws: AuthorisationError.self) {
+            try JSONDecoder().decode(BasicCredentials.self, from: json)
+        }
+    }
+
+    // BA-02, BA-04
+    @Test func `takes a request's own first, then what is stored, then asks`() async throws {
+        let provider = Provider()
+        let bed = try bed(provider: provider)
+        _ = perform(bed)
+        let call = await provider.fetch.call(0)
+        // Own ones go by the queue, even while somebody is asked.
+        _ = perform(bed, own: try Self.credentials("own"))
+        #expect(await bed.attempt(0).request.headers["Authorization"] == (try Self.field("own")))
+        call.answer(try Self.credentials("asked"))
+        _ = await bed.delegate.outcomes(2)
+        let other = try self.bed(stored: try Self.credentials("stored"), provider: provider)
+        _ = perform(other)
+        _ = await other.delegate.outcomes(1)
+        #expect(sent(other) == [try Self.field("stored")])
+        #expect(sent(bed) == [try Self.field("own"), try Self.field("asked")])
+        #expect(provider.fetch.count == 1)
+    }
+
+    // BA-05, BA-06, BA-09
+    @Test func `asks once for all who wait`() async throws {
+        let provider = Provider()
+        let bed = try bed(provider: provider)
+        for _ in 0..<50 { _ = perform(bed) }
+        await provider.fetch.call(0).answer(try Self.credentials("a"))
+        let ends = await bed.delegate.outcomes(50)
+        #expect(ends.allSatisfy { $0.response?.error == nil })
+        #expect(provider.fetch.count == 1)
+    }
+
+    // BA-10
+    @Test func `fails those who wait when it gets none, and asks again for the next`() async throws
+    {
+        let provider = Provider()
+        let bed = try bed(provider: provider)
+        for _ in 0..<3 { _ = perform(bed) }
+        await provider.fetch.call(0).answer(nil)
+        let ends = await bed.delegate.outcomes(3)
+        #expect(
+            ends.allSatisfy {
+                $0.response?.error == .cannotAuthenticate(reason: "basic: noCredentials")
+            })
+        _ = perform(bed)
+        await provider.fetch.call(1).answer(try Self.credentials("a"))
+        #expect(await bed.delegate.outcomes(4).last?.response?.error == nil)
+    }
+
+    // BA-08
+    @Test func `fails without anybody to ask`() async throws {
+        let bed = try bed()
+        _ = perform(bed)
+        let end = await bed.delegate.outcomes(1)[0]
+        #expect(end.response?.underlyingError as? AuthorisationError == .noCredentials)
+        var provider: Provider? = Provider()
+        let other = try self.bed(provider: provider)
+        provider = nil
+        _ = perform(other)
+        let second = await other.delegate.outcomes(1)[0]
+        #expect(second.response?.underlyingError as? AuthorisationError == .noCredentials)
+    }
+
+    // BA-13
+    @Test func `never sends a load that was cancelled while it waited`() async throws {
+        let provider = Provider()
+        let bed = try bed(provider: provider)
+        let token = perform(bed)
+        let call = await provider.fetch.call(0)
+        token.cancel()
+        call.answer(try Self.credentials("a"))
+        _ = perform(bed)
+        _ = await bed.delegate.outcomes(2)
+        #expect(bed.transport.attempts.count == 1)
+        #expect(provider.fetch.count == 1)
+    }
+
+    // BA-11, BA-12, BA-15
+    @Test func `drops an answer from before a reset, even while it asks again`() async throws {
+        let provider = Provider()
+        let bed = try bed(provider: provider)
+        _ = perform(bed)
+        let first = await provider.fetch.call(0)
+        await bed.factory.reset()
+        #expect(bed.error == .reset)
+        _ = perform(bed)
+        let second = await provider.fetch.call(1)
+        first.answer(try Self.credentials("stale"))
+        second.answer(try Self.credentials("fresh"))
+        _ = await bed.delegate.outcomes(2)
+        #expect(sent(bed) == [try Self.field("fresh")])
+    }
+
+    @Test func `lets a load end at its deadline when nobody answers`() async throws {
+        let provider = Provider()
+        let bed = try bed(provider: provider)
+        _ = perform(bed)
+        let call = await provider.fetch.call(0)
+        bed.advance(.seconds(60))
+        #expect(
+            bed.error == .timedOut(after: .seconds(60), mayHaveBeenProcessed: false))
+        call.answer(nil)
+    }
+
+    // BA-16
+    @Test func `leaves a request alone that opts out`() async throws {
+        let bed = try bed(stored: try Self.credentials("stored"))
+        bed.loader.perform(
+            .make(host: "https://origin.test") { $0[option: SkipsAuthorisation.self] = true })
+        _ = await bed.delegate.outcomes(1)
+        #expect(sent(bed) == [nil])
+    }
+
+    // BA-17
+    @Test func `does not read user information in a URL`() async throws {
+        let bed = try bed(stored: try Self.credentials("stored"))
+        bed.loader.perform(.make(host: "https://ada:secret@origin.test"))
+        #expect(bed.error == .invalidRequest(.userInformation))
+    }
+
+    // BA-18
+    @Test func `forgets what was refused, tells of it once, and asks again`() async throws {
+        let provider = Provider()
+        let old = try Self.credentials("old")
+        let bed = try bed(stored: old, provider: provider, accepting: "new")
+        for _ in 0..<5 { _ = perform(bed) }
+        await provider.fetch.call(0).answer(try Self.credentials("new"))
+        let ends = await bed.delegate.outcomes(5)
+        #expect(ends.allSatisfy { $0.response?.error == nil })
+        #expect(provider.refused.elements == [old])
+        #expect(provider.fetch.count == 1)
+    }
+
+    @Test func `delivers a 401 when there is nobody to ask`() async throws {
+        let bed = try bed(stored: try Self.credentials("old"), accepting: "new")
+        _ = perform(bed)
+        _ = await bed.delegate.outcomes(1)
+        #expect(bed.error == .status(.unauthorised))
+        #expect(bed.transport.attempts.count == 1)
+        _ = perform(bed)
+        let second = await bed.delegate.outcomes(2)[1]
+        #expect(second.response?.underlyingError as? AuthorisationError == .noCredentials)
+    }
+
+    @Test func `delivers the 401 to a request's own, which are not sent twice`() async throws {
+        let provider = Provider()
+        let bed = try bed(provider: provider, accepting: "new")
+        _ = perform(bed, own: try Self.credentials("own"))
+        _ = await bed.delegate.outcomes(1)
+        #expect(bed.error == .status(.unauthorised))
+        #expect(bed.transport.attempts.count == 1)
+        #expect(provider.refused.elements.isEmpty)
+    }
+
+    // FAULTS P10
+    @Test func `leaves a request's own behind when a redirect leads elsewhere`() async throws {
+        let stored = try Self.credentials("stored")
+        let authoriser = BasicAuthoriser(hosts: ["a.test", "b.test"], credentials: stored)
+        let bed = TestBed(
+            [
+                .respond(status: 307, headers: ["Location": "/again"]),
+                .respond(status: 307, headers: ["Location": "https://c.test/"]),
+                .respond(status: 307, headers: ["Location": "https://a.test/back"]),
+                .respond(status: 200),
+            ], authorisers: [authoriser])
+        let own = try Self.credentials("own")
+        bed.loader.perform(
+            .make(host: "https://a.test") { $0[option: BasicCredentials.self] = own })
+        _ = await bed.delegate.outcomes(1)
+        #expect(sent(bed) == [own.fieldValue, own.fieldValue, nil, stored.fieldValue])
+    }
+}

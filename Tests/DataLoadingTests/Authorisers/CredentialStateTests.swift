@@ -1,0 +1,151 @@
+// Copyright the DataLoading authors
+// SPDX-License-Identifier: Apache-2.0
+
+@testable import DataLoading
+import DataLoadingTesting
+import Testing
+
+@Suite struct CredentialStateTests {
+    /// What a run of random events has to hold to, kept beside the real thing.
+    private struct World {
+        typealias Flight = CredentialState<Int>.Flight
+
+        var state = CredentialState<Int>(CredentialRules())
+        var now = Instant(nanoseconds: 0)
+        var open: [Flight] = []
+        var begins: [Instant] = []
+        var stamps: [CredentialStamp] = []
+        /// What was refused while it was the newest.
+        var refused: Set<CredentialStamp> = []
+        var expiries: [Int: Instant] = [:]
+        var next = 0
+        var generator: SeededGenerator
+
+        mutating func begin(_ flight: Flight?) -> String? {
+            guard let flight else { return nil }
+            if let current = state.flight, current.number != flight.number { return "two flights" }
+            open.append(flight)
+            begins.append(now)
+            let recent = begins.filter { $0 + .seconds(30) > now }
+            return recent.count > 5 ? "\(recent.count) flights in the window" : nil
+        }
+
+        mutating func ask() -> String? {
+            let (answer, flight) = state.ask(now: now)
+            if let fault = begin(flight) { return fault }
+            switch answer {
+            case .use(let credential, let stamp):
+                stamps.append(stamp)
+                if refused.contains(stamp) { return "used what was refused" }
+                guard let expiry = expiries[credential], now < expiry else {
+                    return "used what has expired"
+                }
+                return nil
+            case .wait:
+                guard let current = state.flight else { return "waits for nothing" }
+                return open.contains { $0.number == current.number } ? nil : "waits for the past"
+            case .fail:
+                return state.flight == nil ? nil : "fails though a flight is under way"
+            }
+        }
+
+        mutating func end(succeeds: Bool) -> String? {
+            guard let index = open.indices.randomElement(using: &generator) else { return nil }
+            let flight = open.remove(at: index)
+            let wasCurrent = state.flight?.number == flight.number
+            if succeeds {
+                next += 1
+                let lifetime = Duration.seconds(Int.random(in: 0...200, using: &generator))
+                expiries[next] = now + lifetime
+                let isTaken = state.arrived(
+                    Fetched(next, lifetime: lifetime), by: flight, now: now)
+                return wasCurrent && !isTaken ? "dropped the flight that is under way" : nil
+            }
+            let error: AuthorisationError =
+                Bool.random(using: &generator) ? .timedOut : .refused(code: "invalid_grant")
+            let fails = state.failed(error, flight, now: now, using: &generator)
+            return fails && !wasCurrent ? "failed for another flight" : nil
+        }
+
+        mutating func step() -> String? {
+            switch Int.random(in: 0..<20, using: &generator) {
+            case 0..<8: return ask()
+            case 8..<11: return end(succeeds: true)
+            case 11..<13: return end(succeeds: false)
+            case 13..<16:
+                guard let stamp = stamps.randomElement(using: &generator) else { return nil }
+                if state.refused(stamp) != nil { refused.insert(stamp) }
+                return nil
+            case 16: return begin(state.refresh(now: now))
+            case 17:
+                _ = state.beginReset()
+                if state.flight != nil { return "a flight survives a reset" }
+                state.endReset()
+                // Those of before may still end.
+                begins = []
+                return nil
+            default:
+                now = now + .seconds(Int.random(in: 0...40, using: &generator))
+                return nil
+            }
+        }
+    }
+
+    // FAULTS P9
+    @Test func `P9 one flight at a time, whatever happens`() {
+        property { generator in
+            var world = World(generator: generator)
+            for step in 0..<40 {
+                if let fault = world.step() { return "step \(step): \(fault)" }
+            }
+            return nil
+        }
+    }
+
+    @Test func `knows which version was refused`() throws {
+        var state = CredentialState<String>(CredentialRules(), first: "a")
+        let start = Instant(nanoseconds: 0)
+        let firstFound = state.use(at: start)
+        let first = try #require(firstFound)
+        let flightFound = state.refresh(now: start)
+        let flight = try #require(flightFound)
+        _ = state.arrived(Fetched("b", lifetime: nil), by: flight, now: start)
+        #expect(state.hasNewer(than: first.stamp))
+        let stale = state.refused(first.stamp)
+        #expect(stale == nil)
+        let secondFound = state.use(at: start)
+        let second = try #require(secondFound)
+        #expect(second.credential == "b")
+        #expect(!state.hasNewer(than: second.stamp))
+        let refused = [state.refused(second.stamp), state.refused(second.stamp)]
+        #expect(refused == ["b", nil])
+    }
+
+    @Test func `takes nothing from before a reset`() throws {
+        var state = CredentialState<String>(CredentialRules())
+        let start = Instant(nanoseconds: 0)
+        let flightFound = state.ask(now: start).begin
+        let flight = try #require(flightFound)
+        _ = state.beginReset()
+        let late = state.arrived(Fetched("late", lifetime: nil), by: flight, now: start)
+        #expect(!late)
+        let isUsable = state.use(at: start) != nil
+        #expect(!isUsable)
+        state.endReset()
+        let later = state.arrived(Fetched("late", lifetime: nil), by: flight, now: start)
+        #expect(!later)
+        let nextFound = state.ask(now: start).begin
+        let next = try #require(nextFound)
+        #expect(next.previous == nil)
+    }
+}
+
+extension CredentialState {
+    /// What a request that asks now would be sent with.
+    fileprivate mutating func use(
+        at now: Instant
+    ) -> (credential: Credential, stamp: CredentialStamp)? {
+        guard case .use(let credential, let stamp) = ask(now: now).0 else { return nil }
+        return (credential, stamp)
+    }
+}

@@ -1,0 +1,179 @@
+// Copyright the DataLoading authors
+// SPDX-License-Identifier: Apache-2.0
+
+@testable import DataLoading
+import DataLoadingTesting
+import Foundation
+import Testing
+
+@Suite struct CredentialStoreTests {
+    private let directory = TemporaryDirectory()
+    private var file: URL { directory.url("credentials.json") }
+    private let credentials = OAuthCredentials(
+        accessToken: "a", refreshToken: "r", scope: "s", lifetime: .seconds(60),
+        received: Date(timeIntervalSince1970: 1_767_225_600.25))
+
+    private func mode(_ name: String) throws -> Int? {
+        let attributes = try FileManager.default.attributesOfItem(
+            atPath: directory.url(name).path)
+        return attributes[.posixPermissions] as? Int
+    }
+
+    @Test func `keeps credentials in a file of its owner's, replaces it whole, and deletes it`()
+        async throws
+    {
+        let store = FileCredentialStore(file: file)
+        #expect(try await store.load() == nil)
+        try await store.save(credentials)
+        #expect(try await store.load() == credentials)
+        #expect(try mode("credentials.json") == 0o600)
+        var newer = credentials
+        newer.accessToken = "b"
+        try await store.save(newer)
+        #expect(try await FileCredentialStore(file: file).load() == newer)
+        #expect(directory.names == ["credentials.json"])
+        try await store.save(nil)
+        try await store.save(nil)
+        #expect(directory.names == [])
+    }
+
+    @Test func `reads no file that others can read, and none that is broken`() async throws {
+        let store = FileCredentialStore(file: file)
+        try await store.save(credentials)
+        for mode in [0o640, 0o604, 0o644] {
+            try FileManager.default.setAttributes(
+                [.posixPermissions: mode], ofItemAtPath: file.path)
+            await #expect(throws: AuthorisationError.store(reason: "others can read the file")) {
+                try await store.load()
+            }
+        }
+        for bytes in ["", "{}", "[]", "{\"access_token\":1}", "\u{0}"] {
+            try directory.write(Data(bytes.utf8), to: "credentials.json")
+            try FileManager.default.setAttributes(
+                [.posixPermissions: 0o600], ofItemAtPath: file.path)
+            await #expect(throws: AuthorisationError.store(reason: "the file is broken")) {
+                try await store.load()
+            }
+        }
+    }
+
+    @Test func `leaves the file of before when a new one cannot be written`() async throws {
+        let store = FileCredentialStore(file: directory.url("missing/credentials.json"))
+        await #expect(throws: AuthorisationError.store(reason: "cannot be written")) {
+            try await store.save(credentials)
+        }
+    }
+
+    @Test func `lets one have the lock at a time, across stores`() async throws {
+        let stores = (0..<4).map { _ in FileCredentialStore(file: file) }
+        let inside = Locked(0)
+        let most = Locked(0)
+        let count = Locked(0)
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for store in stores {
+                group.addTask {
+                    for _ in 0..<5 {
+                        try await store.withLock {
+                            let now = inside.withLock {
+                                $0 += 1; return $0
+                            }
+                            most.withLock { $0 = max($0, now) }
+                            await Task.yield()
+                            count.withLock { $0 += 1 }
+                            inside.withLock { $0 -= 1 }
+                        }
+                    }
+                }
+            }
+            try await group.waitForAll()
+        }
+        #expect(most.withLock { $0 } == 1)
+        #expect(count.withLock { $0 } == 20)
+        #expect(directory.names == ["credentials.json.lock"])
+    }
+
+    @Test func `gives up after a minute when somebody keeps the lock`() async throws {
+        let clock = ManualClock()
+        let store = FileCredentialStore(file: file, timekeeper: clock.timekeeper)
+        try await FileCredentialStore(file: file).withLock {
+            let refused = Task { try await store.withLock {} }
+            await clock.waitForAlarms(1)
+            clock.advance(by: .seconds(60))
+            await #expect(throws: AuthorisationError.store(reason: "another process has the lock"))
+            {
+                try await refused.value
+            }
+        }
+    }
+
+    // 1.11: rotated refresh token not saved.
+    @Test func `goes on with credentials that could not be kept, and says so`() async throws {
+        let store = FailingStore()
+        let test = OAuthBed(store: store)
+        test.perform()
+        await test.consent()
+        #expect(await test.ends(1)[0]?.error == nil)
+        #expect(test.person.complaints.elements.count == 1)
+        store.fails.withLock { $0 = false }
+        test.clock.advance(by: .seconds(3_600))
+        #expect(await test.load()?.error == nil)
+        #expect(await store.load()?.refreshToken == "refresh-3")
+        test.expectNoViolation()
+    }
+
+    // A crash between the server's answer and the write: the old token is all that is left.
+    @Test func `logs in once when the only token that was kept is spent`() async throws {
+        let spent = OAuthCredentials(
+            accessToken: "old", refreshToken: "refresh-spent", lifetime: .zero,
+            received: Date(timeIntervalSince1970: 0))
+        let test = OAuthBed(store: MemoryCredentialStore(spent))
+        #expect(
+            await test.load()?.underlyingError as? AuthorisationError
+                == .refused(code: "invalid_grant"))
+        test.clock.advance(by: .seconds(2))
+        test.perform(5)
+        await test.consent()
+        #expect(await test.ends(6).dropFirst().allSatisfy { $0?.error == nil })
+        #expect(test.provider.asked("refresh_token") == 1)
+        #expect(test.person.asked.elements.count == 1)
+    }
+
+    // Another process has refreshed meanwhile.
+    @Test func `takes what another process has put there instead of refreshing`() async throws {
+        let test = OAuthBed()
+        test.perform()
+        await test.consent()
+        _ = await test.ends(1)
+        let stored = try #require(try await test.store.load())
+        test.clock.advance(by: .seconds(3_600))
+        let answer = test.provider.answer(
+            .init(
+                method: "POST", path: "/token", authorization: nil,
+                contentType: "application/x-www-form-urlencoded",
+                form: [
+                    "grant_type": "refresh_token", "client_id": "client",
+                    "refresh_token": stored.refreshToken ?? "",
+                ]))
+        let other = try TokenAnswer.credentials(
+            DataLoaderResponse(request: .make(), statusCode: .ok, body: answer.json), previous: nil,
+            received: test.clock.date)
+        try await test.store.save(other)
+        #expect(await test.load()?.error == nil)
+        #expect(test.provider.asked("refresh_token") == 1)
+        #expect(test.sent.last == "Bearer \(other.accessToken)")
+        test.expectNoViolation()
+    }
+}
+
+/// A store whose disk is full.
+private final class FailingStore: OAuthCredentialStore {
+    let fails = Locked(true)
+    private let kept = Locked<OAuthCredentials?>(nil)
+
+    func load() async -> OAuthCredentials? { kept.withLock { $0 } }
+
+    func save(_ credentials: OAuthCredentials?) async throws {
+        if fails.withLock({ $0 }) { throw TestFailure() }
+        kept.withLock { $0 = credentials }
+    }
+}

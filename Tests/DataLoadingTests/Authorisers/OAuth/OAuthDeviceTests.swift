@@ -1,0 +1,115 @@
+// Copyright the DataLoading authors
+// SPDX-License-Identifier: Apache-2.0
+
+@testable import DataLoading
+import DataLoadingTesting
+import Foundation
+import Testing
+
+// RFC 8628
+@Suite struct OAuthDeviceTests {
+    /// Moves the clock to each next question of the device, so many times.
+    private func poll(_ test: OAuthBed, _ count: Int, every interval: Duration = .seconds(5)) async
+    {
+        for _ in 0..<count {
+            let asked = test.provider.asked(grant)
+            await test.clock.waitForAlarms(1, within: interval)
+            test.clock.advance(by: interval)
+            while test.provider.asked(grant) == asked { await Task.yield() }
+        }
+    }
+
+    private let grant = "urn:ietf:params:oauth:grant-type:device_code"
+
+    /// A load without a deadline of its own, since people take longer.
+    private func perform(_ test: OAuthBed) {
+        test.loader.perform(
+            .make("/device", host: "https://origin.test") { $0.timeout = .seconds(3_600) })
+    }
+
+    @Test func `shows the code, and asks until the person has decided`() async {
+        let test = OAuthBed(.deviceCode)
+        perform(test)
+        let code = await test.person.codes.first(1)[0]
+        #expect(code.userCode == "WDJB-MJHT")
+        #expect(code.verificationURL == test.provider.endpoint("/activate"))
+        #expect(!String(reflecting: code).contains("device-1"))
+        await poll(test, 3)
+        test.provider.decide(approve: true)
+        await poll(test, 1)
+        #expect(await test.ends(1)[0]?.error == nil)
+        #expect(test.provider.asked(grant) == 4)
+        test.expectNoViolation()
+    }
+
+    @Test func `ends when the person says no`() async {
+        let test = OAuthBed(.deviceCode)
+        perform(test)
+        _ = await test.person.codes.first(1)
+        test.provider.decide(approve: false)
+        await poll(test, 1)
+        let end = await test.ends(1)[0]
+        #expect(end?.underlyingError as? AuthorisationError == .refused(code: "access_denied"))
+    }
+
+    @Test func `asks five seconds less often each time it is told to slow down`() async {
+        let test = OAuthBed(.deviceCode)
+        perform(test)
+        _ = await test.person.codes.first(1)
+        test.provider.answerNextTokenQuestion(with: .refuse("slow_down"))
+        await poll(test, 1)
+        await test.clock.waitForAlarms(1, within: .seconds(10))
+        test.clock.advance(by: .seconds(9))
+        #expect(test.provider.asked(grant) == 1)
+        test.provider.decide(approve: true)
+        test.clock.advance(by: .seconds(1))
+        #expect(await test.ends(1)[0]?.error == nil)
+        #expect(test.provider.asked(grant) == 2)
+        test.expectNoViolation()
+    }
+
+    @Test func `gives up when the code has expired`() async {
+        let test = OAuthBed(.deviceCode)
+        perform(test)
+        _ = await test.person.codes.first(1)
+        await test.clock.waitForAlarms(1, within: .seconds(5))
+        test.clock.advance(by: .seconds(601))
+        let end = await test.ends(1)[0]
+        #expect(end?.underlyingError as? AuthorisationError == .refused(code: "expired_token"))
+    }
+
+    @Test func `asks less often while the server fails, and goes on`() async {
+        let test = OAuthBed(.deviceCode)
+        perform(test)
+        _ = await test.person.codes.first(1)
+        test.provider.answerNextTokenQuestion(with: .init(status: 503))
+        await poll(test, 1)
+        test.provider.decide(approve: true)
+        await test.clock.waitForAlarms(1, within: .seconds(10))
+        test.clock.advance(by: .seconds(10))
+        #expect(await test.ends(1)[0]?.error == nil)
+        test.expectNoViolation()
+    }
+
+    @Test func `stops asking with a reset`() async {
+        let test = OAuthBed(.deviceCode)
+        perform(test)
+        _ = await test.person.codes.first(1)
+        await poll(test, 1)
+        await test.factory.reset()
+        #expect(await test.ends(1)[0]?.error == .reset)
+        test.clock.advance(by: .seconds(60))
+        #expect(test.provider.asked(grant) == 1)
+    }
+
+    @Test(arguments: ["device_code", "user_code", "verification_uri", "expires_in"])
+    func `says which part of the answer is missing`(field: String) {
+        var fields: [String: JSONValue] = [
+            "device_code": .string("d"), "user_code": .string("u"),
+            "verification_uri": .string("https://auth.test/"), "expires_in": .number(60),
+        ]
+        #expect(throws: Never.self) { try DeviceCode(fields) }
+        fields[field] = nil
+        #expect(throws: AuthorisationError.invalidAnswer(reason: field)) { try DeviceCode(fields) }
+    }
+}

@@ -1,0 +1,213 @@
+// Copyright the DataLoading authors
+// SPDX-License-Identifier: Apache-2.0
+
+@testable import DataLoading
+import DataLoadingTesting
+import Foundation
+import Testing
+
+@Suite struct OAuthFlowTests {
+    // OM-01, OM-02, OM-12, OM-14, OM-17, OM-20
+    @Test func `logs in once for all who wait, and sends them`() async {
+        let test = OAuthBed()
+        test.perform(20)
+        await test.consent()
+        #expect(await test.ends(20).allSatisfy { $0?.error == nil })
+        #expect(test.person.asked.elements.count == 1)
+        #expect(test.provider.asked("authorization_code") == 1)
+        #expect(Set(test.sent) == ["Bearer access-2"])
+        test.expectNoViolation()
+    }
+
+    // OM-10
+    @Test func `keeps credentials before a load sees them`() async throws {
+        let test = OAuthBed()
+        test.perform()
+        await test.consent()
+        _ = await test.ends(1)
+        let stored = try await test.store.load()
+        #expect(stored?.accessToken == "access-2")
+        #expect(stored?.refreshToken == "refresh-2")
+        #expect(stored?.lifetime == .seconds(3_600))
+        #expect(stored?.received == test.clock.date)
+    }
+
+    // OM-01, OM-05, OL-06
+    @Test func `uses what was saved, and asks nobody`() async {
+        let first = OAuthBed()
+        first.perform()
+        await first.consent()
+        _ = await first.ends(1)
+        let second = OAuthBed(store: first.store)
+        first.provider.state.withLock { old in
+            let tokens = old.accessTokens
+            second.provider.state.withLock { $0.accessTokens = tokens }
+        }
+        #expect(await second.load()?.error == nil)
+        #expect(second.person.asked.elements.isEmpty)
+        #expect(second.provider.state.withLock { $0.questions.isEmpty })
+    }
+
+    // OM-06, OM-07
+    @Test func `refreshes with the token that was issued, which is replaced`() async throws {
+        let test = OAuthBed()
+        test.perform()
+        await test.consent()
+        _ = await test.ends(1)
+        for round in 1...5 {
+            test.clock.advance(by: .seconds(3_600))
+            #expect(await test.load()?.error == nil)
+            #expect(test.provider.asked("refresh_token") == round)
+        }
+        #expect(try await test.store.load()?.refreshToken == "refresh-7")
+        #expect(test.person.asked.elements.count == 1)
+        test.expectNoViolation()
+    }
+
+    // RFC 6749 section 6: a server need not replace it.
+    @Test func `keeps a refresh token that is not replaced`() async throws {
+        let test = OAuthBed()
+        test.perform()
+        await test.consent()
+        _ = await test.ends(1)
+        test.provider.answerNextTokenQuestion(
+            with: .init(fields: [
+                "access_token": .string("other"), "token_type": .string("bearer"),
+                "expires_in": .string("60"),
+            ]))
+        test.clock.advance(by: .seconds(3_600))
+        _ = await test.load()
+        let stored = try await test.store.load()
+        #expect(stored?.accessToken == "other" || stored?.refreshToken == "refresh-3")
+        #expect(stored?.refreshToken != nil)
+    }
+
+    // OL-22, 1.11: 401 on a valid token
+    @Test func `refreshes when the server takes the token back`() async {
+        let test = OAuthBed()
+        test.perform()
+        await test.consent()
+        _ = await test.ends(1)
+        test.provider.expireAccessTokens()
+        #expect(await test.load()?.error == nil)
+        #expect(test.sent == ["Bearer access-2", "Bearer access-2", "Bearer access-3"])
+        test.expectNoViolation()
+    }
+
+    @Test func `refreshes once for a thousand refusals`() async {
+        let test = OAuthBed()
+        test.perform()
+        await test.consent()
+        _ = await test.ends(1)
+        test.provider.expireAccessTokens()
+        test.perform(1_000)
+        #expect(await test.ends(1_001).allSatisfy { $0?.error == nil })
+        #expect(test.provider.asked("refresh_token") == 1)
+        test.expectNoViolation()
+    }
+
+    // OM-09, 1.11: refresh refused
+    @Test
+    func `deletes credentials whose refresh is refused`() async throws {
+        let test = OAuthBed()
+        test.perform()
+        await test.consent()
+        _ = await test.ends(1)
+        test.provider.answerNextTokenQuestion(with: .refuse("invalid_grant"))
+        test.clock.advance(by: .seconds(3_600))
+        test.perform(10)
+        let ends = await test.ends(11).dropFirst()
+        #expect(
+            ends.allSatisfy {
+                $0?.underlyingError as? AuthorisationError == .refused(code: "invalid_grant")
+            })
+        #expect(try await test.store.load() == nil)
+        test.clock.advance(by: .seconds(2))
+        test.perform()
+        await test.consent(1)
+        #expect(await test.ends(12).last??.error == nil)
+    }
+
+    @Test func `logs in at once when a refresh is refused and it was told to`() async {
+        let test = OAuthBed { configuration, _ in configuration.refusedRefresh = .startOver }
+        test.perform()
+        await test.consent()
+        _ = await test.ends(1)
+        test.provider.answerNextTokenQuestion(with: .refuse("invalid_grant"))
+        test.clock.advance(by: .seconds(3_600))
+        test.perform()
+        await test.consent(1)
+        #expect(await test.ends(2).last??.error == nil)
+    }
+
+    // OM-08, 1.11: refresh network failure
+    @Test(arguments: [503, 429, 200])
+    func `keeps the refresh token when the server fails at it`(status: Int) async throws {
+        let test = OAuthBed()
+        test.perform()
+        await test.consent()
+        _ = await test.ends(1)
+        test.provider.answerNextTokenQuestion(with: .init(status: status))
+        // Twice more where it may be asked again.
+        if status == 429 {
+            for _ in 0..<2 { test.provider.answerNextTokenQuestion(with: .init(status: status)) }
+        }
+        test.clock.advance(by: .seconds(3_600))
+        test.perform()
+        while test.delegate.events.filter(\.isTerminal).count < 2 {
+            await Task.yield()
+            test.clock.advance(by: .milliseconds(10))
+        }
+        #expect(await test.ends(2)[1]?.underlyingError is AuthorisationError)
+        #expect(try await test.store.load()?.refreshToken == "refresh-2")
+        test.clock.advance(by: .seconds(30))
+        #expect(await test.load()?.error == nil)
+        #expect(test.person.asked.elements.count == 1)
+        test.expectNoViolation()
+    }
+
+    // RFC 6749 section 4.4
+    @Test func `gets a token for itself, and needs nobody`() async {
+        let test = OAuthBed(.clientCredentials) { configuration, _ in
+            configuration.clientAuthentication = .basic(secret: "s+cret")
+        }
+        #expect(await test.load()?.error == nil)
+        test.clock.advance(by: .seconds(3_600))
+        #expect(await test.load()?.error == nil)
+        #expect(test.provider.asked("client_credentials") == 2)
+        test.expectNoViolation()
+    }
+
+    @Test func `names an invalid client, and deletes nothing for it`() async throws {
+        let test = OAuthBed(.clientCredentials) { configuration, _ in
+            configuration.clientAuthentication = .basic(secret: "wrong")
+        }
+        let end = await test.load()
+        #expect(end?.underlyingError as? AuthorisationError == .refused(code: "invalid_client"))
+    }
+
+    // OL-21
+    @Test func `does not ask in a circle when tokens come expired`() async {
+        let test = OAuthBed(.clientCredentials, lifetime: .zero)
+        let end = await test.load()
+        #expect(end?.underlyingError as? AuthorisationError == .tooManyRefreshes)
+        #expect(test.provider.asked("client_credentials") == 5)
+        #expect(test.sent.isEmpty)
+    }
+
+    // FAULTS 43
+    @Test(arguments: [-315_360_000, -3_600, 3_600, 315_360_000])
+    func `does not mind a wall clock that jumps`(seconds: Int) async {
+        let test = OAuthBed()
+        test.perform()
+        await test.consent()
+        _ = await test.ends(1)
+        test.clock.setDate(test.clock.date.addingTimeInterval(Double(seconds)))
+        #expect(await test.load()?.error == nil)
+        #expect(test.provider.asked("refresh_token") == 0)
+        test.clock.advance(by: .seconds(3_600))
+        #expect(await test.load()?.error == nil)
+        #expect(test.provider.asked("refresh_token") == 1)
+        test.expectNoViolation()
+    }
+}

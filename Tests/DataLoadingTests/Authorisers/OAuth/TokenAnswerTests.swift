@@ -1,0 +1,83 @@
+// Copyright the DataLoading authors
+// SPDX-License-Identifier: Apache-2.0
+
+@testable import DataLoading
+import Foundation
+import Testing
+
+@Suite struct TokenAnswerTests {
+    private func read(_ json: String, status: Int = 200) throws -> OAuthCredentials {
+        let response = DataLoaderResponse(
+            request: .make(), statusCode: HTTPStatus(rawValue: status), body: Data(json.utf8))
+        return try TokenAnswer.credentials(
+            response, previous: nil, received: Date(timeIntervalSince1970: 0))
+    }
+
+    @Test(arguments: [
+        (#""expires_in":60"#, Duration.seconds(60)), (#""expires_in":"60""#, .seconds(60)),
+        (#""expires_in":0.5"#, .milliseconds(500)), (#""expires_in":-1"#, .zero),
+        (#""expires_in":"soon""#, nil), (#""x":1"#, nil),
+        (#""expires_in":1e300"#, .nanoseconds(Int64.max)),
+    ])
+    func `reads the lifetime as servers write it`(field: String, expected: Duration?) throws {
+        let credentials = try read(
+            #"{"access_token":"a","token_type":"BEARER","# + field + "}")
+        #expect(credentials.lifetime == expected)
+    }
+
+    @Test(arguments: [
+        ("", AuthorisationError.invalidAnswer(reason: "no JSON object")),
+        ("[]", .invalidAnswer(reason: "no JSON object")),
+        ("{}", .invalidAnswer(reason: "access_token")),
+        (#"{"access_token":1}"#, .invalidAnswer(reason: "access_token")),
+        (#"{"access_token":"","token_type":"bearer"}"#, .invalidAnswer(reason: "access_token")),
+        (
+            #"{"access_token":"a\r\nb","token_type":"bearer"}"#,
+            .invalidAnswer(reason: "access_token")
+        ),
+        (#"{"access_token":"a"}"#, .invalidAnswer(reason: "token_type")),
+        (#"{"access_token":"a","token_type":"mac"}"#, .invalidAnswer(reason: "token_type")),
+    ])
+    func `takes no answer that breaks the RFC`(json: String, expected: AuthorisationError) {
+        #expect(throws: expected) { try read(json) }
+    }
+
+    // RFC 6749 section 5.2
+    @Test func `tells a refusal from a failure`() {
+        let refusal = #"{"error":"invalid_grant","error_description":"canary"}"#
+        #expect(throws: AuthorisationError.refused(code: "invalid_grant")) {
+            try read(refusal, status: 400)
+        }
+        for status in [500, 503, 302] {
+            #expect(throws: AuthorisationError.load(.status(HTTPStatus(rawValue: status)))) {
+                try read(refusal, status: status)
+            }
+        }
+        #expect(throws: AuthorisationError.load(.status(HTTPStatus(rawValue: 404)))) {
+            try read("not found", status: 404)
+        }
+    }
+
+    // 1.11: clocks that move between a write and a read.
+    @Test func `counts what is left from the receipt, and trusts no clock that went back`() {
+        let received = Date(timeIntervalSince1970: 1_000)
+        let credentials = OAuthCredentials(
+            accessToken: "a", lifetime: .seconds(100), received: received)
+        let cases: [(Double, Duration)] = [
+            (0, .seconds(100)), (60, .seconds(40)), (100, .zero), (1e12, .zero), (-1, .zero),
+        ]
+        for (later, expected) in cases {
+            #expect(credentials.remaining(at: received.addingTimeInterval(later)) == expected)
+        }
+        let endless = OAuthCredentials(accessToken: "a", received: received)
+        #expect(endless.remaining(at: .distantPast) == nil)
+    }
+
+    @Test func `shows no token, however it is looked at`() {
+        let credentials = OAuthCredentials(
+            accessToken: "canary", refreshToken: "canary", idToken: "canary", received: .now)
+        var dumped = ""
+        dump(credentials, to: &dumped)
+        #expect(!"\(credentials)\(String(reflecting: credentials))\(dumped)".contains("canary"))
+    }
+}

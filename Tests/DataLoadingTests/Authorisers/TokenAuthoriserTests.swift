@@ -1,0 +1,248 @@
+// Copyright the DataLoading authors
+// SPDX-License-Identifier: Apache-2.0
+
+@testable import DataLoading
+import DataLoadingTesting
+import Foundation
+import Testing
+
+@Suite struct TokenAuthoriserTests {
+    // OL-01, OL-02, OL-03, OL-10
+    @Test func `fetches once for all who wait, and sends them in their order`() async {
+        let test = TokenBed()
+        test.perform(100)
+        let call = await test.fetch.call(0)
+        #expect(call.previous == nil)
+        #expect(test.bed.transport.attempts.isEmpty)
+        call.answer(AccessToken("1"))
+        _ = await test.bed.delegate.outcomes(100)
+        #expect(test.errors == Array(repeating: nil, count: 100))
+        #expect(test.bed.transport.attempts.map(\.request.url.path) == (0..<100).map { "/\($0)" })
+        #expect(test.fetch.count == 1)
+    }
+
+    @Test func `answers at once while there is a token`() async {
+        let test = TokenBed()
+        test.perform()
+        await test.fetch.call(0).answer(AccessToken("1"))
+        _ = await test.bed.delegate.outcomes(1)
+        test.clock.advance(by: .seconds(100_000_000))
+        #expect(await test.load()?.error == nil)
+        #expect(test.fetch.count == 1)
+    }
+
+    // OL-05: cancelled while held.
+    @Test func `lets a load go that is cancelled while it waits, and no other`() async {
+        let test = TokenBed()
+        let tokens = test.perform(3)
+        let call = await test.fetch.call(0)
+        tokens[1].cancel()
+        call.answer(AccessToken("1"))
+        _ = await test.bed.delegate.outcomes(3)
+        #expect(test.errors.filter { $0 == .cancelled }.count == 1)
+        #expect(test.bed.transport.attempts.map(\.request.url.path) == ["/0", "/2"])
+    }
+
+    @Test func `tells one load from another of the same request`() async {
+        let test = TokenBed()
+        let request = DataLoaderRequest.make("/same", host: "https://origin.test")
+        let first = test.bed.loader.perform(request)
+        test.bed.loader.perform(request)
+        let call = await test.fetch.call(0)
+        first.cancel()
+        call.answer(AccessToken("1"))
+        _ = await test.bed.delegate.outcomes(2)
+        #expect(Set(test.errors) == [.cancelled, nil])
+        #expect(test.bed.transport.attempts.count == 1)
+    }
+
+    @Test func `keeps what a fetch brings that nobody waits for any more`() async {
+        let test = TokenBed()
+        test.perform()[0].cancel()
+        await test.fetch.call(0).answer(AccessToken("1"))
+        #expect(await test.load()?.error == nil)
+        #expect(test.fetch.count == 1)
+    }
+
+    // MARK: Refusals (OL-22, BA-18)
+
+    @Test func `fetches anew when a server refuses the token, and sends once more`() async {
+        let test = TokenBed(accepting: ["2"])
+        test.perform()
+        await test.fetch.call(0).answer(AccessToken("1"))
+        let second = await test.fetch.call(1)
+        #expect(second.previous == AccessToken("1"))
+        second.answer(AccessToken("2"))
+        _ = await test.bed.delegate.outcomes(1)
+        #expect(test.errors == [nil])
+        #expect(test.sent == ["Bearer 1", "Bearer 2"])
+    }
+
+    @Test func `delivers a second 401, and does not use that token again`() async {
+        let test = TokenBed(accepting: ["3"])
+        test.perform()
+        await test.fetch.call(0).answer(AccessToken("1"))
+        await test.fetch.call(1).answer(AccessToken("2"))
+        _ = await test.bed.delegate.outcomes(1)
+        #expect(test.errors == [.status(.unauthorised)])
+        test.perform()
+        await test.fetch.call(2).answer(AccessToken("3"))
+        _ = await test.bed.delegate.outcomes(2)
+        #expect(test.sent == ["Bearer 1", "Bearer 2", "Bearer 3"])
+    }
+
+    @Test func `sends what an older token was refused for with the newer one`() async {
+        let test = TokenBed(accepting: ["1"]) { $0.limits.perOrigin = 1 }
+        test.perform()
+        await test.fetch.call(0).answer(AccessToken("1"))
+        _ = await test.bed.delegate.outcomes(1)
+        // Both are authorised with the first token, and wait for the one connection.
+        test.accept(["2"])
+        test.perform(2)
+        await test.fetch.call(1).answer(AccessToken("2"))
+        _ = await test.bed.delegate.outcomes(3)
+        #expect(test.errors == [nil, nil, nil])
+        #expect(test.fetch.count == 2)
+    }
+
+    @Test func `delivers a 401 about the scope, and keeps the token`() async {
+        let test = TokenBed(accepting: [], challenge: "Bearer error=\"insufficient_scope\"")
+        test.perform()
+        await test.fetch.call(0).answer(AccessToken("1"))
+        _ = await test.bed.delegate.outcomes(1)
+        #expect(test.errors == [.status(.unauthorised)])
+        test.accept(["1"])
+        #expect(await test.load()?.error == nil)
+        #expect(test.fetch.count == 1)
+        #expect(test.sent == ["Bearer 1", "Bearer 1"])
+    }
+
+    // MARK: Failures
+
+    @Test func `fails whoever waits with the error of the fetch, and pauses before the next`() async
+    {
+        let test = TokenBed()
+        test.perform(3)
+        await test.fetch.call(0).fail(TestFailure())
+        let ends = await test.bed.delegate.outcomes(3)
+        #expect(
+            test.errors == Array(repeating: .cannotAuthenticate(reason: "token refused"), count: 3))
+        #expect(ends.allSatisfy { $0.response?.underlyingError is TestFailure })
+        #expect(await test.load()?.underlyingError is TestFailure)
+        #expect(test.fetch.count == 1)
+        test.clock.advance(by: .seconds(2))
+        test.perform()
+        await test.fetch.call(1).answer(AccessToken("1"))
+        #expect(await test.bed.delegate.outcomes(5).last?.response?.error == nil)
+    }
+
+    @Test func `forgets the token that was refused for good, and no newer one`() async {
+        let test = TokenBed(accepting: ["2"])
+        test.perform()
+        await test.fetch.call(0).answer(AccessToken("1"))
+        await test.fetch.call(1).fail(AuthorisationError.refused(code: "invalid_grant"))
+        _ = await test.bed.delegate.outcomes(1)
+        #expect(
+            test.errors == [.cannotAuthenticate(reason: "token: refused(code: \"invalid_grant\")")])
+        test.clock.advance(by: .seconds(2))
+        test.perform()
+        let call = await test.fetch.call(2)
+        #expect(call.previous == nil)
+        call.answer(AccessToken("2"))
+        _ = await test.bed.delegate.outcomes(2)
+    }
+
+    @Test func `gives a fetch up after thirty seconds, and still takes what it brings`() async {
+        let test = TokenBed()
+        test.perform()
+        let call = await test.fetch.call(0)
+        await test.clock.waitForAlarms(1, within: .seconds(30))
+        test.clock.advance(by: .seconds(30) - .nanoseconds(1))
+        test.bed.settle()
+        #expect(test.errors.isEmpty)
+        test.clock.advance(by: .nanoseconds(1))
+        let ends = await test.bed.delegate.outcomes(1)
+        #expect(ends[0].response?.underlyingError as? AuthorisationError == .timedOut)
+        call.answer(AccessToken("1"))
+        await test.uses("1")
+        #expect(test.fetch.count == 1)
+    }
+
+    // OL-21
+    @Test func `asks five times in half a minute and no more when tokens come expired`() async {
+        let test = TokenBed()
+        test.perform(100)
+        for index in 0..<5 {
+            await test.fetch.call(index).answer(AccessToken("\(index)", lifetime: .zero))
+        }
+        let ends = await test.bed.delegate.outcomes(100)
+        #expect(
+            ends.allSatisfy {
+                $0.response?.underlyingError as? AuthorisationError == .tooManyRefreshes
+            })
+        #expect(test.bed.transport.attempts.isEmpty)
+        #expect(test.fetch.count == 5)
+        test.clock.advance(by: .seconds(30))
+        test.perform()
+        await test.fetch.call(5).answer(AccessToken("1"))
+        _ = await test.bed.delegate.outcomes(101)
+        #expect(test.sent == ["Bearer 1"])
+    }
+
+    // MARK: Owners
+
+    @Test func `fetches a new token when it is told to, and waits for it`() async {
+        let test = TokenBed(accepting: ["1", "2"])
+        test.authoriser.refresh()
+        await test.fetch.call(0).answer(AccessToken("1"))
+        await test.uses("1")
+        let loads = test.errors.count
+        test.authoriser.refresh()
+        test.authoriser.refresh()
+        let call = await test.fetch.call(1)
+        test.perform()
+        test.bed.settle()
+        #expect(test.bed.transport.attempts.count == loads)
+        call.answer(AccessToken("2"))
+        _ = await test.bed.delegate.outcomes(loads + 1)
+        #expect(test.sent.last == "Bearer 2")
+        #expect(test.fetch.count == 2)
+    }
+
+    @Test func `forgets the token with a reset, and what was under way`() async {
+        let test = TokenBed(accepting: ["2"])
+        test.perform()
+        let call = await test.fetch.call(0)
+        await test.bed.factory.reset()
+        #expect(test.errors == [.reset])
+        call.answer(AccessToken("1"))
+        test.perform()
+        let second = await test.fetch.call(1)
+        #expect(second.previous == nil)
+        second.answer(AccessToken("2"))
+        _ = await test.bed.delegate.outcomes(2)
+        #expect(test.sent == ["Bearer 2"])
+    }
+
+    // SP-16
+    @Test(arguments: ["http://origin.test", "https://other.test", "https://origin.test.evil.test"])
+    func `keeps the token from other hosts and from plain http`(host: String) async {
+        let test = TokenBed()
+        test.bed.loader.perform(.make(host: host))
+        _ = await test.bed.delegate.outcomes(1)
+        #expect(test.sent == ["none"])
+        #expect(test.fetch.count == 0)
+    }
+}
+
+struct TestFailure: Error {}
+
+extension TokenBed {
+    /// Loads until a token is used that a fetch has brought just now, in another task.
+    func uses(_ token: String) async {
+        while sent.last != "Bearer " + token {
+            _ = await load()
+            await Task.yield()
+        }
+    }
+}

@@ -1,0 +1,78 @@
+// Copyright the DataLoading authors
+// SPDX-License-Identifier: Apache-2.0
+
+@testable import DataLoading
+import DataLoadingTesting
+import Foundation
+import Testing
+
+// OM-22
+@Suite struct TokenExpiryTests {
+    @Test(arguments: [(1_000, 940), (100, 90)])
+    func `renews beside its use when a tenth of its life is left, at most a minute`(
+        lifetime: Int, renewal: Int
+    ) async {
+        let test = TokenBed(accepting: ["1", "2"])
+        test.perform()
+        await test.fetch.call(0).answer(AccessToken("1", lifetime: .seconds(lifetime)))
+        _ = await test.bed.delegate.outcomes(1)
+        test.clock.advance(by: .seconds(renewal) - .nanoseconds(1))
+        #expect(await test.load()?.error == nil)
+        #expect(test.fetch.count == 1)
+        test.clock.advance(by: .nanoseconds(1))
+        #expect(await test.load()?.error == nil)
+        let renewing = await test.fetch.call(1)
+        #expect(await test.load()?.error == nil)
+        #expect(test.sent == Array(repeating: "Bearer 1", count: 4))
+        renewing.answer(AccessToken("2", lifetime: .seconds(lifetime)))
+        await test.uses("2")
+        #expect(test.fetch.count == 2)
+    }
+
+    @Test func `waits for the renewal once the token has expired`() async {
+        let test = TokenBed(accepting: ["1", "2"])
+        test.perform()
+        await test.fetch.call(0).answer(AccessToken("1", lifetime: .seconds(100)))
+        _ = await test.bed.delegate.outcomes(1)
+        test.clock.advance(by: .seconds(95))
+        _ = await test.load()
+        let renewing = await test.fetch.call(1)
+        test.clock.advance(by: .seconds(5))
+        test.perform()
+        test.bed.settle()
+        #expect(test.bed.transport.attempts.count == 2)
+        renewing.answer(AccessToken("2"))
+        _ = await test.bed.delegate.outcomes(3)
+        #expect(test.sent.last == "Bearer 2")
+        #expect(test.fetch.count == 2)
+    }
+
+    @Test func `uses a token to its end though its renewal fails`() async {
+        let test = TokenBed(accepting: ["1", "2"])
+        test.perform()
+        await test.fetch.call(0).answer(AccessToken("1", lifetime: .seconds(100)))
+        _ = await test.bed.delegate.outcomes(1)
+        test.clock.advance(by: .seconds(91))
+        _ = await test.load()
+        await test.fetch.call(1).fail(TestFailure())
+        #expect(await test.load()?.error == nil)
+        // Past the pause another one sets out.
+        test.clock.advance(by: .seconds(3))
+        #expect(await test.load()?.error == nil)
+        await test.fetch.call(2).answer(AccessToken("2", lifetime: .seconds(100)))
+        await test.uses("2")
+    }
+
+    // FAULTS 43: the wall clock is nobody's business.
+    @Test(arguments: [-315_360_000, -3_600, 3_600, 315_360_000])
+    func `counts its life on a clock that nobody sets`(seconds: Int) async {
+        let test = TokenBed()
+        test.perform()
+        await test.fetch.call(0).answer(AccessToken("1", lifetime: .seconds(1_000)))
+        _ = await test.bed.delegate.outcomes(1)
+        test.clock.setDate(test.clock.date.addingTimeInterval(Double(seconds)))
+        test.clock.advance(by: .seconds(939))
+        #expect(await test.load()?.error == nil)
+        #expect(test.fetch.count == 1)
+    }
+}
