@@ -8,6 +8,24 @@
     enum ProcessFigures {
         /// The number of open descriptors.
         static var descriptors: Int { count("/proc/self/fd") }
+        /// The number of open sockets of the internet protocols.
+        static var sockets: Int {
+            let names =
+                (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")) ?? []
+            return names.count { name in
+                guard let descriptor = Int32(name) else { return false }
+                var address = sockaddr_storage()
+                var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
+                let failure = withUnsafeMutablePointer(to: &address) { address in
+                    address.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                        getsockname(descriptor, $0, &length)
+                    }
+                }
+                let family = Int32(address.ss_family)
+                return failure == 0 && (family == AF_INET || family == AF_INET6)
+            }
+        }
+
         /// The number of transports' threads, which bear the library's name.
         static var loopThreads: Int { threads(named: ["DataLoading"]) }
 
