@@ -62,6 +62,20 @@
             fclose(file)
         }
 
+        /// The number of all threads.
+        static var threads: Int { count("/proc/self/task") }
+
+        /// Gives the process no more address space than it has, and some bytes.
+        static func limitAddressSpace(more bytes: Int) {
+            let fields = (try? String(contentsOfFile: "/proc/self/statm", encoding: .utf8)) ?? ""
+            let pages = fields.split(separator: " ").first.flatMap { Int($0) } ?? 0
+            let resource = __rlimit_resource_t(RLIMIT_AS.rawValue)
+            var limit = rlimit()
+            getrlimit(resource, &limit)
+            limit.rlim_cur = rlim_t(pages * 4_096 + bytes)
+            setrlimit(resource, &limit)
+        }
+
         /// Whether a sanitizer is in the process, whose shadow makes memory figures meaningless.
         static var isSanitized: Bool {
             dlsym(nil, "__asan_init") != nil || dlsym(nil, "__tsan_init") != nil
