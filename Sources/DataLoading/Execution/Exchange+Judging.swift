@@ -31,9 +31,11 @@ extension Exchange {
                 state.progress.triedAddresses.insert(candidate.exclusion(forHost: host))
             }
             // A connection that went silent must not swallow the next attempt too, nor one that
-            // refuses streams refuse it.
+            // refuses streams refuse it. Where one that was kept is stale, others may be as well.
             switch failure.error {
             case .idleTimeout, .http2: state.progress.needsFreshConnection = true
+            case .connectionReset, .noResponse:
+                if failure.report.reusedConnection { state.progress.needsFreshConnection = true }
             default: break
             }
             return state.progress

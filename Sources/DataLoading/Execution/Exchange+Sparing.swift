@@ -11,7 +11,7 @@ extension Exchange {
     func sparesAttempt() -> Bool {
         guard !runtime.outages.isEmpty else { return false }
         let progress = state.withLock { $0.progress }
-        guard let target = progress.target, progress.triedAddresses.isEmpty,
+        guard let target = progress.target, !progress.isFinal, progress.triedAddresses.isEmpty,
             let error = runtime.outages.finding(
                 of: target.origin, for: ObjectIdentifier(self), now: runtime.agenda.now)
         else { return false }
