@@ -42,14 +42,17 @@
                     ChildReport.tell(
                         "slow readers: \(seen.bytes.reduce(0, +) >> 20) MiB read,",
                         "\(least >> 10) KiB by the slowest, \(grown >> 10) KiB more memory,",
-                        "longest wait \(seen.longestWait), \(seen.smalls) small loads,",
-                        "longest \(seen.longestSmall)")
+                        "longest wait \(seen.longestWait), \(seen.smalls.count) small loads,",
+                        "usually in \(seen.usualSmall), \(seen.smalls.max() ?? .zero) at most")
                     ChildReport.require(grown < limit, "more than \(limit >> 10) KiB")
                     // The quickest is asked four times as often as the slowest.
                     let most = seen.bytes.max() ?? 0
                     ChildReport.require(least > 0 && most < least * 16, "one has nothing")
-                    let longest = max(seen.longestWait, seen.longestSmall)
-                    ChildReport.require(longest < .seconds(2) * patience, "one was starved")
+                    // A busy machine may hold one up; who starves waits every time, or for ever.
+                    let longest = max(seen.longestWait, seen.smalls.max() ?? .zero)
+                    ChildReport.require(
+                        seen.usualSmall < .milliseconds(500) * patience
+                            && longest < .seconds(30) * patience, "one was starved")
                 }
                 ChildReport.check(result, begins: "slow readers:")
             }

@@ -20,9 +20,13 @@
             var bytes = Array(repeating: Int64(0), count: SlowReaders.count)
             /// The longest wait for one piece.
             var longestWait = Duration.zero
-            /// The longest of the small loads that were made meanwhile, and how many there were.
-            var longestSmall = Duration.zero
-            var smalls = 0
+            /// What the small loads took that were made meanwhile.
+            var smalls: [Duration] = []
+
+            /// What one of two small loads took at most.
+            var usualSmall: Duration {
+                smalls.isEmpty ? .zero : smalls.sorted()[smalls.count / 2]
+            }
         }
 
         private let server: LoopbackServer
@@ -87,10 +91,7 @@
                 for: DataLoaderRequest(url: server.url("/small")))
             guard response.body == Data("small".utf8) else { throw Failure.small }
             let time = ContinuousClock.now - begun
-            seen.withLock { seen in
-                seen.longestSmall = max(seen.longestSmall, time)
-                seen.smalls += 1
-            }
+            seen.withLock { $0.smalls.append(time) }
         }
 
         func close() async {
