@@ -49,10 +49,20 @@
                 {
                     return now
                 }
-                await withCheckedContinuation { continuation in
-                    DispatchQueue.global().asyncAfter(deadline: .now() + .milliseconds(20)) {
-                        continuation.resume()
-                    }
+                await pause()
+            }
+        }
+
+        /// The present footprint, with the threads that `settled` needs to wait.
+        static func measured() async -> SocketFootprint {
+            await pause()
+            return SocketFootprint()
+        }
+
+        private static func pause() async {
+            await withCheckedContinuation { continuation in
+                DispatchQueue.global().asyncAfter(deadline: .now() + .milliseconds(20)) {
+                    continuation.resume()
                 }
             }
         }

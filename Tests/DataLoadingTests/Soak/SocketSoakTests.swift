@@ -26,7 +26,7 @@
                     let earlier = try SocketSoak(seed: seed)
                     await earlier.run(for: .milliseconds(500))
                     await earlier.close()
-                    let before = SocketFootprint()
+                    let before = await SocketFootprint.measured()
 
                     let soak = try SocketSoak(seed: seed)
                     await soak.run(for: SocketSoak.isLong ? .seconds(30) : .seconds(1))
