@@ -27,6 +27,7 @@ final class AttemptSink: TransportSink {
     func didReceiveInformational(_ head: ResponseHead) {}
 
     func didReceive(_ head: ResponseHead) {
+        exchange.runtime.outages.end(origin)
         exchange.received(head, turn: turn)
     }
 

@@ -31,9 +31,11 @@ extension Exchange {
                 state.progress.triedAddresses.insert(candidate.exclusion(forHost: host))
             }
             // A connection that went silent must not swallow the next attempt too, nor one that
-            // refuses streams refuse it.
+            // refuses streams refuse it. Where one that was kept is stale, others may be as well.
             switch failure.error {
             case .idleTimeout, .http2: state.progress.needsFreshConnection = true
+            case .connectionReset, .noResponse:
+                if failure.report.reusedConnection { state.progress.needsFreshConnection = true }
             default: break
             }
             return state.progress
@@ -49,6 +51,7 @@ extension Exchange {
             runtime.resolver.report(other, forHost: target.origin.host, outcome: .neutral)
             return .renewBody(then: .admit, otherwise: failure.error)
         }
+        noteOutage(failure, target.origin)
         if let pause = pause(after: .failure(failure.error, failure.sent), progress, target) {
             return renewed(pause, progress, failure.error)
         }
@@ -111,23 +114,26 @@ extension Exchange {
 
     /// The pause before a retry, nil when there is none; a retry is paid for here.
     func pause(
-        after end: FinishedAttempt.End, _ progress: LoadProgress, _ target: RequestTarget
+        after end: FinishedAttempt.End, _ progress: LoadProgress, _ target: RequestTarget,
+        isSpared: Bool = false
     ) -> Step? {
         let finished = FinishedAttempt(
             end, mayBeSentTwice: progress.base.mayBeSentTwice,
             // The owner may be asked for another body only while none of the response is on its way.
             bodyIsReplayable: !(progress.needsNewBody && progress.streams),
             isDelivered: progress.isFinal)
-        let circumstances = RetryPlanner.Circumstances(
+        var circumstances = RetryPlanner.Circumstances(
             retries: progress.retries, request: progress.base,
             origin: target.origin, remaining: progress.deadline.map { $0 - runtime.agenda.now },
             date: runtime.timekeeper.date)
+        circumstances.isSpared = isSpared
         switch runtime.planner.decide(after: finished, circumstances) {
         case .stop:
             return nil
         case .retry(let delay, let cost):
             state.withLock { state in
                 state.progress.retries += 1
+                guard !isSpared else { return }
                 state.progress.metrics.retries += 1
                 state.progress.retryCost = cost
             }
@@ -147,7 +153,9 @@ extension Exchange {
 
     /// Tells the retry budget of a success.
     func noteSuccess(_ origin: Origin) {
-        let (retries, cost) = state.withLock { ($0.progress.retries, $0.progress.retryCost) }
+        let (retries, cost) = state.withLock {
+            ($0.progress.metrics.retries, $0.progress.retryCost)
+        }
         if let cost {
             runtime.budget.refund(cost, for: origin)
         } else if retries == 0 {
@@ -170,7 +178,7 @@ extension Exchange {
     }
 
     /// Without a connection, and told to wait for one: growing pauses until the deadline.
-    private func connectivityPause(
+    func connectivityPause(
         _ failure: TransportFailure, _ progress: LoadProgress
     ) -> Step? {
         guard progress.base.waitsForConnectivity, failure.sent == .nothingWritten,

@@ -57,6 +57,7 @@ extension Exchange {
 
     /// Sends the request to an address, or to the one that the resolver puts first.
     func send(to address: HostResolver.Candidate?) -> Step? {
+        if address == nil, sparesAttempt() { return nil }
         guard let plan = planSend(to: address) else { return nil }
         let sink = AttemptSink(
             exchange: self, turn: plan.turn, origin: plan.origin, candidate: plan.candidate)

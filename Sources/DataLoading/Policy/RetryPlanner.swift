@@ -53,6 +53,8 @@ package struct RetryPlanner: Sendable {
         package var remaining: Duration?
         /// The wall time, to read dates by.
         package var date: Date
+        /// Whether the attempt was not made, because another load has just found no connection.
+        package var isSpared = false
 
         package init(
             retries: Int, request: DataLoaderRequest, origin: Origin,
@@ -98,7 +100,8 @@ package struct RetryPlanner: Sendable {
         let pause =
             proposal < asked
             ? spread(asked, base: timer.initialTime, below: remaining) : proposal
-        let cost = cost(of: finished, classification)
+        // The budget bounds what servers are asked, and nobody was.
+        let cost = circumstances.isSpared ? nil : cost(of: finished, classification)
         if let cost, !budget.withdraw(cost, for: circumstances.origin) { return .stop(.budget) }
         return .retry(after: pause, cost: cost)
     }

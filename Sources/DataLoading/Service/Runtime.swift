@@ -14,6 +14,7 @@ final class Runtime: Sendable {
     let resolver: HostResolver
     let admission: Admission
     let budget: RetryBudget
+    let outages = Outages()
     let transport: any Transport
     let observers = ObserverList()
     let ledger: Ledger

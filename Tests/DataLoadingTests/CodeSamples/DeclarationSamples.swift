@@ -107,17 +107,6 @@ import Testing
         try await nap
     }
 
-    @Test func `serves a greeting`() async throws {
-        let service = DataLoaderService()
-        let server = try LoopbackServer { request in .ok("hello") }
-        defer { server.stop() }
-        async let body = fetch(server.url("/greeting"), with: service)
-        await server.waitForRequests(1)
-        #expect(server.requests[0].target == "/greeting")
-        #expect(try await body == Data("hello".utf8))
-        await service.shutDown(gracePeriod: .zero)
-    }
-
     @Test func `writes answers down`() {
         let responses: [LoopbackResponse] = [
             .ok("hello"),
@@ -149,4 +138,20 @@ private final class CountingAuthoriser: Authoriser {
     func refresh() {}
 
     func reset() async {}
+}
+
+extension SocketTests {
+    /// Those that need a socket.
+    @Suite struct DeclarationSocketSamples {
+        @Test func `serves a greeting`() async throws {
+            let service = DataLoaderService()
+            let server = try LoopbackServer { request in .ok("hello") }
+            defer { server.stop() }
+            async let body = fetch(server.url("/greeting"), with: service)
+            await server.waitForRequests(1)
+            #expect(server.requests[0].target == "/greeting")
+            #expect(try await body == Data("hello".utf8))
+            await service.shutDown(gracePeriod: .zero)
+        }
+    }
 }

@@ -72,34 +72,6 @@ func bootstrapShared() throws {
 }
 
 @Suite struct LoadSamples {
-    private struct Feed: Decodable, Sendable {
-        let title: String
-    }
-
-    @Test func `reads, calls and cancels on a real socket`() async throws {
-        let server = try LoopbackServer { _ in .ok(#"{"title": "news"}"#) }
-        defer { server.stop() }
-        let url = server.url("/feed")
-        let service = DataLoaderService()
-        let factory = service.makeFactory()
-        #expect(try await read(DataLoaderRequest(url: url), factory.makeDataLoader()) == 17)
-        #expect(try await title(url, factory.makeDataLoader()) == "news")
-        cancel(url, factory)
-        await service.shutDown(gracePeriod: .seconds(5))
-    }
-
-    @Test func `sends a body that it makes for each attempt`() async throws {
-        let server = try LoopbackServer { .ok(.text($0.text)) }
-        defer { server.stop() }
-        let service = DataLoaderService()
-        var request = DataLoaderRequest(url: server.url())
-        request.method = .put
-        request.body = .stream(length: 5) { InputStream(data: Data("hello".utf8)) }
-        let response = try await service.makeFactory().makeDataLoader().response(for: request)
-        #expect(response.body == Data("hello".utf8))
-        await service.shutDown(gracePeriod: .seconds(5))
-    }
-
     @Test func `adds a token and a key for one host`() async throws {
         let token = "secret"
         let bed = TestBed(otherwise: .respond(status: 200))
@@ -115,27 +87,60 @@ func bootstrapShared() throws {
         #expect(sent.map { $0["Authorization"] } == ["Bearer secret", nil, nil, nil])
         #expect(sent.map { $0["X-Api-Key"] } == [nil, "k", nil, nil])
     }
+}
 
-    private func read(_ request: DataLoaderRequest, _ loader: DataLoader) async throws -> Int {
-        var size = 0
-        for try await chunk in loader.chunks(for: request) {
-            size += chunk.count
+extension SocketTests {
+    /// Those that need a socket.
+    @Suite struct LoadSocketSamples {
+        private struct Feed: Decodable, Sendable {
+            let title: String
         }
-        return size
-    }
 
-    private func title(_ url: URL, _ loader: DataLoader) async throws -> String {
-        let feed = try await loader.request(url, sourceIdentifier: "feed")
-            .modify { $0.headers["Accept"] = "application/json" }
-            .validateStatusCode()
-            .responseDecodable(Feed.self)
-        return feed.title
-    }
+        @Test func `reads, calls and cancels on a real socket`() async throws {
+            let server = try LoopbackServer { _ in .ok(#"{"title": "news"}"#) }
+            defer { server.stop() }
+            let url = server.url("/feed")
+            let service = DataLoaderService()
+            let factory = service.makeFactory()
+            #expect(try await read(DataLoaderRequest(url: url), factory.makeDataLoader()) == 17)
+            #expect(try await title(url, factory.makeDataLoader()) == "news")
+            cancel(url, factory)
+            await service.shutDown(gracePeriod: .seconds(5))
+        }
 
-    private func cancel(_ url: URL, _ factory: DataLoaderFactory) {
-        let reader = FeedReader()
-        let loader = factory.makeDataLoader(delegate: reader)
-        let token = loader.perform(DataLoaderRequest(url: url, sourceIdentifier: "feed"))
-        token.cancel()
+        @Test func `sends a body that it makes for each attempt`() async throws {
+            let server = try LoopbackServer { .ok(.text($0.text)) }
+            defer { server.stop() }
+            let service = DataLoaderService()
+            var request = DataLoaderRequest(url: server.url())
+            request.method = .put
+            request.body = .stream(length: 5) { InputStream(data: Data("hello".utf8)) }
+            let response = try await service.makeFactory().makeDataLoader().response(for: request)
+            #expect(response.body == Data("hello".utf8))
+            await service.shutDown(gracePeriod: .seconds(5))
+        }
+
+        private func read(_ request: DataLoaderRequest, _ loader: DataLoader) async throws -> Int {
+            var size = 0
+            for try await chunk in loader.chunks(for: request) {
+                size += chunk.count
+            }
+            return size
+        }
+
+        private func title(_ url: URL, _ loader: DataLoader) async throws -> String {
+            let feed = try await loader.request(url, sourceIdentifier: "feed")
+                .modify { $0.headers["Accept"] = "application/json" }
+                .validateStatusCode()
+                .responseDecodable(Feed.self)
+            return feed.title
+        }
+
+        private func cancel(_ url: URL, _ factory: DataLoaderFactory) {
+            let reader = FeedReader()
+            let loader = factory.makeDataLoader(delegate: reader)
+            let token = loader.perform(DataLoaderRequest(url: url, sourceIdentifier: "feed"))
+            token.cancel()
+        }
     }
 }

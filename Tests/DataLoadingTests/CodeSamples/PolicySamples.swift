@@ -78,35 +78,42 @@ struct UntilDone: RetryPolicy {
         let response = await delegate.outcomes(1).first?.response
         #expect(response?.error == .connectionReset)
     }
+}
 
-    @Test func `tries again on a real socket`() async throws {
-        let service = DataLoaderService()
-        let loader = service.makeFactory().makeDataLoader()
-        let server = try LoopbackServer(
-            handler: .sequence([.status(503, headers: ["Retry-After": "0"]), .ok("hello")]))
-        defer { server.stop() }
-        var request = DataLoaderRequest(url: server.url("/greeting"))
-        request.retryPolicy = .immediately(maximumRetries: 1)
-        let response = try await loader.response(for: request)
-        #expect(response.body == Data("hello".utf8))
-        #expect(server.requests.map(\.target) == ["/greeting", "/greeting"])
-        await service.shutDown(gracePeriod: .seconds(5))
-    }
-
-    @Test func `meets faults on a real socket`() async throws {
-        let answers: [LoopbackResponse] = [
-            .steps(.bytes("HTTP/1.1 20"), .reset),
-            .truncated("five.", declaring: 100),
-            .ok("late").preceded(by: .pause(.seconds(2))),
-        ]
-        let server = try LoopbackServer(handler: .sequence(answers))
-        defer { server.stop() }
-        let service = DataLoaderService()
-        let loader = service.makeFactory().makeDataLoader()
-        let request = DataLoaderRequest(url: server.url())
-        for _ in 0..<2 {
-            await #expect(throws: DataLoaderError.self) { try await loader.response(for: request) }
+extension SocketTests {
+    /// Those that need a socket.
+    @Suite struct PolicySocketSamples {
+        @Test func `tries again on a real socket`() async throws {
+            let service = DataLoaderService()
+            let loader = service.makeFactory().makeDataLoader()
+            let server = try LoopbackServer(
+                handler: .sequence([.status(503, headers: ["Retry-After": "0"]), .ok("hello")]))
+            defer { server.stop() }
+            var request = DataLoaderRequest(url: server.url("/greeting"))
+            request.retryPolicy = .immediately(maximumRetries: 1)
+            let response = try await loader.response(for: request)
+            #expect(response.body == Data("hello".utf8))
+            #expect(server.requests.map(\.target) == ["/greeting", "/greeting"])
+            await service.shutDown(gracePeriod: .seconds(5))
         }
-        await service.shutDown(gracePeriod: .zero)
+
+        @Test func `meets faults on a real socket`() async throws {
+            let answers: [LoopbackResponse] = [
+                .steps(.bytes("HTTP/1.1 20"), .reset),
+                .truncated("five.", declaring: 100),
+                .ok("late").preceded(by: .pause(.seconds(2))),
+            ]
+            let server = try LoopbackServer(handler: .sequence(answers))
+            defer { server.stop() }
+            let service = DataLoaderService()
+            let loader = service.makeFactory().makeDataLoader()
+            let request = DataLoaderRequest(url: server.url())
+            for _ in 0..<2 {
+                await #expect(throws: DataLoaderError.self) {
+                    try await loader.response(for: request)
+                }
+            }
+            await service.shutDown(gracePeriod: .zero)
+        }
     }
 }

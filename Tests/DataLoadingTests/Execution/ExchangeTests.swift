@@ -58,19 +58,24 @@ import Testing
         }
         #expect(response.metrics.retries == 2)
     }
+}
 
-    @Test func `loads from a real socket`() async throws {
-        let server = try LoopbackServer { _ in .ok("hello") }
-        defer { server.stop() }
-        let service = DataLoaderService()
-        let loader = service.makeFactory().makeDataLoader()
-        let response = try await loader.response(for: DataLoaderRequest(url: server.url("/x")))
-        #expect(response.body == Data("hello".utf8))
-        var size = 0
-        for try await chunk in loader.chunks(for: DataLoaderRequest(url: server.url("/x"))) {
-            size += chunk.count
+extension SocketTests {
+    /// All of it at once.
+    @Suite struct ExchangeSocketTests {
+        @Test func `loads from a real socket`() async throws {
+            let server = try LoopbackServer { _ in .ok("hello") }
+            defer { server.stop() }
+            let service = DataLoaderService()
+            let loader = service.makeFactory().makeDataLoader()
+            let response = try await loader.response(for: DataLoaderRequest(url: server.url("/x")))
+            #expect(response.body == Data("hello".utf8))
+            var size = 0
+            for try await chunk in loader.chunks(for: DataLoaderRequest(url: server.url("/x"))) {
+                size += chunk.count
+            }
+            #expect(size == 5)
+            await service.shutDown(gracePeriod: .zero)
         }
-        #expect(size == 5)
-        await service.shutDown(gracePeriod: .zero)
     }
 }

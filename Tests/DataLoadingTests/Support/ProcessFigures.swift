@@ -8,6 +8,24 @@
     enum ProcessFigures {
         /// The number of open descriptors.
         static var descriptors: Int { count("/proc/self/fd") }
+        /// The number of open sockets of the internet protocols.
+        static var sockets: Int {
+            let names =
+                (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")) ?? []
+            return names.count { name in
+                guard let descriptor = Int32(name) else { return false }
+                var address = sockaddr_storage()
+                var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
+                let failure = withUnsafeMutablePointer(to: &address) { address in
+                    address.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                        getsockname(descriptor, $0, &length)
+                    }
+                }
+                let family = Int32(address.ss_family)
+                return failure == 0 && (family == AF_INET || family == AF_INET6)
+            }
+        }
+
         /// The number of transports' threads, which bear the library's name.
         static var loopThreads: Int { threads(named: ["DataLoading"]) }
 
@@ -42,6 +60,20 @@
             guard let file = fopen("/proc/self/clear_refs", "w") else { return }
             fputs("5", file)
             fclose(file)
+        }
+
+        /// The number of all threads.
+        static var threads: Int { count("/proc/self/task") }
+
+        /// Gives the process no more address space than it has, and some bytes.
+        static func limitAddressSpace(more bytes: Int) {
+            let fields = (try? String(contentsOfFile: "/proc/self/statm", encoding: .utf8)) ?? ""
+            let pages = fields.split(separator: " ").first.flatMap { Int($0) } ?? 0
+            let resource = __rlimit_resource_t(RLIMIT_AS.rawValue)
+            var limit = rlimit()
+            getrlimit(resource, &limit)
+            limit.rlim_cur = rlim_t(pages * 4_096 + bytes)
+            setrlimit(resource, &limit)
         }
 
         /// Whether a sanitizer is in the process, whose shadow makes memory figures meaningless.

@@ -4,5 +4,5 @@
 import Testing
 
 /// Every suite that uses sockets is nested here: they run one after another, so that what one of
-/// them measures is its own.
-@Suite(.serialized) enum SocketTests {}
+/// them measures, or leaves behind, is its own.
+@Suite(.serialized, .leavesNothing) enum SocketTests {}

@@ -65,10 +65,17 @@ final class TestBed: Sendable {
     /// transport or the test's authorisers can then make anything happen.
     func settle() {
         var rounds = 0
-        var heard = -1
-        while rounds < 4 || heard < delegate.events.count {
+        var seen: [Int] = []
+        while true {
+            // Slots go from load to load by the queue, one a round.
+            let load = service.runtime.admission.load
+            let now = [
+                delegate.events.count, transport.attempts.count, load.waiting, load.running,
+                service.runtime.agenda.count,
+            ]
+            if rounds >= 4, now == seen { break }
             rounds += 1
-            heard = delegate.events.count
+            seen = now
             transport.flush()
             service.runtime.queue.sync(flags: .barrier) {}
             for loader in [loader] + others.withLock({ $0 }) { loader.queue.sync {} }

@@ -6,6 +6,7 @@
     import CCurl
     import Dispatch
     import Foundation
+    import Synchronization
 
     /// The transport on Linux: the system's libcurl, driven by one thread.
     ///
@@ -31,6 +32,11 @@
             case shutDown(LoopHandle?)
         }
 
+        #if DEBUG
+            private static let live = Atomic(0)
+            /// How many transports there are, for tests of what is left behind.
+            static var count: Int { live.load(ordering: .relaxed) }
+        #endif
         private let idle: IdleConnections
         private let lookup: NameResolver.Lookup
         private let state = Locked(State.idle)
@@ -51,9 +57,15 @@
         ) {
             self.idle = idle
             self.lookup = lookup
+            #if DEBUG
+                Self.live.add(1, ordering: .relaxed)
+            #endif
         }
 
         deinit {
+            #if DEBUG
+                Self.live.subtract(1, ordering: .relaxed)
+            #endif
             // Attempts that run are finished; the thread then ends by itself.
             loopHandle?.mailbox.post(.retire)
         }

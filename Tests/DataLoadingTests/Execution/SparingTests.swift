@@ -1,0 +1,92 @@
+// Copyright the DataLoading authors
+// SPDX-License-Identifier: Apache-2.0
+
+@testable import DataLoading
+import DataLoadingTesting
+import Foundation
+import Testing
+
+/// Loads stand back from what one of them has just tried in vain.
+// Row 44 of the fault matrix; SP-04, P3.
+@Suite struct SparingTests {
+    private func bed(_ answers: [ScriptedAnswer], otherwise: ScriptedAnswer) -> TestBed {
+        TestBed(answers, otherwise: otherwise) { $0.limits.perOrigin = 1 }
+    }
+
+    private let origin = Origin(isSecure: false, host: "origin.test", port: 80)
+
+    @Test func `a queue behind an origin that is away does not try one after another`() {
+        let bed = bed([], otherwise: .fail(.connectRefused))
+        let loads = 100
+        for _ in 0..<loads { bed.loader.perform(.make { $0.maximumRetryCount = 3 }) }
+        while bed.passPause() {}
+        let responses = bed.delegate.events.compactMap(\.response)
+        #expect(responses.count == loads)
+        #expect(responses.allSatisfy { $0.error == .connectRefused })
+        // None ends without having tried; few try more than once.
+        #expect(responses.allSatisfy { $0.metrics.attempts >= 1 })
+        #expect(bed.transport.attempts.count == responses.reduce(0) { $0 + $1.metrics.attempts })
+        #expect(bed.transport.attempts.count <= loads + 8)
+        bed.expectNothingLeft()
+    }
+
+    @Test func `it comes through an outage that their retries span, and pays for what it tried`() {
+        let isUp = Locked(false)
+        let answer = ScriptedAnswer.run { attempt in
+            guard isUp.withLock({ $0 }) else { return attempt.fail(.connectRefused) }
+            attempt.sendHead(status: 200)
+            attempt.end()
+        }
+        let bed = bed([], otherwise: answer)
+        let loads = 100
+        for _ in 0..<loads {
+            bed.loader.perform(
+                .make { $0.retryPolicy = .constant(.milliseconds(300), maximumRetries: 20) })
+        }
+        while bed.clock.now < .seconds(3) { bed.passPause() }
+        let tried = bed.transport.attempts.count
+        #expect(tried > 1 && tried <= 13)
+        #expect(bed.service.runtime.budget.balance(of: origin) == 500 - 14 * tried)
+        isUp.withLock { $0 = true }
+        while bed.passPause() {}
+        #expect(bed.delegate.events.count == loads)
+        #expect(bed.delegate.events.allSatisfy { $0.response?.error == nil })
+        #expect(bed.transport.attempts.count == tried + loads)
+        bed.expectNothingLeft()
+    }
+
+    @Test func `a load without retries tries, whoever has tried before`() {
+        let bed = bed([.fail(.connectRefused)], otherwise: .respond(status: 200))
+        bed.loader.perform(.make { $0.maximumRetryCount = 1 })
+        bed.loader.perform(.make("/b"))
+        bed.settle()
+        #expect(bed.delegate.events.count == 1)
+        #expect(bed.delegate.events[0].response?.error == nil)
+    }
+
+    @Test func `only what was no connection is held against an origin`() {
+        for answer in [
+            ScriptedAnswer.fail(.connectionReset, sent: .written), .respond(status: 503),
+            .fail(.tls),
+        ] {
+            let bed = bed([answer], otherwise: .respond(status: 200))
+            bed.loader.perform(.make("/a") { $0.maximumRetryCount = 1 })
+            bed.loader.perform(.make("/b") { $0.maximumRetryCount = 1 })
+            bed.settle()
+            #expect(bed.transport.attempts.map(\.request.url.path) == ["/a", "/b"])
+        }
+    }
+
+    @Test func `one that stands back can be cancelled`() {
+        let bed = bed([.fail(.connectRefused)], otherwise: .respond(status: 200))
+        bed.loader.perform(.make("/a") { $0.maximumRetryCount = 1 })
+        let token = bed.loader.perform(.make("/b") { $0.maximumRetryCount = 1 })
+        bed.settle()
+        #expect(bed.transport.attempts.count == 1)
+        token.cancel()
+        while bed.passPause() {}
+        #expect(bed.transport.attempts.map(\.request.url.path) == ["/a", "/a"])
+        #expect(bed.delegate.events.count == 2)
+        bed.expectNothingLeft()
+    }
+}

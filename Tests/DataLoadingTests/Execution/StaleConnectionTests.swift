@@ -1,0 +1,44 @@
+// Copyright the DataLoading authors
+// SPDX-License-Identifier: Apache-2.0
+
+import DataLoading
+import DataLoadingTesting
+import Foundation
+import Testing
+
+extension SocketTests {
+    /// Connections that were kept and are good for nothing, as after a restart behind a balancer.
+    @Suite struct StaleConnectionTests {
+        // Row 35 of the fault matrix, with more than one of them.
+        @Test(arguments: [LoopbackStep.reset, .close])
+        func `one retry is enough, however many connections are stale`(end: LoopbackStep)
+            async throws
+        {
+            let kept = 6
+            let areThere = LoopbackGate()
+            let server = try LoopbackServer { request in
+                request.isOnReusedConnection
+                    ? .steps(end) : .ok("fresh").preceded(by: .wait(for: areThere))
+            }
+            defer { server.stop() }
+            let service = DataLoaderService()
+            let loader = service.makeFactory().makeDataLoader()
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for _ in 0..<kept {
+                    group.addTask {
+                        _ = try await loader.response(for: DataLoaderRequest(url: server.url()))
+                    }
+                }
+                await server.waitForHeads(kept)
+                areThere.open()
+                try await group.waitForAll()
+            }
+            var request = DataLoaderRequest(url: server.url())
+            request.retryPolicy = .immediately(maximumRetries: 1)
+            let response = try await loader.response(for: request)
+            #expect(response.body == Data("fresh".utf8))
+            #expect(response.metrics.attempts <= 2)
+            await service.shutDown(gracePeriod: .zero)
+        }
+    }
+}

@@ -1,0 +1,29 @@
+// Copyright the DataLoading authors
+// SPDX-License-Identifier: Apache-2.0
+
+#if canImport(Glibc) || canImport(Musl)
+    import DataLoading
+    import DataLoadingTesting
+    import Foundation
+    import Testing
+
+    extension SocketTests {
+        /// Row 44 of the matrix: a server that dies under 200 loads, is away and comes back.
+        @Suite struct RestartMatrix {
+            // SP-04, P2, P3
+            @Test(.timeLimit(.minutes(2)), arguments: RestartScene.all)
+            func `costs no GET, sends no POST twice, and few attempts more than loads`(
+                scene: RestartScene
+            ) async throws {
+                let seen = try await scene.play()
+                // Printed, because the bounds leave room and the figures say how much.
+                print("restart: \(scene) \(seen)")
+                #expect(seen.ends == RestartScene.loads)
+                #expect(seen.successfulGETs * 100 >= seen.GETs * 99)
+                #expect(seen.attempts <= RestartScene.loads + 35)
+                #expect(seen.mostOfOnePOST <= 1)
+                #expect(seen.late == 0)
+            }
+        }
+    }
+#endif

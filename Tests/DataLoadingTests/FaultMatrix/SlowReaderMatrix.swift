@@ -1,0 +1,80 @@
+// Copyright the DataLoading authors
+// SPDX-License-Identifier: Apache-2.0
+
+#if os(Linux)
+    import DataLoading
+    import DataLoadingTesting
+    import Foundation
+    import Testing
+
+    extension SocketTests {
+        /// Rows 42 and 45 of the matrix: 64 streams that are read slowly.
+        ///
+        /// Each test has a process.
+        @Suite struct SlowReaderMatrix {
+            /// What 64 streams may hold: a window each, and as much again for what libcurl and the
+            /// server, which is in the same process, hold for each.
+            static let limit = SlowReaders.count * 2 * 262_144
+            private static let rounds =
+                ProcessInfo.processInfo.environment["DATALOADING_SOAK"] == "1" ? 4_000 : 400
+
+            // TP-03
+            @Test(.timeLimit(.minutes(5)))
+            func `64 slow readers hold no more than their windows, and starve nobody`() async {
+                let result = await #expect(
+                    processExitsWith: .success, observing: [\.standardOutputContent]
+                ) {
+                    let streams = try SlowReaders()
+                    try await streams.loadSmall()
+                    let before = ProcessFigures.residentBytes
+                    ProcessFigures.resetPeak()
+                    try await streams.open()
+                    let limit = ProcessFigures.isSanitized ? Int.max : Self.limit
+                    var grown = 0
+                    // Looked at in between, so that nothing goes on once there is no bound.
+                    for first in stride(from: 0, to: Self.rounds, by: 20) where grown < limit {
+                        try await streams.read(rounds: first..<(first + 20))
+                        grown = ProcessFigures.peakResidentBytes - before
+                    }
+                    let seen = streams.observation
+                    await streams.close()
+                    let least = seen.bytes.min() ?? 0
+                    ChildReport.tell(
+                        "slow readers: \(seen.bytes.reduce(0, +) >> 20) MiB read,",
+                        "\(least >> 10) KiB by the slowest, \(grown >> 10) KiB more memory,",
+                        "longest wait \(seen.longestWait), \(seen.smalls.count) small loads,",
+                        "usually in \(seen.usualSmall), \(seen.smalls.max() ?? .zero) at most")
+                    ChildReport.require(grown < limit, "more than \(limit >> 10) KiB")
+                    // The quickest is asked four times as often as the slowest.
+                    let most = seen.bytes.max() ?? 0
+                    ChildReport.require(least > 0 && most < least * 16, "one has nothing")
+                    // A busy machine may hold one up; who starves waits every time, or for ever.
+                    let longest = max(seen.longestWait, seen.smalls.max() ?? .zero)
+                    ChildReport.require(
+                        seen.usualSmall < .milliseconds(500) * patience
+                            && longest < .seconds(30) * patience, "one was starved")
+                }
+                ChildReport.check(result, begins: "slow readers:")
+            }
+
+            // OM-16
+            @Test(
+                .timeLimit(.minutes(5)),
+                .disabled(if: ProcessFigures.isSanitized, "a shadow of memory needs address space"))
+            func `64 streams are read to the end of what memory there is, and not past it`() async {
+                await #expect(processExitsWith: .success) {
+                    let streams = try SlowReaders()
+                    try await streams.loadSmall()
+                    try await streams.open()
+                    try await streams.read(rounds: 0..<8)
+                    // Room for every window once more, and for a few threads of Dispatch.
+                    ProcessFigures.limitAddressSpace(more: 2 * Self.limit)
+                    try await streams.read(rounds: 8..<(8 + Self.rounds))
+                    let sum = streams.observation.bytes.reduce(0, +)
+                    guard sum > Int64(2 * Self.limit) else { exit(2) }
+                    await streams.close()
+                }
+            }
+        }
+    }
+#endif

@@ -1,0 +1,45 @@
+// Copyright the DataLoading authors
+// SPDX-License-Identifier: Apache-2.0
+
+import Dispatch
+import Testing
+
+/// Fails a test after which there are more sockets, threads or transports than before it.
+///
+/// What has ended may take a second to go. Tests that are under it must run one after another, and no
+/// other test may use a socket meanwhile.
+struct LeavesNothing: SuiteTrait, TestTrait, TestScoping {
+    var isRecursive: Bool { true }
+
+    func provideScope(
+        for test: Test, testCase: Test.Case?,
+        performing function: @concurrent @Sendable () async throws -> Void
+    ) async throws {
+        let before = SocketFigures.now
+        try await function()
+        if let leftovers = await Self.leftovers(since: before) {
+            Issue.record("it left \(leftovers)", sourceLocation: test.sourceLocation)
+        }
+    }
+
+    /// What there is more of than before, in words, once it had a second to go.
+    static func leftovers(
+        since before: SocketFigures, grace: Duration = .seconds(1) * patience
+    ) async -> String? {
+        let begun = ContinuousClock.now
+        while true {
+            let more = SocketFigures.now.excess(over: before)
+            if more == nil || ContinuousClock.now - begun > grace { return more }
+            await withCheckedContinuation { continuation in
+                DispatchQueue.global().asyncAfter(deadline: .now() + .milliseconds(2)) {
+                    continuation.resume()
+                }
+            }
+        }
+    }
+}
+
+extension Trait where Self == LeavesNothing {
+    /// What a test takes of sockets, threads and transports must be gone when it is over.
+    static var leavesNothing: Self { LeavesNothing() }
+}
