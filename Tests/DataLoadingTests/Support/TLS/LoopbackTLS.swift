@@ -85,6 +85,8 @@
             try below.wait(until: deadline, or: descriptor)
         }
 
+        var unconfirmedBytes: Int { below.unconfirmedBytes }
+
         func waitForClient() throws { try below.waitForClient() }
 
         func finishWriting() {
