@@ -18,9 +18,7 @@ import Testing
         }
         defer { server.stop() }
         let service = Self.service()
-        let authoriser = SessionAuthoriser(
-            tokenURL: server.url("/token"), loader: service.makeFactory().makeDataLoader(),
-            wire: Wire())
+        let authoriser = Self.authoriser(server.url("/token"), service)
         let loader = service.makeFactory(authorisers: [authoriser]).makeDataLoader()
         for _ in 0..<2 {
             let statuses = try await withThrowingTaskGroup(of: HTTPStatus.self) { group in
@@ -39,9 +37,7 @@ import Testing
 
     @Test func `nobody but the origin of the token sees it`() throws {
         let tokenURL = try #require(URL(string: "http://a.test/token"))
-        let authoriser = SessionAuthoriser(
-            tokenURL: tokenURL, loader: DataLoaderService().makeFactory().makeDataLoader(),
-            wire: Wire())
+        let authoriser = Self.authoriser(tokenURL, DataLoaderService())
         for (text, isMeant) in [
             ("http://a.test/x", true), ("http://b.test/x", false), ("https://a.test/x", false),
             ("http://a.test:81/x", false), ("http://a.test.b.test/", false),
@@ -57,9 +53,7 @@ import Testing
         let server = try LoopbackServer { _ in .status(500) }
         defer { server.stop() }
         let service = Self.service()
-        let authoriser = SessionAuthoriser(
-            tokenURL: server.url("/token"), loader: service.makeFactory().makeDataLoader(),
-            wire: Wire())
+        let authoriser = Self.authoriser(server.url("/token"), service)
         let loader = service.makeFactory(authorisers: [authoriser]).makeDataLoader()
         let request = DataLoaderRequest(url: server.url())
         await withTaskGroup(of: Void.self) { group in
@@ -73,6 +67,13 @@ import Testing
         }
         #expect(server.requestCount == 1)
         await service.shutDown(gracePeriod: .zero)
+    }
+
+    private static func authoriser(
+        _ tokenURL: URL, _ service: DataLoaderService
+    ) -> SessionAuthoriser {
+        SessionAuthoriser(
+            tokenURL: tokenURL, loader: service.makeFactory().makeDataLoader(), wire: Wire())
     }
 
     /// The authoriser's task may wait long for a thread while other tests compute.
