@@ -157,6 +157,34 @@
                 await transport.shutDown()
             }
 
+            // libcurl sends on when a head says that the connection will be closed, and by then it is.
+            @Test func `the rest of an answer is heard though the next write fails`() async throws {
+                let body = patternBytes(20_000_000)
+                for _ in 0..<20 {
+                    let hasHead = LoopbackGate()
+                    let steps: [LoopbackStep] = [
+                        .readBody(atMost: 1_000_000),
+                        .head(413, headers: ["Content-Length": "8", "Connection": "close"]),
+                        .wait(for: hasHead), .content("too much"), .flush, .confirmed, .reset,
+                    ]
+                    let server = try LoopbackServer(
+                        handler: LoopbackHandler(
+                            early: { _ in LoopbackResponse(steps) }, otherwise: { _ in .ok() }))
+                    let sink = AttemptRecorder(onHead: { _ in
+                        hasHead.open()
+                        while server.openConnectionCount > 0 { usleep(100) }
+                    })
+                    var attempt = TransportRequest(method: .post, url: server.url())
+                    attempt.body = .data(body)
+                    attempt.expectsContinue = false
+                    _ = transport.start(attempt, sink: sink)
+                    let record = await sink.ended()
+                    #expect(record.error == nil)
+                    #expect(record.text == "too much")
+                }
+                await transport.shutDown()
+            }
+
             // A server that wants no more and waits for the client to see it.
             @Test(arguments: [true, false])
             func `a whole answer ends an upload that nobody reads any more`(

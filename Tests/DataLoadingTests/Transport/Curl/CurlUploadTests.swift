@@ -158,6 +158,31 @@
                 #expect(record.head?.status.rawValue == 413)
             }
 
+            @Test(arguments: [nil, "close"], [0, 2])
+            func `a server that answers early is heard while the stream has nothing to give`(
+                connection: String?, length: Int
+            ) async throws {
+                var headers: HTTPHeaders = ["Content-Length": "\(length)"]
+                headers["Connection"] = connection
+                let steps: [LoopbackStep] = [
+                    .head(413, headers: headers), .content(.data(bytes.prefix(length))), .stall,
+                ]
+                let server = try LoopbackServer(
+                    handler: LoopbackHandler(
+                        early: { _ in LoopbackResponse(steps) }, otherwise: { _ in .ok() }))
+                let stream = BlockingStream(data: Data("ab".utf8))
+                var attempt = TransportRequest(method: .post, url: server.url())
+                attempt.body = .stream { stream.opened }
+                attempt.idleTimeout = .seconds(2)
+                let record = await transport.run(attempt)
+                #expect(record.error == nil)
+                #expect(record.head?.status.rawValue == 413)
+                #expect(record.body == bytes.prefix(length))
+                stream.mayGoOn.signal()
+                #expect(server.requestCount == 1)
+                await transport.shutDown()
+            }
+
             @Test(arguments: [HTTPMethod.head, .trace]) func `refuses a body where none may be`(
                 method: HTTPMethod
             ) async throws {
