@@ -17,6 +17,11 @@ extension LoopbackStep {
         LoopbackStep(action: .open(gate))
     }
 
+    /// Waits until the client's system has confirmed that it has everything sent so far.
+    ///
+    /// The client itself may not have read it; but no reset that comes later takes it away.
+    package static let confirmed = LoopbackStep(action: .awaitConfirmation)
+
     /// Reads the request's body, or its next `limit` bytes, in an answer to the head alone.
     public static func readBody(atMost limit: Int64 = .max) -> LoopbackStep {
         LoopbackStep(action: .readBody(atMost: limit))

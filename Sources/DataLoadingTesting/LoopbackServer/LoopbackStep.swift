@@ -19,6 +19,7 @@ public struct LoopbackStep: Sendable {
         case flush
         case pause(Duration)
         case wait(LoopbackGate)
+        case awaitConfirmation
         case open(LoopbackGate)
         case readBody(atMost: Int64)
         case drain

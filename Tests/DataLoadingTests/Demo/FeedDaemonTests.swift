@@ -52,10 +52,9 @@ import Testing
     }
 
     @Test func `a mistake in the file is told with its place, with status 2`() async throws {
-        let file = FileManager.default.temporaryDirectory.appending(
-            path: "FeedDaemon-\(UUID().uuidString).json")
-        try Data("{\n  \"features\": [,]\n}".utf8).write(to: file)
-        defer { try? FileManager.default.removeItem(at: file) }
+        let directory = TemporaryDirectory()
+        let text = "{\n  \"features\": [,]\n}"
+        let file = try directory.write(Data(text.utf8), to: "configuration.json")
         let run = try await FeedDaemonProcess.run("--config", file.path())
         #expect(run.status == 2)
         #expect(run.output.isEmpty)

@@ -21,10 +21,8 @@ import Testing
     }
 
     @Test func `sends what can be made again as it was`() throws {
-        let file = FileManager.default.temporaryDirectory
-            .appendingPathComponent("replay-\(UUID().uuidString)")
-        try Data("body".utf8).write(to: file)
-        defer { try? FileManager.default.removeItem(at: file) }
+        let directory = TemporaryDirectory()
+        let file = try directory.write(Data("body".utf8), to: "body")
         let bodies: [RequestBody] = [
             .data(Data("body".utf8)), .file(file),
             .stream(length: 4) { InputStream(data: Data("body".utf8)) },

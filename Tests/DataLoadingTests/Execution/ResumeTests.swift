@@ -20,13 +20,16 @@ import Testing
         }
     }
 
+    /// Sends a range, up to the end and as long as it says unless told otherwise.
     private static func rest(
-        from first: Int, of length: Int = 100, tag: String = "\"v1\""
+        from first: Int, to last: Int? = nil, of length: Int = 100, count: Int? = nil,
+        tag: String = "\"v1\""
     ) -> ScriptedAnswer {
-        .respond(
+        let last = last ?? length - 1
+        return .respond(
             status: 206,
-            headers: ["ETag": tag, "Content-Range": "bytes \(first)-\(length - 1)/\(length)"],
-            body: patternBytes(length - first, from: first))
+            headers: ["ETag": tag, "Content-Range": "bytes \(first)-\(last)/\(length)"],
+            body: patternBytes(count ?? last - first + 1, from: first))
     }
 
     typealias Mode = BodyMode
@@ -144,15 +147,7 @@ import Testing
     @Test(arguments: Mode.allCases) func `a range that holds more than it said is refused`(
         mode: Mode
     ) async {
-        let load = Load(
-            mode,
-            [
-                Self.breaks(after: 40),
-                .respond(
-                    status: 206,
-                    headers: ["ETag": "\"v1\"", "Content-Range": "bytes 40-99/100"],
-                    body: patternBytes(61, from: 40)),
-            ])
+        let load = Load(mode, [Self.breaks(after: 40), Self.rest(from: 40, count: 61)])
         #expect(await load.outcome()?.error == .framing(reason: "more than the range"))
         if !load.isRestartable { #expect(load.body == patternBytes(40)) }
     }
@@ -161,14 +156,7 @@ import Testing
         mode: Mode
     ) async {
         let load = Load(
-            mode,
-            [
-                Self.breaks(after: 40),
-                .respond(
-                    status: 206,
-                    headers: ["ETag": "\"v1\"", "Content-Range": "bytes 40-69/100"],
-                    body: patternBytes(30, from: 40)), Self.rest(from: 70),
-            ])
+            mode, [Self.breaks(after: 40), Self.rest(from: 40, to: 69), Self.rest(from: 70)])
         #expect(await load.outcome()?.error == nil)
         #expect(load.body == patternBytes(100))
     }

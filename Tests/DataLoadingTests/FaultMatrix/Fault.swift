@@ -99,9 +99,7 @@
         }
 
         func requesting(_ counts: ClosedRange<Int>) -> FaultExpectation {
-            var changed = self
-            changed.requests = counts
-            return changed
+            with { $0.requests = counts }
         }
 
         func attempting(_ count: Int) -> FaultExpectation {
@@ -109,14 +107,16 @@
         }
 
         func attempting(_ counts: ClosedRange<Int>) -> FaultExpectation {
-            var changed = self
-            changed.attempts = counts
-            return changed
+            with { $0.attempts = counts }
         }
 
         func within(_ limit: Duration) -> FaultExpectation {
+            with { $0.within = limit }
+        }
+
+        private func with(_ change: (inout FaultExpectation) -> Void) -> FaultExpectation {
             var changed = self
-            changed.within = limit
+            change(&changed)
             return changed
         }
     }

@@ -71,6 +71,33 @@ import Testing
         }
     }
 
+    @Test func `Content-Range`() {
+        let seeds = [
+            "bytes 0-9/10", "bytes 5-9/10", "BYTES 0-0/1", "bytes */10", "bytes 0-9/*",
+            "bytes 9223372036854775806-9223372036854775806/9223372036854775807",
+        ]
+        let words = [
+            "bytes ", "-", "/", "*", " ", ",", "+1", "\u{301}", "9223372036854775808", "00",
+        ]
+        fuzz(seeds, words: words) { input in
+            let text = Self.text(input)
+            guard let range = ContentRange(text) else { return .refused }
+            guard 0 <= range.first, range.first <= range.last, range.last < range.length else {
+                return .wrong("\(range)")
+            }
+            // Nothing but the three numbers is in what is taken.
+            let rest = text.utf8.dropFirst(6)
+            let numbers = rest.split { !$0.isDigit }
+            let digits = numbers.reduce(0) { $0 + $1.count }
+            guard text.utf8.prefix(6).map(\.asciiLowercased).elementsEqual("bytes ".utf8),
+                rest.count == digits + 2,
+                numbers.map({ Int64(String(decoding: $0, as: UTF8.self)) })
+                    == [range.first, range.last, range.length]
+            else { return .wrong("\(text) for \(range)") }
+            return .taken
+        }
+    }
+
     @Test func `Location`() throws {
         let base = try RequestTarget(text: "https://a.test:8443/b/c/d;p?q")
         let seeds = [

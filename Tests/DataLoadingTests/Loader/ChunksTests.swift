@@ -83,14 +83,20 @@ import Testing
         #expect(bed.transport.attempts.count == 1)
     }
 
-    @Test func `pause the transfer at 256 KiB and let it go on at half`() async {
+    /// A load whose owner has stopped taking what comes.
+    private static func stalled() async -> (TestBed, DispatchQueue, ScriptedAttempt) {
         let queue = DispatchQueue(label: "slow")
         let bed = TestBed(delegateQueue: queue)
-        bed.loader.perform(Self.chunked())
+        bed.loader.perform(chunked())
         let attempt = await bed.attempt(0)
         bed.settle()
         queue.suspend()
         attempt.sendHead(status: 200)
+        return (bed, queue, attempt)
+    }
+
+    @Test func `pause the transfer at 256 KiB and let it go on at half`() async {
+        let (bed, queue, attempt) = await Self.stalled()
         attempt.send(patternBytes(Self.half))
         attempt.send(patternBytes(Self.half - 1))
         #expect(attempt.pauseCount == 0)
@@ -106,13 +112,7 @@ import Testing
     }
 
     @Test func `that still come while paused pause it again`() async {
-        let queue = DispatchQueue(label: "slow")
-        let bed = TestBed(delegateQueue: queue)
-        bed.loader.perform(Self.chunked())
-        let attempt = await bed.attempt(0)
-        bed.settle()
-        queue.suspend()
-        attempt.sendHead(status: 200)
+        let (bed, queue, attempt) = await Self.stalled()
         for _ in 0..<5 { attempt.send(patternBytes(ChunkWindow.size)) }
         #expect(attempt.isPaused)
         #expect(attempt.pauseCount == 5)

@@ -86,11 +86,7 @@ import Testing
     // A body that lost its end must never look whole.
     @Test func `throws when it is cancelled with pieces unread, even after the end`() async throws {
         let bed = TestBed()
-        let iterator = bed.loader.chunks(for: .make()).makeAsyncIterator()
-        async let head = iterator.response()
-        let attempt = await bed.attempt(0)
-        attempt.sendHead(status: 200)
-        _ = try await head
+        let (iterator, attempt) = try await Self.reader(bed)
         attempt.send(patternBytes(10))
         attempt.end()
         bed.settle()
@@ -168,13 +164,21 @@ import Testing
         #expect(bed.transport.attempts.count == 2)
     }
 
-    @Test func `gives each piece once when several tasks read`() async throws {
-        let bed = TestBed()
+    /// A reader of a load whose head has come.
+    private static func reader(
+        _ bed: TestBed
+    ) async throws -> (DataChunks.AsyncIterator, ScriptedAttempt) {
         let iterator = bed.loader.chunks(for: .make()).makeAsyncIterator()
         async let head = iterator.response()
         let attempt = await bed.attempt(0)
         attempt.sendHead(status: 200)
         _ = try await head
+        return (iterator, attempt)
+    }
+
+    @Test func `gives each piece once when several tasks read`() async throws {
+        let bed = TestBed()
+        let (iterator, attempt) = try await Self.reader(bed)
         let readers = (0..<4).map { _ in
             Task {
                 var read: [Data] = []
@@ -193,11 +197,7 @@ import Testing
 
     @Test func `pauses the transfer until the reader wants more`() async throws {
         let bed = TestBed()
-        let iterator = bed.loader.chunks(for: .make()).makeAsyncIterator()
-        async let head = iterator.response()
-        let attempt = await bed.attempt(0)
-        attempt.sendHead(status: 200)
-        _ = try await head
+        let (iterator, attempt) = try await Self.reader(bed)
         for index in 0..<4 { attempt.send(patternBytes(65_536, from: index * 65_536)) }
         #expect(attempt.isPaused)
         var body = Data()

@@ -61,12 +61,9 @@ import Testing
     }
 
     @Test func `the slot of one who never came is not given twice`() throws {
-        let rate = try Self.rate(10)
         var slots = GCRA()
-        func reserve(_ milliseconds: Int64) -> Instant? {
-            slots.reserve(
-                at: Instant(nanoseconds: milliseconds * 1_000_000), notBefore: nil, rate: rate)
-        }
+        let rate = try Self.rate(10)
+        func reserve(_ milliseconds: Int64) -> Instant? { slots.reserve(milliseconds, rate) }
         #expect(reserve(0) == nil)
         #expect(reserve(0) == Instant(nanoseconds: 100_000_000))
         #expect(reserve(5_000) == nil)
@@ -74,12 +71,9 @@ import Testing
     }
 
     @Test func `the lateness of one slot does not count for the next`() throws {
-        let rate = try Self.rate(10)
         var slots = GCRA()
-        func reserve(_ milliseconds: Int64) -> Instant? {
-            slots.reserve(
-                at: Instant(nanoseconds: milliseconds * 1_000_000), notBefore: nil, rate: rate)
-        }
+        let rate = try Self.rate(10)
+        func reserve(_ milliseconds: Int64) -> Instant? { slots.reserve(milliseconds, rate) }
         #expect(reserve(0) == nil)
         #expect(reserve(10) == Instant(nanoseconds: 100_000_000))
         #expect(reserve(130) == nil)  // as of 100
@@ -194,5 +188,12 @@ import Testing
             }
             return nil
         }
+    }
+}
+
+extension GCRA {
+    /// Takes a slot so many milliseconds after the start.
+    fileprivate mutating func reserve(_ milliseconds: Int64, _ rate: Rate) -> Instant? {
+        reserve(at: Instant(nanoseconds: milliseconds * 1_000_000), notBefore: nil, rate: rate)
     }
 }

@@ -38,6 +38,11 @@ import Testing
         ("http://h h/", .host), ("http://h%41/", .host), ("http://h\0/", .host),
         ("http://[::1/", .host), ("http://[]/", .host), ("http://[::1]x/", .host),
         ("http://[fe80::1%25eth0]/", .host), ("http://\u{FF48}/", .host), ("http://h,i/", .host),
+        // CVE-2022-27780, CVE-2022-43551, CVE-2021-0341: no host hides in another.
+        ("http://h%2Fx/", .host), ("http://h%2ex/", .host), ("http://h%00.test/", .host),
+        ("http://h\0.test/", .host), ("http://h\u{3002}test/", .host),
+        ("http://h\u{FF0E}test/", .host), ("http://\u{212A}.test/", .host),
+        ("http://h\u{AD}.test/", .host), ("http://h\\.test/", .host), ("http://h.test\t/", .host),
         ("http://h:x/", .port), ("http://h:0/", .port), ("http://h:65536/", .port),
         ("http://h:99999999999999999999/", .port), ("http://h:-1/", .port), ("http://h:+1/", .port),
         ("http://h:80:80/", .port), ("http://a@h/", .userInformation),

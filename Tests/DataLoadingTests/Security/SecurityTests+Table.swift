@@ -85,6 +85,38 @@ extension SecurityTests {
                 #expect(!options.contains(": Int32 = \(number)\n"))
             }
         }
+
+        // Not by a word of the interface, not by a number of libcurl's, not from outside.
+        @Test func `no line of the library speaks of taking every certificate`() throws {
+            let words = [
+                "insecure", "acceptall", "acceptany", "acceptsall", "acceptsany", "trustall",
+                "trustany", "trustsall", "trustsany", "allcertificates", "anycertificate",
+                "allowinvalid", "allowsinvalid", "allowexpired", "allowsexpired", "allowself",
+                "allowsself", "selfsigned", "verifypeer", "verifyhost", "verifynone", "noverif",
+                "skipverif", "skipsverif", "skipvalid", "ignorecert", "ignoresslerror", "danger",
+                "getenv", ".environment", "processinfo",
+            ]
+            let tree = SourceTree()
+            let folders = ["Sources/DataLoading", "Sources/CCurl"]
+            let files = ["swift", "c", "h"].flatMap { kind in
+                folders.flatMap { tree.files(below: $0, kind) }
+            }
+            var options = 0
+            for file in files {
+                for line in try tree.lines(of: file) {
+                    let code = line.trimmingCharacters(in: .whitespaces)
+                    guard !code.hasPrefix("//") else { continue }
+                    let flat = code.lowercased().filter { $0 != "_" }
+                    #expect(!words.contains { flat.contains($0) }, "\(file): \(code)")
+                    // Options have names, all of them in the table above.
+                    if code.contains("set(CurlOption.") { options += 1 }
+                    #expect(
+                        code.firstMatch(of: /\b(ccurl_)?set(_[a-z]+)*\((easy, )?[0-9]/) == nil,
+                        "\(code)")
+                }
+            }
+            #expect(files.count > 100 && options > 30)
+        }
     }
 }
 
@@ -105,6 +137,29 @@ extension SecurityTests {
                 #expect(server.requestCount == 5)
                 #expect(server.requests.allSatisfy { !$0.headers.contains("Cookie") })
                 await service.shutDown(gracePeriod: .zero)
+            }
+
+            // CVE-2022-27779, CVE-2022-27780: libcurl gets our reading of a URL, not the URL.
+            @Test(arguments: [
+                ("http://NAME.test", "name.test"), ("HTTP://name.TEST.", "name.test."),
+                ("http://xn--bcher-kva.test", "xn--bcher-kva.test"), ("http://a_b", "a_b"),
+                ("http://-.-", "-.-"), ("http://1.2.3.4.test", "1.2.3.4.test"),
+                ("http://localhost.", "localhost."),
+            ])
+            func `the host that was checked is looked up, dialled and named, and no other`(
+                text: String, host: String
+            ) async throws {
+                let asked = EventRecorder<String>()
+                let transport = CurlTransport(lookup: { name in
+                    asked.record(name)
+                    return .addresses(["127.0.0.1"])
+                })
+                let server = try LoopbackServer { _ in .ok("fine") }
+                let record = await transport.get(testURL("\(text):\(server.port)/x"))
+                #expect(record.text == "fine")
+                #expect(asked.elements == [host])
+                #expect(server.requests.map { $0.headers["Host"] } == ["\(host):\(server.port)"])
+                await transport.shutDown()
             }
 
             @Test(arguments: [

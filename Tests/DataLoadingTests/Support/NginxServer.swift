@@ -13,13 +13,10 @@
         static let isInstalled = executable != nil && run("command -v openssl") == 0
 
         let port: UInt16
-        private let directory: URL
+        private let temporary = TemporaryDirectory()
+        private var directory: URL { temporary.url }
 
         init() throws {
-            directory = FileManager.default.temporaryDirectory
-                .appendingPathComponent("nginx-\(UUID().uuidString)")
-            try FileManager.default.createDirectory(
-                at: directory, withIntermediateDirectories: true)
             let reservation = try LoopbackServer { _ in .ok() }
             port = reservation.port
             reservation.stop()

@@ -4,18 +4,35 @@
 import Foundation
 
 /// A directory of a test's own, gone with it.
+///
+/// What a killed process could not take away goes with the first directory of the next run.
 final class TemporaryDirectory: Sendable {
+    private static let prefix = "dataloading-"
+    private static let parent = FileManager.default.temporaryDirectory
+
     let url: URL
 
     init() {
-        url = FileManager.default.temporaryDirectory
-            .appendingPathComponent("dataloading-\(UUID().uuidString)")
+        Self.sweep
+        let process = ProcessInfo.processInfo.processIdentifier
+        url = Self.parent.appendingPathComponent("\(Self.prefix)\(process)-\(UUID().uuidString)")
         try? FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
     }
 
     deinit {
         try? FileManager.default.removeItem(at: url)
     }
+
+    private static let sweep: Void = {
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: parent.path)) ?? []
+        for name in names where name.hasPrefix(prefix) {
+            let process = name.dropFirst(prefix.count).prefix { $0 != "-" }
+            guard let number = Int32(process), kill(number, 0) != 0, errno == ESRCH else {
+                continue
+            }
+            try? FileManager.default.removeItem(at: parent.appendingPathComponent(name))
+        }
+    }()
 
     /// A place in it.
     func url(_ name: String) -> URL { url.appendingPathComponent(name) }

@@ -28,16 +28,28 @@
     }
 
     extension CurlTransfer {
-        /// Whether the socket is that of this transfer, and no head has come.
+        /// Whether the socket is that of this transfer, and an answer has not come, or not whole.
+        ///
+        /// libcurl sends on after a head that says that the connection will be closed.
         fileprivate func awaitsAnswer(on socket: Int32) -> Bool {
             guard case .running = phase, task?.request.body != nil, attempt.sends > 0,
-                !attempt.response.isComplete, origin?.isSecure == false
+                !attempt.response.isComplete || missing ?? 0 > 0, origin?.isSecure == false
             else { return false }
             // The peer's port is forgotten with the connection.
             return CurlLoop.port(socket, getsockname) == long(CurlInfo.localPort)
         }
 
-        /// Takes the answer that libcurl has left; nil when it is whole.
+        /// How much of the body has not come; nil when it does not say how long it is.
+        private var missing: Int64? {
+            guard attempt.response.isComplete, case .length(let length) = attempt.response.framing
+            else { return nil }
+            return length - attempt.wireBytes
+        }
+
+        /// Whether all of the response is there, as far as its length tells.
+        var isWhole: Bool { missing == 0 && !attempt.isUndecoded }
+
+        /// Takes the answer that libcurl has left, or its rest; nil when it is whole.
         func readLateAnswer() -> DataLoaderError? {
             var rest = attempt.lateAnswer[...]
             attempt.lateAnswer = []
@@ -51,9 +63,9 @@
                 }
                 rest = rest[(end + 1)...]
             }
-            guard case .length(let length) = attempt.response.framing,
-                let count = Int(exactly: length), count <= rest.count
-            else { return .truncatedBody }
+            guard let missing, let count = Int(exactly: missing), count <= rest.count else {
+                return .truncatedBody
+            }
             guard count > 0 else { return nil }
             let taken = rest.prefix(count).withUnsafeBytes { receiveBody($0) }
             return taken == count ? nil : attempt.stop ?? .truncatedBody

@@ -12,9 +12,9 @@
         func outcome(_ result: Int32) -> DataLoaderError? {
             let isAnswered = attempt.isAnswered || (result == 65 && attempt.response.isComplete)
             var result = isAnswered ? 0 : result
-            if !attempt.lateAnswer.isEmpty, result == Self.sendFailure, attempt.stop == nil {
-                if let error = readLateAnswer() { return error }
-                result = 0
+            if result == Self.sendFailure, attempt.stop == nil {
+                if !attempt.lateAnswer.isEmpty, let error = readLateAnswer() { return error }
+                if isWhole { result = 0 }
             }
             if let stop = attempt.stop { return result == 0 ? nil : stop }
             if let failure = attempt.feed?.failure, result != 0 { return failure }

@@ -11,6 +11,8 @@ package protocol ByteStream: AnyObject {
     func read(into bytes: UnsafeMutableRawBufferPointer) throws -> Int
     /// Sends all bytes.
     func write(_ bytes: UnsafeRawBufferPointer) throws
+    /// How many bytes were sent whose arrival the client's system has not confirmed.
+    var unconfirmedBytes: Int { get }
     /// Sleeps until an instant, or until `descriptor` is ready.
     func wait(until deadline: Instant, or descriptor: Int32?) throws
     /// Sleeps until the client ends the connection; always throws.

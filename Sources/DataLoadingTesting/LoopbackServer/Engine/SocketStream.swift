@@ -58,6 +58,8 @@ final class SocketStream: ByteStream {
         }
     }
 
+    var unconfirmedBytes: Int { PlatformSocket.unconfirmedBytes(descriptor) }
+
     func wait(until deadline: Instant, or wakeUp: Int32?) throws {
         while true {
             try checkStop()

@@ -86,6 +86,10 @@ final class StepRunner {
             try stream.wait(until: timekeeper.now + duration, or: nil)
         case .wait(let gate):
             try gate.withDescriptor { try stream.wait(until: .distantFuture, or: $0) }
+        case .awaitConfirmation:
+            while stream.unconfirmedBytes > 0 {
+                try stream.wait(until: timekeeper.now + .milliseconds(1), or: nil)
+            }
         case .open(let gate):
             gate.open()
         case .readBody(let limit):

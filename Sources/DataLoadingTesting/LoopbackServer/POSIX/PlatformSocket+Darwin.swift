@@ -27,6 +27,14 @@
 
         static let sendFlags: Int32 = 0
 
+        /// What was written and is not acknowledged; 0 where that cannot be told.
+        static func unconfirmedBytes(_ descriptor: Int32) -> Int {
+            var count: Int32 = 0
+            var size = socklen_t(MemoryLayout<Int32>.size)
+            getsockopt(descriptor, SOL_SOCKET, SO_NWRITE, &count, &size)
+            return Int(count)
+        }
+
         /// Forbids SIGPIPE for the socket; here it is no flag of `send`.
         private static func silenceSignals(_ descriptor: Int32) {
             var on: Int32 = 1

@@ -35,6 +35,20 @@
 
         static let sendFlags = Int32(MSG_NOSIGNAL)
 
+        /// What was written and is not acknowledged; 0 where that cannot be told.
+        static func unconfirmedBytes(_ descriptor: Int32) -> Int {
+            var count: Int32 = 0
+            // TIOCOUTQ, also known as SIOCOUTQ
+            guard let ioctl, ioctl(descriptor, 0x5411, &count) == 0 else { return 0 }
+            return Int(count)
+        }
+
+        /// Looked up by its name, as Swift calls no variadic function.
+        private static let ioctl = dlsym(nil, "ioctl").map {
+            unsafeBitCast(
+                $0, to: (@convention(c) (Int32, UInt, UnsafeMutablePointer<Int32>) -> Int32).self)
+        }
+
         private typealias Accept4 =
             @convention(c) (
                 Int32, UnsafeMutablePointer<sockaddr>?, UnsafeMutablePointer<socklen_t>?, Int32

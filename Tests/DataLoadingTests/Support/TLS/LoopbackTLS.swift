@@ -23,6 +23,9 @@
             var resets = false
             /// Whether the connection ends without the notice that it ends (RFC 8446 section 6.1).
             var endsSilently = false
+            /// Whether a client that was refused may leave by itself, so that no reset overtakes
+            /// the word of its refusal.
+            var waitsAfterRefusal = false
         }
 
         /// Puts TLS in front of every connection of a server.
@@ -85,6 +88,8 @@
             try below.wait(until: deadline, or: descriptor)
         }
 
+        var unconfirmedBytes: Int { below.unconfirmedBytes }
+
         func waitForClient() throws { try below.waitForClient() }
 
         func finishWriting() {
@@ -109,10 +114,19 @@
 
         private func open() throws {
             guard !isOpen else { return }
-            let result = try repeatedly { [functions, connection] in
-                functions.shakeHands(connection)
+            do {
+                let result = try repeatedly { [functions, connection] in
+                    functions.shakeHands(connection)
+                }
+                guard result > 0 else { throw Interruption.clientGone }
+            } catch {
+                if behaviour.waitsAfterRefusal {
+                    try buffer.withUnsafeMutableBytes { bytes in
+                        while try below.read(into: bytes) > 0 {}
+                    }
+                }
+                throw error
             }
-            guard result > 0 else { throw Interruption.clientGone }
             isOpen = true
             try flush()
         }

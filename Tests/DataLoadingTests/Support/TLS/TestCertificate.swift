@@ -21,18 +21,20 @@
         ///   - name: The subject, and for a server the host that it is good for.
         ///   - issuer: Who signs it; nil for itself.
         ///   - isAuthority: Whether it may sign others.
+        ///   - alternativeName: The name that a server's is good for, byte by byte; nil for `name`.
         ///   - lifetime: The seconds from now at which it begins and ends to be good.
         /// - Throws: `Failure` where there is no OpenSSL or it refuses.
         init(
             _ name: String, issuer: TestCertificate? = nil, isAuthority: Bool = false,
-            lifetime: ClosedRange<Int> = -86_400...86_400
+            alternativeName: [UInt8]? = nil, lifetime: ClosedRange<Int> = -86_400...86_400
         ) throws {
             guard let ssl = OpenSSL.shared else { throw Failure.noOpenSSL }
             self.ssl = ssl
             key = try Self.makeKey(ssl.certificates)
             guard let certificate = ssl.certificates.new() else { throw Failure.certificate }
             self.certificate = certificate
-            try describe(name, lifetime: lifetime, isAuthority: isAuthority)
+            try describe(name, lifetime: lifetime)
+            try limit(to: alternativeName ?? Array(name.utf8), isAuthority: isAuthority)
             let functions = ssl.certificates
             let signer = issuer ?? self
             guard functions.setIssuer(certificate, functions.subject(signer.certificate)) == 1,
@@ -104,14 +106,8 @@
             return key
         }
 
-        private func describe(
-            _ name: String, lifetime: ClosedRange<Int>, isAuthority: Bool
-        ) throws {
+        private func describe(_ name: String, lifetime: ClosedRange<Int>) throws {
             let functions = ssl.certificates
-            var extensions: [(Int32, String)] = [
-                (87, isAuthority ? "critical,CA:TRUE" : "critical,CA:FALSE")
-            ]
-            if !isAuthority { extensions.append((85, "DNS:\(name)")) }
             let number = Int.random(in: 1...0x7FFF_FFFF)
             guard functions.setVersion(certificate, 2) == 1,
                 functions.setInteger(functions.serialNumber(certificate), number) == 1,
@@ -122,6 +118,20 @@
                     == 1,
                 functions.setPublicKey(certificate, key) == 1
             else { throw Failure.certificate }
+        }
+
+        /// Says what the certificate is for: to sign others, or to be the server of a name.
+        private func limit(to name: [UInt8], isAuthority: Bool) throws {
+            let functions = ssl.certificates
+            var extensions: [(Int32, String)] = [
+                (87, isAuthority ? "critical,CA:TRUE" : "critical,CA:FALSE")
+            ]
+            if !isAuthority {
+                // A sequence of one dNSName, in DER, as the text form has no place for some bytes.
+                let bytes = [0x30, UInt8(name.count + 2), 0x82, UInt8(name.count)] + name
+                let hex = bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+                extensions.append((85, "DER:\(hex)"))
+            }
             for (identifier, value) in extensions {
                 guard let made = functions.makeExtension(nil, nil, identifier, value) else {
                     throw Failure.certificate

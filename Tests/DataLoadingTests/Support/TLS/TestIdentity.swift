@@ -36,6 +36,15 @@
             if isHTTP2 { functions.setChooser(context, Self.chooseHTTP2, nil) }
         }
 
+        /// Shows another certificate behind its own, whether that has anything to do with it or not.
+        func append(_ certificate: TestCertificate) throws {
+            // SSL_CTRL_CHAIN_CERT, which counts a reference of its own
+            let other = UnsafeMutableRawPointer(certificate.certificate)
+            guard ssl.connections.control(context, 89, 1, other) == 1 else {
+                throw TestCertificate.Failure.certificate
+            }
+        }
+
         // Asks clients for a certificate of an authority, and shakes hands with none that lacks one.
         // With `isOld`, TLS ends at 1.2, where a client hears of its refusal before it sends anything.
         func requireClients(of authority: TestCertificate, isOld: Bool = false) throws {

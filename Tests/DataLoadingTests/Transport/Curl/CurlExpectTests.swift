@@ -96,31 +96,122 @@
                 #expect(await server.waitForRequests(1)[0].bodyLength == 2_000_000)
             }
 
-            // Fault matrix, row 39: the server has had enough in the middle of the body.
+            /// When a server that has had enough resets the connection, and what it says before.
+            enum Refusal: String, CaseIterable {
+                case asked, unasked, closing, closingInPieces
+            }
+
+            /// Refuses after some of the body, or before it, and resets the connection.
+            private static func refuse(
+                _ refusal: Refusal, isConfirmed: Bool
+            ) throws -> LoopbackServer {
+                var head: HTTPHeaders = ["Content-Length": "8"]
+                if refusal != .asked && refusal != .unasked { head["Connection"] = "close" }
+                let pieces: [LoopbackStep] =
+                    refusal == .closingInPieces
+                    ? [.flush, .confirmed, .content("too "), .flush, .confirmed, .content("much")]
+                    : [.content("too much")]
+                let steps =
+                    [.readBody(atMost: refusal == .asked ? 0 : 100_000), .head(413, headers: head)]
+                    + pieces + (isConfirmed ? [.flush, .confirmed, .reset] : [.flush, .reset])
+                return try LoopbackServer(
+                    handler: LoopbackHandler(
+                        early: { _ in LoopbackResponse(steps) }, otherwise: { _ in .ok() }))
+            }
+
+            // Fault matrix, row 39. What the client's system has is not lost by any reset.
+            @Test(arguments: Refusal.allCases)
+            func `an early 413 that has arrived is heard, whatever is reset behind it`(
+                refusal: Refusal
+            ) async throws {
+                let server = try Self.refuse(refusal, isConfirmed: true)
+                for round in 1...20 {
+                    let record = await post(
+                        .data(patternBytes(3_000_000)), to: server, expects: refusal == .asked)
+                    #expect(record.error == nil)
+                    #expect(record.head?.status.rawValue == 413)
+                    #expect(record.text == "too much")
+                    #expect(record.report.bodyBytesReceived == 8)
+                    #expect(record.endings == 1 && record.late == 0)
+                    #expect(server.requestCount == round)
+                }
+                await transport.shutDown()
+            }
+
+            @Test(arguments: Refusal.allCases)
+            func `a reset that races with a 413 ends as either, and nothing is sent again`(
+                refusal: Refusal
+            ) async throws {
+                let server = try Self.refuse(refusal, isConfirmed: false)
+                for round in 1...20 {
+                    let record = await post(
+                        .data(patternBytes(3_000_000)), to: server, expects: refusal == .asked)
+                    #expect(record.error == nil || record.error == .connectionReset)
+                    if record.error == nil {
+                        #expect(record.head?.status.rawValue == 413)
+                        #expect(record.text == "too much")
+                    }
+                    #expect(record.endings == 1 && record.late == 0)
+                    #expect(server.requestCount == round)
+                }
+                await transport.shutDown()
+            }
+
+            // libcurl sends on when a head says that the connection will be closed, and by then it is.
+            @Test func `the rest of an answer is heard though the next write fails`() async throws {
+                let body = patternBytes(20_000_000)
+                for _ in 0..<20 {
+                    let hasHead = LoopbackGate()
+                    let steps: [LoopbackStep] = [
+                        .readBody(atMost: 1_000_000),
+                        .head(413, headers: ["Content-Length": "8", "Connection": "close"]),
+                        .wait(for: hasHead), .content("too much"), .flush, .confirmed, .reset,
+                    ]
+                    let server = try LoopbackServer(
+                        handler: LoopbackHandler(
+                            early: { _ in LoopbackResponse(steps) }, otherwise: { _ in .ok() }))
+                    let sink = AttemptRecorder(onHead: { _ in
+                        hasHead.open()
+                        while server.openConnectionCount > 0 { usleep(100) }
+                    })
+                    var attempt = TransportRequest(method: .post, url: server.url())
+                    attempt.body = .data(body)
+                    attempt.expectsContinue = false
+                    _ = transport.start(attempt, sink: sink)
+                    let record = await sink.ended()
+                    #expect(record.error == nil)
+                    #expect(record.text == "too much")
+                }
+                await transport.shutDown()
+            }
+
+            // A server that wants no more and waits for the client to see it.
             @Test(arguments: [true, false])
-            func `an early 413 is heard though the connection is reset behind it`(
-                expects: Bool
+            func `a whole answer ends an upload that nobody reads any more`(
+                isStream: Bool
             ) async throws {
                 let server = try LoopbackServer(
                     handler: LoopbackHandler(
                         early: { _ in
                             .steps(
-                                .readBody(atMost: expects ? 0 : 100_000),
-                                .head(413, headers: ["Content-Length": "8"]), .content("too much"),
-                                .flush, .reset)
+                                .readBody(atMost: 1),
+                                .head(
+                                    413, headers: ["Content-Length": "2", "Connection": "close"]),
+                                .content("no"), .stall)
                         }, otherwise: { _ in .ok() }))
-                var heard = 0
-                for _ in 0..<20 {
-                    let record = await post(
-                        .data(patternBytes(3_000_000)), to: server, expects: expects)
-                    // A reset may overtake the answer; then there is nothing left to read.
-                    guard record.error != .connectionReset else { continue }
-                    #expect(record.head?.status.rawValue == 413)
-                    #expect(record.text == "too much")
-                    #expect(record.error == nil)
-                    heard += 1
-                }
-                #expect(heard >= (expects ? 20 : 10) / patience)
+                let bytes = patternBytes(20_000_000)
+                let began = ContinuousClock.now
+                let record = await post(
+                    isStream ? .stream { InputStream(data: bytes) } : .data(bytes), to: server,
+                    expects: false)
+                #expect(record.error == nil)
+                #expect(record.head?.status.rawValue == 413)
+                #expect(record.text == "no")
+                #expect(record.time(since: began) < .seconds(5) * patience)
+                #expect(server.requestCount == 1)
+                await transport.shutDown()
+                // The end of the connection stands behind bytes that it does not take.
+                server.stop()
             }
         }
     }

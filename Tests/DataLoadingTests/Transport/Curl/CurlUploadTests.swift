@@ -11,6 +11,7 @@
     extension SocketTests {
         @Suite struct CurlUploadTests {
             private let transport = CurlTransport()
+            private let directory = TemporaryDirectory()
             private static let pattern = [UInt8](unsafeUninitializedCapacity: 1_000_000) {
                 buffer, count in
                 for index in 0..<1_000_000 {
@@ -29,10 +30,7 @@
             }
 
             private func file(_ bytes: Data) throws -> URL {
-                let url = FileManager.default.temporaryDirectory.appendingPathComponent(
-                    UUID().uuidString)
-                try bytes.write(to: url)
-                return url
+                try directory.write(bytes, to: UUID().uuidString)
             }
 
             @Test(arguments: [0, 1, 14, 16_384, 16_385, 1_000_000]) func `sends bytes of any size`(
@@ -108,10 +106,9 @@
             @Test func `sends nothing of a body that cannot be opened`() async throws {
                 struct Missing: Error {}
                 let server = try LoopbackServer { _ in .ok() }
-                let nowhere = FileManager.default.temporaryDirectory.appendingPathComponent(
-                    "nowhere")
+                let nowhere = directory.url("nowhere")
                 for body in [
-                    RequestBody.file(nowhere), .file(FileManager.default.temporaryDirectory),
+                    RequestBody.file(nowhere), .file(directory.url),
                     .stream { throw Missing() },
                     .stream { InputStream(fileAtPath: "/nowhere/x") ?? InputStream(data: Data()) },
                 ] {
@@ -159,6 +156,31 @@
                         otherwise: { _ in .ok() }))
                 let record = await post(.data(bytes), to: server)
                 #expect(record.head?.status.rawValue == 413)
+            }
+
+            @Test(arguments: [nil, "close"], [0, 2])
+            func `a server that answers early is heard while the stream has nothing to give`(
+                connection: String?, length: Int
+            ) async throws {
+                var headers: HTTPHeaders = ["Content-Length": "\(length)"]
+                headers["Connection"] = connection
+                let steps: [LoopbackStep] = [
+                    .head(413, headers: headers), .content(.data(bytes.prefix(length))), .stall,
+                ]
+                let server = try LoopbackServer(
+                    handler: LoopbackHandler(
+                        early: { _ in LoopbackResponse(steps) }, otherwise: { _ in .ok() }))
+                let stream = BlockingStream(data: Data("ab".utf8))
+                var attempt = TransportRequest(method: .post, url: server.url())
+                attempt.body = .stream { stream.opened }
+                attempt.idleTimeout = .seconds(2)
+                let record = await transport.run(attempt)
+                #expect(record.error == nil)
+                #expect(record.head?.status.rawValue == 413)
+                #expect(record.body == bytes.prefix(length))
+                stream.mayGoOn.signal()
+                #expect(server.requestCount == 1)
+                await transport.shutDown()
             }
 
             @Test(arguments: [HTTPMethod.head, .trace]) func `refuses a body where none may be`(

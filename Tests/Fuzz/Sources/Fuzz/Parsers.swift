@@ -22,6 +22,11 @@ enum Parsers {
         precondition(reset.map { $0 >= .zero } ?? true)
     }
 
+    static func contentRange(_ input: [UInt8]) {
+        guard let range = ContentRange(String(decoding: input, as: UTF8.self)) else { return }
+        precondition(0 <= range.first && range.first <= range.last && range.last < range.length)
+    }
+
     static func location(_ input: [UInt8]) {
         guard let base = try? RequestTarget(text: "https://a.test:8443/b/c?d") else { return }
         let text = String(decoding: input, as: UTF8.self)
