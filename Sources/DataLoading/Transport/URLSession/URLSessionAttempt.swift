@@ -59,13 +59,15 @@ final class URLSessionAttempt: TransportTask, Punctual {
 
     /// Lets a task work for the attempt.
     func run(_ task: URLSessionTask) {
-        let isDecided = state.withLock { state in
-            state.task = task
-            return state.isDecided
-        }
-        guard !isDecided else { return cancel(task) }
         scheduleDeadline()
         task.resume()
+        // Only now can it be cancelled: on Linux a cancelled task that is then resumed loads, and
+        // stops the process when the session has let it go.
+        let isDecided = state.withLock { state in
+            state.task = state.isDecided ? nil : task
+            return state.isDecided
+        }
+        if isDecided { cancel(task) }
     }
 
     /// Ends an attempt of which nothing was sent.

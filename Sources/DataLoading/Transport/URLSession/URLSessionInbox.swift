@@ -29,7 +29,7 @@ struct URLSessionInbox {
     private var isDelivering = false
 
     /// Whether the sink is behind, or holds the attempt back.
-    var isBusy: Bool { isPaused || isDelivering }
+    var isBusy: Bool { isPaused || !bytes.isEmpty }
 
     mutating func append(_ head: Event) {
         heads.append(head)

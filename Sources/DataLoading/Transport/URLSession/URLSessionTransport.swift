@@ -127,8 +127,10 @@ public final class URLSessionTransport: Transport {
             case .closing, .closed: return nil
             }
         }
+        // Each cancels its own task: on Linux a session that does so itself stops the process when
+        // one of them is just ending.
         attempts.stopAll(.serviceInvalidated)
-        ended?.invalidateAndCancel()
+        ended?.finishTasksAndInvalidate()
         await attempts.waitUntilEmpty()
     }
 
@@ -157,7 +159,7 @@ public final class URLSessionTransport: Transport {
         }
         guard let ended else { return }
         attempts.stopAll(.serviceInvalidated)
-        ended.invalidateAndCancel()
+        ended.finishTasksAndInvalidate()
     }
 
     private static func ownConfiguration(
