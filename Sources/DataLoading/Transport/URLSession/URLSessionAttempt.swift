@@ -236,7 +236,10 @@ final class URLSessionAttempt: TransportTask, Punctual {
     ) {
         let (task, entry, wakes) = state.withLock {
             state -> (URLSessionTask?, Agenda.Entry?, Bool) in
-            guard !state.isDecided else { return (nil, nil, false) }
+            // An end that a pause holds back gives way to one that may not wait.
+            guard !state.isDecided || atOnce && state.inbox.holdsEnd else {
+                return (nil, nil, false)
+            }
             state.isDecided = true
             state.inbox.end(outcome(state), atOnce: atOnce)
             defer {

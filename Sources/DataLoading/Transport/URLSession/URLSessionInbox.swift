@@ -47,6 +47,9 @@ struct URLSessionInbox {
         sent = (count, total)
     }
 
+    /// Whether an end waits behind bytes or for `resume`.
+    var holdsEnd: Bool { outcome != nil && !endsAtOnce }
+
     /// Puts the end after what waits, or in its place.
     mutating func end(_ outcome: Outcome, atOnce: Bool) {
         self.outcome = outcome
