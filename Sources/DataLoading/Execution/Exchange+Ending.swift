@@ -44,19 +44,6 @@ extension Exchange {
         if isTurned, error == .cancelled { token.markCancelled() }
     }
 
-    /// Ends loads from outside, those that wait for a slot first.
-    ///
-    /// The end of a load gives its slot to the next one, which must not be sent only to be cancelled.
-    static func endAll(_ exchanges: [Exchange], as error: DataLoaderError) {
-        let waiting = exchanges.filter(\.isWaiting)
-        for exchange in waiting { exchange.cancel(as: error) }
-        for exchange in exchanges { exchange.cancel(as: error) }
-    }
-
-    private var isWaiting: Bool {
-        state.withLock { if case .waiting = $0.stage { true } else { false } }
-    }
-
     /// The sink cannot take the body.
     func sinkFailed(_ error: DataLoaderError) {
         guard !decide(error) else { return }
@@ -71,6 +58,19 @@ extension Exchange {
 
     /// Whether the outcome is there, not taken yet, and a success.
     var isSuccess: Bool { state.withLock { $0.isSuccess } }
+
+    /// Ends loads from outside, those that wait for a slot first.
+    ///
+    /// The end of a load gives its slot to the next one, which must not be sent only to be cancelled.
+    static func endAll(_ exchanges: [Exchange], as error: DataLoaderError) {
+        let waiting = exchanges.filter(\.isWaiting)
+        for exchange in waiting { exchange.cancel(as: error) }
+        for exchange in exchanges { exchange.cancel(as: error) }
+    }
+
+    private var isWaiting: Bool {
+        state.withLock { if case .waiting = $0.stage { true } else { false } }
+    }
 
     func deadlineHasPassed() {
         let (limit, mayHaveBeenProcessed) = state.withLock { state in
@@ -106,11 +106,19 @@ extension Exchange {
             guard let error = state.take() else { return nil }
             let retryAfter = state.progress.retryAfter(runtime.timekeeper)
             state.progress.end = (error, retryAfter)
-            return ended(state.progress)
+            return state.progress.response(to: request, error, retryAfter)
         }
         guard let response else { return nil }
         loader.remove(self)
         token.unbind()
+        return withBodyFile(response)
+    }
+
+    /// Says where the body of a success went.
+    private func withBodyFile(_ response: DataLoaderResponse) -> DataLoaderResponse {
+        guard response.error == nil, let file = recipient.sink?.file else { return response }
+        var response = response
+        response.bodyFile = file
         return response
     }
 
@@ -129,19 +137,12 @@ extension Exchange {
             else { return nil }
             state.progress.isReported = true
             // Made anew: a cancelled attempt's bytes are known only now.
-            return ended(state.progress)
+            let end = state.progress.end
+            return state.progress.response(to: request, end.error, end.retryAfter)
         }
         guard let response else { return }
-        runtime.observers.notify(response)
+        runtime.observers.notify(withBodyFile(response))
         runtime.ledger.loadEnded()
-    }
-
-    /// The response as its end has it.
-    private func ended(_ progress: borrowing LoadProgress) -> DataLoaderResponse {
-        let (error, retryAfter) = progress.end
-        var response = progress.response(to: request, error, retryAfter)
-        if error == nil { response.bodyFile = recipient.sink?.file }
-        return response
     }
 
     /// The response as it stands.

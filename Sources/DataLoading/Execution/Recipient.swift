@@ -49,6 +49,31 @@ enum Delivery: Sendable {
     case restartable
 }
 
+/// A recipient that stands before another, and leaves the load's questions to it.
+protocol RecipientBefore: Recipient {
+    var base: any Recipient { get }
+}
+
+extension RecipientBefore {
+    var queue: DispatchQueue { base.queue }
+
+    func askForChunkSupport(
+        _ exchange: Exchange, _ answer: @escaping @Sendable (Bool) -> Void
+    ) {
+        base.askForChunkSupport(exchange, answer)
+    }
+
+    func askForBodyStream(
+        _ exchange: Exchange, _ answer: @escaping @Sendable (OneShotStream?) -> Void
+    ) {
+        base.askForBodyStream(exchange, answer)
+    }
+
+    func isWaitingForConnectivity(_ exchange: Exchange) {
+        base.isWaitingForConnectivity(exchange)
+    }
+}
+
 /// What suits a recipient of whole responses that has nobody to ask.
 extension Recipient {
     var delivery: Delivery { .whole }

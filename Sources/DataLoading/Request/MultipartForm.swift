@@ -99,6 +99,11 @@ extension MultipartForm {
     }
 }
 
+extension MultipartForm: CustomStringConvertible {
+    /// The number of parts; nothing of them.
+    public var description: String { "form of \(parts.count) parts" }
+}
+
 extension MultipartForm.Part {
     /// The lines before the content.
     fileprivate var head: String {

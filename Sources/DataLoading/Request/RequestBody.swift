@@ -102,8 +102,8 @@ extension RequestBody: CustomStringConvertible {
             switch self {
             case .data(let data): ("data", Int64(data.count))
             case .encoded(let data, _): ("encoded", Int64(data.count))
-            case .multipart: ("multipart", nil)
             case .file: ("file", nil)
+            case .multipart: ("multipart", nil)
             case .stream(let length, _): ("stream", length)
             case .oneShot(_, let length): ("oneShot", length)
             }

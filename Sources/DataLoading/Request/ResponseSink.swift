@@ -70,6 +70,18 @@ public struct ResponseSink: Sendable {
     var file: URL? { if case .file(let url, _) = kind { url } else { nil } }
 }
 
+extension ResponseSink: CustomStringConvertible {
+    /// The kind; not the name of a file.
+    public var description: String {
+        switch kind {
+        case .memory: "memory"
+        case .file: "file"
+        case .outputStream: "outputStream"
+        case .closure: "closure"
+        }
+    }
+}
+
 extension DataLoaderRequest {
     private enum Sink: RequestOption {
         static let defaultValue = ResponseSink.memory

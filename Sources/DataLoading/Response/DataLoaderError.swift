@@ -43,7 +43,8 @@
     case connectTimeout
     /// The TLS handshake failed, other than for the certificate.
     case tls
-    /// The server's certificate is not to be trusted.
+    /// The server's certificate is not to be trusted, the server does not take this program's or
+    /// wants one, or the trust policy is malformed.
     case certificate(reason: String)
     /// The server's public key is none of those that the trust policy pins.
     case pin

@@ -12,7 +12,7 @@ extension DataLoaderService {
         public var resolver = HostResolver()
         /// What carries requests; default nil: `CurlTransport` on Linux.
         public var transport: (any Transport)?
-        /// Pins and private certificate authorities; default nil: the system's trust.
+        /// Pins, private authorities and client certificates; default nil: the system's trust.
         public var serverTrustPolicy: ServerTrustPolicy?
         /// Whether peers at loopback, private and other special addresses are refused; default false.
         ///

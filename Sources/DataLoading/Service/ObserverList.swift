@@ -7,10 +7,12 @@ import Dispatch
 final class ObserverList: Sendable {
     private final class Entry: Sendable {
         weak let observer: (any ConsumptionObserver)?
+        let identity: ObjectIdentifier
         let notices: Deliveries<Notice>
 
         init(_ observer: any ConsumptionObserver, on queue: DispatchQueue) {
             self.observer = observer
+            identity = ObjectIdentifier(observer)
             notices = Deliveries(on: queue) { $0.tell() }
         }
     }
@@ -31,15 +33,21 @@ final class ObserverList: Sendable {
     private let entries = Locked<[Entry]>([])
 
     func add(_ observer: any ConsumptionObserver, on queue: DispatchQueue) {
+        let entry = Entry(observer, on: queue)
+        // An observer that has gone leaves its place here, so that the list cannot grow. Looked for
+        // outside the lock: looking at one keeps it for a moment, and may so be the last to let go.
+        let gone = entries.withLock { $0 }.filter { $0.observer == nil }
         entries.withLock { entries in
-            // An observer that has gone leaves its place here, so that the list cannot grow.
-            entries.removeAll { $0.observer == nil || $0.observer === observer }
-            entries.append(Entry(observer, on: queue))
+            entries.removeAll { old in
+                old.identity == entry.identity || gone.contains { $0 === old }
+            }
+            entries.append(entry)
         }
     }
 
     func remove(_ observer: any ConsumptionObserver) {
-        entries.withLock { $0.removeAll { $0.observer === observer } }
+        let identity = ObjectIdentifier(observer)
+        entries.withLock { $0.removeAll { $0.identity == identity } }
     }
 
     func notify(_ response: DataLoaderResponse) {

@@ -6,26 +6,20 @@ import Foundation
 
 /// Brings one load's body to its sink, and then lets another recipient hear of the outcome.
 ///
-/// Works like the recipients of chunks: one block at a time works the window off, a few items in a
-/// row. The outcome is handed on once the sink has kept or dropped what it got.
-final class SinkRecipient: Recipient {
+/// The outcome is handed on once the sink has kept or dropped what it got.
+final class SinkRecipient: RecipientBefore {
     private struct State: Sendable {
-        var window = ChunkWindow()
-        var isDraining = false
-        var outcomeIsReady = false
+        var drain = WindowDrain()
         /// Pieces are missing: whatever the outcome says, the body is not whole.
         var hasLost = false
+
+        mutating func lose() {
+            drain.window.close()
+            hasLost = true
+        }
     }
 
-    private enum Task: Sendable {
-        case take(ChunkWindow.Item)
-        case settle
-        case rest
-    }
-
-    private static var mostInARow: Int { 16 }
-
-    private let base: any Recipient
+    let base: any Recipient
     private let place: SinkPlace
     private let state = Locked(State())
     let sink: ResponseSink?
@@ -44,78 +38,45 @@ final class SinkRecipient: Recipient {
         return SinkRecipient(sink, before: base)
     }
 
-    var queue: DispatchQueue { base.queue }
-
     var delivery: Delivery { sink?.isRestartable == true ? .restartable : .pieces }
 
-    func askForChunkSupport(
-        _ exchange: Exchange, _ answer: @escaping @Sendable (Bool) -> Void
-    ) {
-        base.askForChunkSupport(exchange, answer)
-    }
-
-    func askForBodyStream(
-        _ exchange: Exchange, _ answer: @escaping @Sendable (OneShotStream?) -> Void
-    ) {
-        base.askForBodyStream(exchange, answer)
-    }
-
-    func isWaitingForConnectivity(_ exchange: Exchange) {
-        base.isWaitingForConnectivity(exchange)
-    }
-
     func didReceiveInitial(_ response: DataLoaderResponse, from exchange: Exchange) {
-        state.withLock { $0.window.append(response) }
+        state.withLock { $0.drain.window.append(response) }
         drainSoon(exchange)
     }
 
     func didReceive(_ chunk: Data, from exchange: Exchange) -> Bool {
-        let isFull = state.withLock { $0.window.append(chunk) }
+        let isFull = state.withLock { $0.drain.window.append(chunk) }
         drainSoon(exchange)
         return isFull
     }
 
-    var isFull: Bool { state.withLock { $0.window.isFull } }
+    var isFull: Bool { state.withLock { $0.drain.window.isFull } }
 
     func dropPending() {
-        state.withLock { state in
-            state.window.close()
-            state.hasLost = true
-        }
+        state.withLock { $0.lose() }
         base.dropPending()
     }
 
     func outcomeIsReady(_ exchange: Exchange) {
-        state.withLock { $0.outcomeIsReady = true }
-        drainSoon(exchange)
+        let starts = state.withLock { $0.drain.startWithOutcome() }
+        if starts { place.async { self.drain(&$0, exchange) } }
     }
 
     private func drainSoon(_ exchange: Exchange) {
-        let starts = state.withLock { state in
-            defer { state.isDraining = true }
-            return !state.isDraining
-        }
+        let starts = state.withLock { $0.drain.start() }
         if starts { place.async { self.drain(&$0, exchange) } }
     }
 
     private func drain(_ sink: inout any BodySink, _ exchange: Exchange) {
-        for _ in 0..<Self.mostInARow {
-            switch next() {
+        for _ in 0..<WindowDrain.mostInARow {
+            switch state.withLock({ $0.drain.next() }) {
             case .take(let item): take(item, &sink, exchange)
-            case .settle: return settle(&sink, exchange)
+            case .end: return settle(&sink, exchange)
             case .rest: return
             }
         }
         place.async { self.drain(&$0, exchange) }
-    }
-
-    private func next() -> Task {
-        state.withLock { state in
-            if let item = state.window.takeFirst() { return .take(item) }
-            // After the outcome nothing comes, and nothing is to be scheduled any more.
-            state.isDraining = state.outcomeIsReady
-            return state.outcomeIsReady ? .settle : .rest
-        }
     }
 
     private func take(
@@ -127,14 +88,11 @@ final class SinkRecipient: Recipient {
                 try sink.begin()
             case .chunk(let data):
                 try sink.write(data)
-                let opens = state.withLock { $0.window.delivered(data.count) }
+                let opens = state.withLock { $0.drain.window.delivered(data.count) }
                 if opens { exchange.windowHasOpened() }
             }
         } catch {
-            state.withLock { state in
-                state.window.close()
-                state.hasLost = true
-            }
+            state.withLock { $0.lose() }
             exchange.sinkFailed(error)
         }
     }

@@ -21,9 +21,13 @@ extension DataLoaderRequest: Closed {}
 extension HTTPHeaders: Closed {}
 extension HTTPHeaders.Field: Closed {}
 extension RequestBody: Closed {}
+extension MultipartForm: Closed {}
+extension ResponseSink: Closed {}
 extension RequestFault: Closed {}
 extension Redirect: Closed {}
 extension DataLoaderResponse: Closed {}
 extension CallResponse: Closed {}
 extension TransportRequest: Closed {}
 extension ServerTrustPolicy: Closed {}
+extension ClientIdentity: Closed {}
+extension HostTrust: Closed {}

@@ -152,6 +152,10 @@ private final class AdmissionBench {
             limits: limits, limiter: limiter, agenda: Agenda(timekeeper: clock.timekeeper))
     }
 
+    deinit {
+        admission.close()
+    }
+
     func enter(_ host: String, part: String? = nil) -> Int {
         let origin = Origin(isSecure: false, host: host, port: 80)
         let load = Load()

@@ -24,7 +24,7 @@ import Testing
         let run = try await FeedDaemonProcess.run("--duration", "3600", signal: signal)
         #expect(run.status == 0)
         #expect(run.output.contains("FeedDaemon ran for "))
-        #expect(ContinuousClock.now - began < .seconds(60))
+        #expect(ContinuousClock.now - began < .seconds(60) * patience)
     }
 
     @Test func `logs a line of JSON for each load where it was asked to`() async throws {

@@ -17,7 +17,7 @@ import Testing
             return request.headers["Authorization"] == "Bearer " + token ? .ok() : .status(401)
         }
         defer { server.stop() }
-        let service = DataLoaderService()
+        let service = Self.service()
         let authoriser = SessionAuthoriser(
             tokenURL: server.url("/token"), loader: service.makeFactory().makeDataLoader(),
             wire: Wire())
@@ -56,7 +56,7 @@ import Testing
     {
         let server = try LoopbackServer { _ in .status(500) }
         defer { server.stop() }
-        let service = DataLoaderService()
+        let service = Self.service()
         let authoriser = SessionAuthoriser(
             tokenURL: server.url("/token"), loader: service.makeFactory().makeDataLoader(),
             wire: Wire())
@@ -73,5 +73,12 @@ import Testing
         }
         #expect(server.requestCount == 1)
         await service.shutDown(gracePeriod: .zero)
+    }
+
+    /// The authoriser's task may wait long for a thread while other tests compute.
+    private static func service() -> DataLoaderService {
+        var configuration = DataLoaderService.Configuration()
+        configuration.timeouts.total = .seconds(600)
+        return DataLoaderService(configuration: configuration)
     }
 }

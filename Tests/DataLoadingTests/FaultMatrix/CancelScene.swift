@@ -18,6 +18,7 @@
         private let policy = AskedPolicy()
         private let lookedUp = EventRecorder<String>()
         private let unblock = DispatchSemaphore(value: 0)
+        private let hasToken = DispatchSemaphore(value: 0)
         private let goOn = LoopbackGate()
         private let greeted = LoopbackGate()
         private let loader: Locked<DataLoader?>
@@ -43,10 +44,15 @@
             var configuration = DataLoaderService.Configuration()
             configuration.transport = transport
             configuration.limits.perOrigin = point == .queued ? 1 : 8
+            // libcurl reads the system's authorities in the middle of its first handshake, which on
+            // a busy machine takes longer than the limit.
+            configuration.serverTrustPolicy = ServerTrustPolicy(
+                certificateAuthorities: TestIdentity.all?[.good]?.authority)
             service = DataLoaderService(configuration: configuration)
             service.addConsumptionObserver(observer, on: DispatchQueue(label: "observer"))
             let onInitial = EventRecorder<Void>()
             let endInside = Locked<(@Sendable () -> Void)?>(nil)
+            let hasToken = hasToken
             self.onInitial = onInitial
             self.endInside = endInside
             let isFirst = Locked<Void?>(())
@@ -55,6 +61,8 @@
                 onEvent: { event in
                     switch event {
                     case .initial where point == .insideCallback:
+                        // The token may come after the response.
+                        hasToken.wait()
                         endInside.withLock { $0 }?()
                         onInitial.record(())
                     case .chunk where point == .paused && isFirst.withLock({ $0.take() }) != nil:
@@ -141,6 +149,7 @@
             }
             let began = loader.withLock { $0 }?.perform(request)
             token.withLock { $0 = began }
+            hasToken.signal()
             try await waitForPoint()
             withExtendedLifetime(hole) {}
         }

@@ -11,7 +11,7 @@
     /// I6 and I7 are the process's, see `FaultBaseline`.
     struct FaultInvariants {
         /// By how much an end may come after its deadline.
-        static let grace = Duration.milliseconds(250)
+        static let grace = Duration.milliseconds(250) * patience
 
         let scene: FaultScene
         let expectation: FaultExpectation
@@ -32,7 +32,8 @@
 
         /// I2: the end comes before the deadline, or soon after it.
         private var time: FaultViolation? {
-            let limit = min(scene.deadline + Self.grace, expectation.within ?? scene.deadline * 2)
+            let within = expectation.within.map { $0 * patience }
+            let limit = min(scene.deadline + Self.grace, within ?? .seconds(1_000))
             guard seen.time > limit else { return nil }
             return FaultViolation(invariant: 2, expected: "within \(limit)", seen: "\(seen.time)")
         }

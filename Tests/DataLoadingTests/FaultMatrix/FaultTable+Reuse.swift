@@ -54,6 +54,7 @@
                 return FaultScene(script: .serve(handler)).with {
                     $0.meant = .bytes(Data("too much".utf8))
                     $0.body = largeBody
+                    $0.mayBeOvertaken = true
                 }
             } expectation: {
                 FaultExpectation("413", in: $0)

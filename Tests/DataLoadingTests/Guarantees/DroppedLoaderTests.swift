@@ -17,7 +17,7 @@
             ) async throws {
                 var fastest = Duration.seconds(1_000)
                 // A busy machine may be late; the promise is about what the library adds.
-                for _ in 0..<5 where fastest >= .milliseconds(100) {
+                for _ in 0..<5 where fastest >= .milliseconds(100) * patience {
                     let scene = try await DropScene(stage)
                     let begun = ContinuousClock.now
                     scene.dropLoader()
@@ -32,7 +32,7 @@
                     #expect(scene.delegate.events.allSatisfy { !$0.isTerminal })
                     await scene.service.shutDown(gracePeriod: .zero)
                 }
-                #expect(fastest < .milliseconds(100))
+                #expect(fastest < .milliseconds(100) * patience)
             }
 
             @Test(.timeLimit(.minutes(1)))

@@ -83,6 +83,8 @@ import Testing
                     let task = transport.start(request, sink: sink)
                     flow.task.withLock { $0 = task }
                     let record = await sink.ended()
+                    // The attempt keeps its sink, and the sink the flow.
+                    flow.task.withLock { $0 = nil }
                     #expect(record.error == nil, "seed \(seed)")
                     #expect(record.body == Data(plain), "seed \(seed)")
                     #expect(record.endings == 1 && record.late == 0, "seed \(seed)")

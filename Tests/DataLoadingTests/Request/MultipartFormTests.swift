@@ -39,6 +39,21 @@ import Testing
         #expect(form.bytes == Data("--\(form.boundary)--\r\n".utf8))
     }
 
+    @Test func `and a sink show nothing of a secret to prints and dumps`() {
+        let secret = "s3cret"
+        var form = MultipartForm()
+        form.add(Data(secret.utf8), for: secret, filename: secret)
+        form.add(file: URL(fileURLWithPath: "/\(secret)"), for: "file")
+        let sink = ResponseSink.file(URL(fileURLWithPath: "/\(secret)"))
+        let body = RequestBody.encoded(Data(secret.utf8), contentType: "a/b")
+        for value in [form, RequestBody.multipart(form), sink, body] as [Any] {
+            var text = "\(value)" + String(reflecting: value)
+            dump(value, to: &text)
+            #expect(!text.contains(secret) && !text.contains(form.boundary))
+        }
+        #expect("\(form) \(sink) \(body)" == "form of 2 parts file encoded of 6 bytes")
+    }
+
     @Test func `draws a boundary of its own that needs no quotes`() {
         let boundaries = (0..<100).map { _ in MultipartForm().boundary }
         #expect(Set(boundaries).count == 100)

@@ -126,15 +126,20 @@ final class ScheduleWorld {
         bed.settle()
     }
 
+    /// How the loads ended.
+    var kinds: [String] { bed.delegate.events.map(Self.kind) }
+
+    private static func kind(_ event: RecordingDelegate.Event) -> String {
+        if case .cancelled = event { return "cancelled" }
+        return event.response?.error?.kind ?? "success"
+    }
+
     private var fault: String? {
         let outcomes = bed.delegate.events.filter(\.isTerminal)
         for load in 0..<3 {
             let own = outcomes.filter { $0.requestIdentifier == identifiers[load] }
             guard own.count == 1, let outcome = own.first else { return "\(load) ended \(own)" }
-            let kind: String =
-                if case .cancelled = outcome { "cancelled" } else {
-                    outcome.response?.error?.kind ?? "success"
-                }
+            let kind = Self.kind(outcome)
             if let expected = expected[load], kind != expected {
                 return "\(load) ended \(kind), not \(expected)"
             }

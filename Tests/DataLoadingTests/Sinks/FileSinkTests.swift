@@ -103,6 +103,7 @@ import Testing
         }
         // The last that is heard of any load is its report, which a dropped loader's has too.
         _ = await reported.reports.first(1)
+        await bed.service.runtime.ledger.waitUntilEmpty(atMost: .seconds(1_000))
         #expect(content() == (exists ? Data("old".utf8) : nil))
         #expect(directory.names == (exists ? ["file"] : []))
         bed.expectNothingLeft()

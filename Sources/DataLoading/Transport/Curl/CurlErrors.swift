@@ -12,7 +12,8 @@
         static func error(
             _ result: Int32, text: String, systemError: Int32, attempt: CurlAttempt
         ) -> DataLoaderError {
-            switch result {
+            if [35, 55, 56].contains(result), isRefusal(text) { return .certificate(reason: text) }
+            return switch result {
             case 1, 8: .framing(reason: text.isEmpty ? "not HTTP" : text)
             case 2: .resources(reason: "libcurl cannot start the transfer")
             case 3: .invalidRequest(.target)
@@ -26,8 +27,8 @@
             case 26: .requestBody(reason: text)
             case 27: isInHead(attempt) ? .headTooLarge : .resources(reason: "memory")
             case 28: attempt.sends == 0 ? .connectTimeout : .idleTimeout
-            case 35, 53, 54, 58, 59, 64, 66: .tls
-            case 51, 60, 77, 82, 83, 91: .certificate(reason: text)
+            case 35, 53, 54, 59, 64, 66: .tls
+            case 51, 58, 60, 77, 82, 83, 91, 98: .certificate(reason: text)
             case 52: .noResponse
             case 55, 65: .connectionReset
             case 56: receiveError(text, attempt)
@@ -36,6 +37,15 @@
             case 100: .headTooLarge
             default: .transport(reason: text.isEmpty ? "libcurl result \(result)" : text)
             }
+        }
+
+        /// Whether the server's alert says that it wants a certificate, or another one.
+        ///
+        /// RFC 8446 section 6.2. Of TLS 1.3 it comes when the handshake is over on this side.
+        private static func isRefusal(_ text: String) -> Bool {
+            let text = text.lowercased()
+            return text.contains("alert")
+                && ["certificate", "unknown ca"].contains { text.contains($0) }
         }
 
         private static func isInHead(_ attempt: CurlAttempt) -> Bool {

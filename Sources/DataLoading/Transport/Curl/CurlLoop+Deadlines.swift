@@ -103,7 +103,7 @@
             return index.map { Int32($0) }
         }
 
-        private static func port(
+        static func port(
             _ socket: Int32,
             _ read: (Int32, UnsafeMutablePointer<sockaddr>, UnsafeMutablePointer<socklen_t>) ->
                 Int32

@@ -84,6 +84,7 @@
         /// registered, under a number that is used again here.
         func closeSocket(_ socket: Int32) {
             unregister(socket)
+            keepLateAnswer(socket)
             let index = Int(socket)
             if sockets.indices.contains(index) {
                 sockets[index].isOurs = false

@@ -55,6 +55,11 @@
         static let certificateAuthorities: Int32 = 40309  // CAINFO_BLOB
         static let certificatePath: Int32 = 10097
         static let pinnedPublicKey: Int32 = 10230
+        static let clientCertificate: Int32 = 40291  // SSLCERT_BLOB
+        static let clientCertificateType: Int32 = 10086
+        static let clientKey: Int32 = 40292  // SSLKEY_BLOB
+        static let clientKeyType: Int32 = 10088
+        static let clientKeyPassphrase: Int32 = 10026
     }
 
     enum CurlMultiOption {

@@ -3,8 +3,6 @@
 
 #if canImport(Glibc) || canImport(Musl)
 
-    import Foundation
-
     /// What a handle is set up for.
     ///
     /// A handle whose next attempt has the same shape is set nothing anew: that is most of what a
@@ -26,9 +24,8 @@
         let isSecure: Bool
         let streams: Bool
         let isFresh: Bool
-        let certificateAuthorities: Data?
-        /// Those of the URL's host.
-        let pins: [String]?
+        /// What holds for the URL's host; nil for plain http and without a policy.
+        let trust: HostTrust?
         var url: String
         var headers: HTTPHeaders
 
@@ -39,8 +36,7 @@
             isSecure = origin.isSecure
             streams = task.request.streamsResponse
             self.isFresh = isFresh
-            certificateAuthorities = task.request.serverTrustPolicy?.certificateAuthorities
-            pins = task.request.serverTrustPolicy?.pinnedPublicKeys[origin.host]
+            trust = Self.trust(task, origin)
             self.url = url
             headers = task.request.headers
         }
@@ -50,22 +46,11 @@
             self.upload == .none && upload == .none && method == task.request.method
                 && isSecure == origin.isSecure && streams == task.request.streamsResponse
                 && self.isFresh == isFresh && address == task.request.address
-                && trusts(task.request.serverTrustPolicy, origin)
+                && trust == Self.trust(task, origin)
         }
 
-        private func trusts(_ policy: ServerTrustPolicy?, _ origin: Origin) -> Bool {
-            guard let policy else { return certificateAuthorities == nil && pins == nil }
-            return pins == policy.pinnedPublicKeys[origin.host]
-                && Self.isSame(certificateAuthorities, policy.certificateAuthorities)
-        }
-
-        /// Equality that does not read a bundle of authorities anew for each attempt.
-        private static func isSame(_ left: Data?, _ right: Data?) -> Bool {
-            guard let left, let right, left.count == right.count else { return left == right }
-            let isShared = left.withUnsafeBytes { bytes in
-                right.withUnsafeBytes { $0.baseAddress == bytes.baseAddress }
-            }
-            return isShared || left == right
+        private static func trust(_ task: CurlTask, _ origin: Origin) -> HostTrust? {
+            origin.isSecure ? task.request.serverTrustPolicy?.trust(forHost: origin.host) : nil
         }
     }
 #endif

@@ -89,7 +89,7 @@
                     ? Self.http11 : Self.http2OverTLS
                 try set(CurlOption.httpVersion, version)
                 try set(CurlOption.pipeWait, 1)
-                try setTrust(shape)
+                if let trust = shape.trust { try setTrust(trust) }
             } else {
                 try set(CurlOption.httpVersion, Self.http11)
             }
@@ -103,29 +103,6 @@
                 CurlStringList([dialled.connectTo])
             }
             if let connectList { try set(CurlOption.connectTo, pointer: connectList.head) }
-        }
-
-        private func setTrust(_ shape: CurlShape) throws(DataLoaderError) {
-            if let authorities = shape.certificateAuthorities {
-                let result = authorities.withUnsafeBytes { bytes in
-                    var blob = ccurl_blob(
-                        data: UnsafeMutableRawPointer(mutating: bytes.baseAddress),
-                        length: bytes.count, flags: 1)  // CURL_BLOB_COPY
-                    return ccurl_set_pointer(easy, CurlOption.certificateAuthorities, &blob)
-                }
-                guard result == 0 else {
-                    throw .unsupported(reason: "private authorities need libcurl 7.77 or later")
-                }
-                // Otherwise the system's directory of authorities would still be trusted.
-                try set(CurlOption.certificatePath, pointer: nil)
-            }
-            if let pins = shape.pins {
-                let text = pins.map { "sha256//" + $0 }.joined(separator: ";")
-                // A host that is listed without a key must present none of any: refuse it.
-                guard !pins.isEmpty,
-                    ccurl_set_pointer(easy, CurlOption.pinnedPublicKey, text) == 0
-                else { throw pins.isEmpty ? .pin : .unsupported(reason: "libcurl cannot pin keys") }
-            }
         }
 
         private func setMethod(_ shape: CurlShape, body: RequestBody?) throws(DataLoaderError) {

@@ -6,10 +6,16 @@
     import CCurl
 
     extension CurlTransfer {
+        private static let sendFailure: Int32 = 55
+
         /// What an attempt that libcurl has ended with a result comes to.
         func outcome(_ result: Int32) -> DataLoaderError? {
             let isAnswered = attempt.isAnswered || (result == 65 && attempt.response.isComplete)
-            let result = isAnswered ? 0 : result
+            var result = isAnswered ? 0 : result
+            if !attempt.lateAnswer.isEmpty, result == Self.sendFailure, attempt.stop == nil {
+                if let error = readLateAnswer() { return error }
+                result = 0
+            }
             if let stop = attempt.stop { return result == 0 ? nil : stop }
             if let failure = attempt.feed?.failure, result != 0 { return failure }
             guard result == 0 else {

@@ -18,12 +18,13 @@
         /// libcurl 7.88 sends a request again, a POST too, when a connection that it used before
         /// ends without a byte of response; the server may have acted on the first.
         func willSend(to peer: UnsafePointer<CChar>?) -> Bool {
-            guard let task, !task.isCancelled, maySend(to: peer) else { return false }
+            guard let task, !task.isCancelled else { return false }
             // libcurl sends a request again that was answered with 417: that is the caller's to do.
             guard !attempt.response.isComplete else {
                 attempt.isAnswered = true
                 return false
             }
+            guard maySend(to: peer) else { return false }
             // Whatever kept another address from being dialled has kept nothing up.
             if attempt.sends == 0 { attempt.stop = nil }
             attempt.sends += 1

@@ -170,6 +170,8 @@
         var result: Int32?
         /// The response is there, and the request was not sent again for it.
         var isAnswered = false
+        /// What had arrived when libcurl closed the connection.
+        var lateAnswer: [UInt8] = []
         var data: Data?
         /// How much of the body libcurl has.
         var dataOffset = 0

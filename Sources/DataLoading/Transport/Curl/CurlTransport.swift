@@ -13,8 +13,8 @@
     /// missing, attempts fail `.unsupported`. The thread starts with the first attempt too and ends
     /// with `shutDown`, or with the last attempt after the transport was let go.
     ///
-    /// Nothing is sent that the request does not name, but `Host`, `Accept: */*`, `Accept-Encoding`
-    /// and the length of a body.
+    /// Nothing is sent that the request does not name, but `Host`, `Accept: */*`, `Accept-Encoding`,
+    /// the length of a body, and `Expect` before a large one.
     ///
     /// HTTP/1.1, and HTTP/2 where the server offers it over TLS; responses that are streamed use
     /// HTTP/1.1, where a paused reader holds the server back on its own connection. Bodies in gzip

@@ -13,7 +13,17 @@ func useService(_ url: URL) async throws {
     configuration.resolver = HostResolver()
     configuration.transport = EchoTransport()
     configuration.serverTrustPolicy = ServerTrustPolicy(
-        pinnedPublicKeys: ["example.com": ["current", "backup"]])
+        pinnedPublicKeys: [
+            "*.example.com": [
+                "47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=",
+                "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=",
+            ]
+        ])
+    configuration.serverTrustPolicy?.hostCertificateAuthorities = [:]
+    configuration.serverTrustPolicy?.clientIdentities["api.example.com"] = ClientIdentity(
+        certificateChain: Data("-----BEGIN CERTIFICATE-----".utf8),
+        privateKey: Data("-----BEGIN PRIVATE KEY-----".utf8), passphrase: "open")
+    try configuration.serverTrustPolicy?.validate()
     configuration.timeouts.connect = .seconds(5)
     configuration.timeouts.idle = .seconds(20)
     configuration.timeouts.total = .seconds(40)

@@ -48,6 +48,13 @@
             let freeExtension: @convention(c) (OpaquePointer) -> Void
             let sign: @convention(c) (OpaquePointer, OpaquePointer, OpaquePointer?) -> Int32
             let writePEM: @convention(c) (OpaquePointer, OpaquePointer) -> Int32
+            /// Buffer, key, cipher, passphrase and its length, and two that are none.
+            let writeKey:
+                @convention(c) (
+                    OpaquePointer, OpaquePointer, OpaquePointer?, UnsafePointer<UInt8>?, Int32,
+                    OpaquePointer?, OpaquePointer?
+                ) -> Int32
+            let aes256: @convention(c) () -> OpaquePointer?
 
             init(_ library: Library) throws {
                 newKeyContext = try library.find("EVP_PKEY_CTX_new_id")
@@ -76,6 +83,8 @@
                 freeExtension = try library.find("X509_EXTENSION_free")
                 sign = try library.find("X509_sign")
                 writePEM = try library.find("PEM_write_bio_X509")
+                writeKey = try library.find("PEM_write_bio_PrivateKey")
+                aes256 = try library.find("EVP_aes_256_cbc")
             }
         }
     }

@@ -68,6 +68,13 @@
             let freeContext: @convention(c) (OpaquePointer) -> Void
             let useCertificate: @convention(c) (OpaquePointer, OpaquePointer) -> Int32
             let useKey: @convention(c) (OpaquePointer, OpaquePointer) -> Int32
+            /// The callback of its last parameter may be none.
+            let setVerification: @convention(c) (OpaquePointer, Int32, OpaquePointer?) -> Void
+            let authorities: @convention(c) (OpaquePointer) -> OpaquePointer?
+            let addAuthority: @convention(c) (OpaquePointer, OpaquePointer) -> Int32
+            let setSessionContext:
+                @convention(c) (OpaquePointer, UnsafePointer<UInt8>, UInt32) -> Int32
+            let control: @convention(c) (OpaquePointer, Int32, Int, UnsafeMutableRawPointer?) -> Int
             let setChooser:
                 @convention(c) (OpaquePointer, Chooser, UnsafeMutableRawPointer?) -> Void
             let new: @convention(c) (OpaquePointer) -> OpaquePointer?
@@ -93,6 +100,11 @@
                 freeContext = try library.find("SSL_CTX_free")
                 useCertificate = try library.find("SSL_CTX_use_certificate")
                 useKey = try library.find("SSL_CTX_use_PrivateKey")
+                setVerification = try library.find("SSL_CTX_set_verify")
+                authorities = try library.find("SSL_CTX_get_cert_store")
+                addAuthority = try library.find("X509_STORE_add_cert")
+                setSessionContext = try library.find("SSL_CTX_set_session_id_context")
+                control = try library.find("SSL_CTX_ctrl")
                 setChooser = try library.find("SSL_CTX_set_alpn_select_cb")
                 new = try library.find("SSL_new")
                 free = try library.find("SSL_free")

@@ -47,21 +47,33 @@
 
         /// The certificate in PEM form.
         var pem: Data {
-            get throws {
-                let connections = ssl.connections
-                guard let buffer = connections.newBuffer(connections.memory()) else {
-                    throw Failure.certificate
-                }
-                defer { _ = connections.freeBuffer(buffer) }
-                guard ssl.certificates.writePEM(buffer, certificate) == 1 else {
-                    throw Failure.certificate
-                }
-                var text = Data(count: 8_192)
-                let count = text.withUnsafeMutableBytes {
-                    connections.readBuffer(buffer, $0.baseAddress, Int32($0.count))
-                }
-                return text.prefix(Int(max(0, count)))
+            get throws { try written { ssl.certificates.writePEM($0, certificate) } }
+        }
+
+        /// The key in PEM form, encrypted where there is a passphrase.
+        func keyPEM(passphrase: String? = nil) throws -> Data {
+            let functions = ssl.certificates
+            let secret = Array((passphrase ?? "").utf8)
+            return try written { buffer in
+                passphrase == nil
+                    ? functions.writeKey(buffer, key, nil, nil, 0, nil, nil)
+                    : functions.writeKey(
+                        buffer, key, functions.aes256(), secret, Int32(secret.count), nil, nil)
             }
+        }
+
+        private func written(by write: (OpaquePointer) -> Int32) throws -> Data {
+            let connections = ssl.connections
+            guard let buffer = connections.newBuffer(connections.memory()) else {
+                throw Failure.certificate
+            }
+            defer { _ = connections.freeBuffer(buffer) }
+            guard write(buffer) == 1 else { throw Failure.certificate }
+            var text = Data(count: 8_192)
+            let count = text.withUnsafeMutableBytes {
+                connections.readBuffer(buffer, $0.baseAddress, Int32($0.count))
+            }
+            return text.prefix(Int(max(0, count)))
         }
 
         /// The digest of the public key, as a pin has it.

@@ -36,6 +36,20 @@
             if isHTTP2 { functions.setChooser(context, Self.chooseHTTP2, nil) }
         }
 
+        // Asks clients for a certificate of an authority, and shakes hands with none that lacks one.
+        // With `isOld`, TLS ends at 1.2, where a client hears of its refusal before it sends anything.
+        func requireClients(of authority: TestCertificate, isOld: Bool = false) throws {
+            let functions = ssl.connections
+            // SSL_VERIFY_PEER and SSL_VERIFY_FAIL_IF_NO_PEER_CERT
+            functions.setVerification(context, 3, nil)
+            guard let authorities = functions.authorities(context),
+                functions.addAuthority(authorities, authority.certificate) == 1,
+                functions.setSessionContext(context, [1], 1) == 1,
+                // SSL_CTRL_SET_MAX_PROTO_VERSION
+                !isOld || functions.control(context, 124, 0x0303, nil) == 1
+            else { throw TestCertificate.Failure.certificate }
+        }
+
         /// Takes "h2" from a client's list, in which each name follows its length.
         private static let chooseHTTP2: OpenSSL.ConnectionFunctions.Chooser = {
             _, chosen, chosenLength, list, length, _ in

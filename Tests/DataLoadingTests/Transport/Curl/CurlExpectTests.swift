@@ -109,13 +109,18 @@
                                 .head(413, headers: ["Content-Length": "8"]), .content("too much"),
                                 .flush, .reset)
                         }, otherwise: { _ in .ok() }))
+                var heard = 0
                 for _ in 0..<20 {
                     let record = await post(
                         .data(patternBytes(3_000_000)), to: server, expects: expects)
+                    // A reset may overtake the answer; then there is nothing left to read.
+                    guard record.error != .connectionReset else { continue }
                     #expect(record.head?.status.rawValue == 413)
                     #expect(record.text == "too much")
                     #expect(record.error == nil)
+                    heard += 1
                 }
+                #expect(heard >= (expects ? 20 : 10) / patience)
             }
         }
     }

@@ -1,0 +1,62 @@
+// Copyright the DataLoading authors
+// SPDX-License-Identifier: Apache-2.0
+
+#if canImport(Glibc) || canImport(Musl)
+
+    import CCurl
+    import Foundation
+
+    extension CurlLoop {
+        /// How much of an answer is read from a connection that libcurl gives up.
+        private static let mostLate = 65_536
+
+        /// Reads what a server said to an upload before it closed the connection.
+        ///
+        /// A server that answers early and closes makes the next write fail, and libcurl then closes
+        /// without a look at the answer that has arrived. Over TLS it cannot be read any more.
+        func keepLateAnswer(_ socket: Int32) {
+            guard let transfer = running.values.first(where: { $0.awaitsAnswer(on: socket) })
+            else { return }
+            var buffer = [UInt8](repeating: 0, count: 16_384)
+            while transfer.attempt.lateAnswer.count < Self.mostLate {
+                let count = recv(socket, &buffer, buffer.count, Int32(MSG_DONTWAIT))
+                if count < 0, errno == EINTR { continue }
+                guard count > 0 else { return }
+                transfer.attempt.lateAnswer += buffer[..<count]
+            }
+        }
+    }
+
+    extension CurlTransfer {
+        /// Whether the socket is that of this transfer, and no head has come.
+        fileprivate func awaitsAnswer(on socket: Int32) -> Bool {
+            guard case .running = phase, task?.request.body != nil, attempt.sends > 0,
+                !attempt.response.isComplete, origin?.isSecure == false
+            else { return false }
+            // The peer's port is forgotten with the connection.
+            return CurlLoop.port(socket, getsockname) == long(CurlInfo.localPort)
+        }
+
+        /// Takes the answer that libcurl has left; nil when it is whole.
+        func readLateAnswer() -> DataLoaderError? {
+            var rest = attempt.lateAnswer[...]
+            attempt.lateAnswer = []
+            while !attempt.response.isComplete {
+                guard let end = rest.firstIndex(of: UInt8(ascii: "\n")) else {
+                    return .connectionReset
+                }
+                let line = rest[...end]
+                guard line.withUnsafeBytes({ receiveHeader($0) }) else {
+                    return attempt.stop ?? .cancelled
+                }
+                rest = rest[(end + 1)...]
+            }
+            guard case .length(let length) = attempt.response.framing,
+                let count = Int(exactly: length), count <= rest.count
+            else { return .truncatedBody }
+            guard count > 0 else { return nil }
+            let taken = rest.prefix(count).withUnsafeBytes { receiveBody($0) }
+            return taken == count ? nil : attempt.stop ?? .truncatedBody
+        }
+    }
+#endif

@@ -1,0 +1,70 @@
+// Copyright the DataLoading authors
+// SPDX-License-Identifier: Apache-2.0
+
+@testable import DataLoading
+import Foundation
+
+/// What must hold of each parser that a server feeds; the first byte of an input chooses one.
+enum Parsers {
+    private static let date = Date(timeIntervalSince1970: 1_767_225_600)
+
+    static func dates(_ input: [UInt8]) {
+        let text = String(decoding: input, as: UTF8.self)
+        let seconds = HTTPDate.secondsSince1970(text[...], now: 1_767_225_600)
+        precondition(seconds.map { (-62_167_219_200...253_402_300_800).contains($0) } ?? true)
+    }
+
+    static func retryAfter(_ input: [UInt8]) {
+        let text = String(decoding: input, as: UTF8.self)
+        let delay = RetryAfter.delay(from: [text], date: date)
+        precondition(delay.map { $0 >= .zero && $0 <= .nanoseconds(Int64.max) } ?? true)
+        let reset = RetryAfter.rateLimitReset(in: ["X-RateLimit-Reset": text], date: date)
+        precondition(reset.map { $0 >= .zero } ?? true)
+    }
+
+    static func location(_ input: [UInt8]) {
+        guard let base = try? RequestTarget(text: "https://a.test:8443/b/c?d") else { return }
+        let text = String(decoding: input, as: UTF8.self)
+        let resolved = ReferenceResolution.resolve(text, against: base)
+        guard let target = try? RequestTarget(text: resolved) else { return }
+        precondition(target.urlText.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F })
+        precondition(ReferenceResolution.resolve(target.urlText, against: base) == target.urlText)
+    }
+
+    static func heads(_ input: [UInt8]) {
+        var head = ResponseGuard(byteLimit: 2_000, allowsHTTP2: input.count % 2 == 0)
+        var rest = input[...]
+        while !rest.isEmpty {
+            let end = rest.firstIndex(of: 0x0A).map { $0 + 1 } ?? rest.endIndex
+            let line = rest[..<end]
+            rest = rest[end...]
+            do {
+                guard let event = try line.withUnsafeBytes({ try head.receive($0) }),
+                    case .final(let final) = event
+                else { continue }
+                precondition((200..<1_000).contains(final.status.rawValue))
+                precondition(final.headers.fields.count <= ResponseGuard.fieldLimit)
+            } catch {
+                return
+            }
+            precondition(head.bytes <= 2_000)
+        }
+    }
+
+    static func bodies(_ input: [UInt8]) {
+        guard let decoder = try? ContentDecoder.make(contentEncoding: "gzip") else {
+            return
+        }
+        withUnsafeTemporaryAllocation(byteCount: 1_024, alignment: 1) { buffer in
+            input.withUnsafeBytes { decoder.append($0) }
+            var produced = 0
+            // A bomb is stopped by whoever counts; here that is the fuzzer.
+            while produced < 1_000_000, case .output(let count)? = try? decoder.decode(into: buffer)
+            {
+                precondition(count > 0 && count <= buffer.count)
+                produced += count
+            }
+            try? decoder.finish()
+        }
+    }
+}

@@ -1,0 +1,32 @@
+// Copyright the DataLoading authors
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+
+/// libFuzzer's driver; its own `main` is linked in and never called, since SwiftPM enters here.
+@_silgen_name("LLVMFuzzerRunDriver")
+func runDriver(
+    _ count: UnsafeMutablePointer<CInt>,
+    _ arguments: UnsafeMutablePointer<UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>>,
+    _ run: @convention(c) (UnsafePointer<UInt8>?, Int) -> CInt
+) -> CInt
+
+/// What libFuzzer calls with each input.
+@_cdecl("LLVMFuzzerTestOneInput")
+public func testOneInput(_ start: UnsafePointer<UInt8>?, _ length: Int) -> CInt {
+    let input = UnsafeBufferPointer(start: start, count: length)
+    guard let parser = input.first else { return -1 }
+    let rest = Array(input.dropFirst())
+    switch parser % 5 {
+    case 0: Parsers.dates(rest)
+    case 1: Parsers.retryAfter(rest)
+    case 2: Parsers.location(rest)
+    case 3: Parsers.heads(rest)
+    default: Parsers.bodies(rest)
+    }
+    return 0
+}
+
+var count = CommandLine.argc
+var arguments = CommandLine.unsafeArgv
+exit(runDriver(&count, &arguments) { testOneInput($0, $1) })
