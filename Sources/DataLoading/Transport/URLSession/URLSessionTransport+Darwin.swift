@@ -1,7 +1,7 @@
 // Copyright the DataLoading authors
 // SPDX-License-Identifier: Apache-2.0
 
-#if !canImport(FoundationNetworking)
+#if canImport(Darwin)
 
     import Foundation
 
@@ -17,9 +17,12 @@
         }
 
         /// Lets later attempts use new connections; the stores that it empties are not used.
-        static func dropConnections(of session: URLSession) async {
+        static func dropConnections(of session: Confined<URLSession?>) async {
             await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
-                session.reset { continuation.resume() }
+                session.async { session in
+                    guard let session else { return continuation.resume() }
+                    session.reset { continuation.resume() }
+                }
             }
         }
 
@@ -29,6 +32,9 @@
         ) -> URLSession.AuthChallengeDisposition {
             .performDefaultHandling
         }
+
+        /// Every head is told.
+        static func unheardHead(of task: URLSessionTask) -> URLResponse? { nil }
 
         /// The codes say enough.
         static func error(byTextOf error: NSError, hasHead: Bool) -> DataLoaderError? { nil }

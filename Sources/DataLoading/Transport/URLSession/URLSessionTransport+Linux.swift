@@ -1,7 +1,7 @@
 // Copyright the DataLoading authors
 // SPDX-License-Identifier: Apache-2.0
 
-#if canImport(FoundationNetworking)
+#if canImport(FoundationNetworking) && URLSession
 
     import Foundation
     import FoundationNetworking
@@ -18,7 +18,7 @@
         static func resume(_ task: URLSessionTask) {}
 
         /// Nothing to call: `reset` empties stores that are not there, and keeps connections.
-        static func dropConnections(of session: URLSession) async {}
+        static func dropConnections(of session: Confined<URLSession?>) async {}
 
         /// Answers a challenge, which on Linux is only ever that of a 401 whose body is whole.
         ///
@@ -32,17 +32,28 @@
             return .cancelAuthenticationChallenge
         }
 
+        /// The head that a task has and nobody was told of: that of a redirect to nowhere.
+        ///
+        /// Its body is lost. To be removed when `hands a redirect to nowhere on` passes with nil.
+        static func unheardHead(of task: URLSessionTask) -> URLResponse? { task.response }
+
         /// Tells errors apart that all have the code -1, by libcurl's text.
         ///
         /// To be removed when `maps what went wrong` passes without it.
         static func error(byTextOf error: NSError, hasHead: Bool) -> DataLoaderError? {
             guard error.code == URLError.Code.unknown.rawValue else { return nil }
             let text = error.localizedDescription.lowercased()
-            if text.contains("writing header") { return .framing(reason: "header") }
+            if text.contains("connection reset") { return .connectionReset }
             if text.contains("chunk") { return .framing(reason: "chunk") }
-            if text.contains("too large response header") { return .headTooLarge }
             if text.contains("encoding") || text.contains("decompress") {
                 return .decode(reason: "content coding")
+            }
+            // It has no memory for a line that is longer than it will have one.
+            if text.contains("too large response header") || !hasHead && text == "out of memory" {
+                return .headTooLarge
+            }
+            if text.contains("header") || text.contains("content-length") {
+                return .framing(reason: "header")
             }
             // A certificate is refused before there is a head, a body is cut off after it.
             guard !hasHead else { return .truncatedBody }

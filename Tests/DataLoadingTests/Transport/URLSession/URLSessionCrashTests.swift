@@ -1,7 +1,7 @@
 // Copyright the DataLoading authors
 // SPDX-License-Identifier: Apache-2.0
 
-#if canImport(FoundationNetworking) && !compiler(>=6.4)
+#if URLSession && canImport(FoundationNetworking) && !compiler(>=6.4)
     @testable import DataLoading
     import DataLoadingTesting
     import Foundation
