@@ -21,6 +21,12 @@ let package = Package(
         .library(name: "DataLoadingTesting", targets: ["DataLoadingTesting"]),
         .executable(name: "FeedDaemon", targets: ["FeedDaemon"]),
     ],
+    traits: [
+        // Off, so that a daemon on Linux neither links FoundationNetworking nor needs it at run time.
+        .trait(
+            name: "URLSession",
+            description: "URLSessionTransport on Linux; Apple's platforms always have it.")
+    ],
     targets: [
         .target(name: "CCurl"),
         .target(name: "DataLoading", dependencies: ["CCurl"], swiftSettings: strict),

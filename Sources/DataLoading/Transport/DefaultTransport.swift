@@ -8,7 +8,7 @@ enum DefaultTransport {
         #if canImport(Glibc) || canImport(Musl)
             CurlTransport(idleConnectionLimit: limits.total)
         #else
-            UnavailableTransport()
+            URLSessionTransport()
         #endif
     }
 }

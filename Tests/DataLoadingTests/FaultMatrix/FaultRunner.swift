@@ -10,6 +10,7 @@
     struct FaultRunner: Sendable {
         let fault: Fault
         let cell: FaultCell
+        var column = FaultColumn.curl
 
         enum Failure: Error {
             case noTLS, warmUp
@@ -17,12 +18,12 @@
 
         /// The violations of the cell, and whether a busy machine alone may have made them.
         func run() async throws -> (violations: [FaultViolation], mayBeLate: Bool) {
-            let scene = try fault.scene(cell)
+            let scene = column.adapt(try fault.scene(cell))
             let server = try makeServer(scene)
             defer { server.stop() }
             let service = DataLoaderService(configuration: configuration(scene))
             service.resolver.setAddresses(
-                addresses(scene, server), forHost: FaultScene.host)
+                addresses(scene, server), forHost: column.host)
             let seen = try await observe(scene, server, service)
             let violations = FaultInvariants(
                 scene: scene, expectation: fault.expectation(cell), seen: seen
@@ -48,15 +49,16 @@
         private func configuration(_ scene: FaultScene) -> DataLoaderService.Configuration {
             var configuration = DataLoaderService.Configuration()
             configuration.transport = TracedTransport(
-                next: CurlTransport(lookup: scene.lookup), tracer: FaultTracer())
+                next: column.transport(scene), tracer: FaultTracer())
             configuration.timeouts = scene.timeouts
             configuration.limits.body = Self.bodyLimit
             configuration.retry.timer = ExponentialTimer(
                 initialTime: .milliseconds(1), maxTime: .milliseconds(1), jitter: .none)
             configuration.retry.throttledTimer = configuration.retry.timer
+            guard column.takesTrust else { return configuration }
             var trust = ServerTrustPolicy(
                 certificateAuthorities: TestIdentity.all?[.good]?.authority)
-            if let pins = scene.pins { trust.pinnedPublicKeys = [FaultScene.host: pins] }
+            if let pins = scene.pins { trust.pinnedPublicKeys = [column.host: pins] }
             configuration.serverTrustPolicy = trust
             return configuration
         }
@@ -84,7 +86,7 @@
             let hasEnded = await delegate.end(within: scene.deadline + .seconds(5))
             if hasEnded { _ = await lines.first(2 * (cell.isReused ? 2 : 1)) }
             scene.finish()
-            let address = service.resolver.address(forHost: FaultScene.host)
+            let address = service.resolver.address(forHost: column.host)
             let isEjected = addresses(scene, server).first.map { $0 != address } ?? false
             await service.shutDown(gracePeriod: .zero)
             server.stop()
@@ -136,7 +138,7 @@
             _ target: String, _ scene: FaultScene, _ server: LoopbackServer
         ) -> URL {
             let port = scene.port ?? server.port
-            return testURL("\(cell.scheme.rawValue)://\(FaultScene.host):\(port)\(target)")
+            return testURL("\(cell.scheme.rawValue)://\(column.host):\(port)\(target)")
         }
     }
 #endif

@@ -16,7 +16,11 @@
             var violations: [(cell: String, violation: FaultViolation)]
         }
 
+        /// The transport's; nil for the one that the table is written for.
+        var title: String?
         var rows: [Row] = []
+        /// Why cells were left out, and how many.
+        var excluded: [(reason: String, cells: Int)] = []
         /// How many cells of https were left out because there is no OpenSSL.
         var skipped = 0
 
@@ -38,8 +42,16 @@
                 }
             }
             if skipped > 0 { lines.append("\(skipped) cells of https skipped: no libssl") }
-            lines.append("fault matrix: \(cells) cells, \(violations) violations")
+            lines += excluded.filter { $0.cells > 0 }.map { "\($0.cells) cells out: \($0.reason)" }
+            lines.append(totals)
             return lines.joined(separator: "\n")
+        }
+
+        private var totals: String {
+            let counts = "\(cells) cells, \(violations) violations"
+            guard let title else { return "fault matrix: " + counts }
+            return "fault matrix (\(title)): \(counts), "
+                + "\(excluded.reduce(0) { $0 + $1.cells }) excluded"
         }
     }
 #endif

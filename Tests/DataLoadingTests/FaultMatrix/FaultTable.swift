@@ -19,27 +19,31 @@
         /// The most cells at a time: no more than this machine can keep in time.
         static let width = 16
 
-        static func run(_ faults: [Fault]) async -> FaultSummary {
-            var summary = FaultSummary()
+        static func run(
+            _ faults: [Fault], _ column: FaultColumn = .curl
+        ) async -> FaultSummary {
+            var summary = FaultSummary(title: column.title)
+            summary.excluded = column.excluded(from: faults)
+            let faults = faults.filter { !column.cells(of: $0).isEmpty }
             guard let first = faults.first else { return summary }
             // Twice, so that whatever is made once is there.
-            for _ in 0..<2 { _ = await run(first, nil) }
+            for _ in 0..<2 { _ = await run(first, column, nil) }
             ProcessFigures.resetPeak()
             let baseline = FaultBaseline.now
             for fault in faults {
-                let row = await run(fault, baseline)
+                let row = await run(fault, column, baseline)
                 summary.rows.append(row)
-                summary.skipped += fault.axes.cells.count - row.cells
+                summary.skipped += column.cells(of: fault).count - row.cells
             }
             return summary
         }
 
-        private static func run(_ fault: Fault, _ baseline: FaultBaseline?) async
-            -> FaultSummary.Row
-        {
+        private static func run(
+            _ fault: Fault, _ column: FaultColumn, _ baseline: FaultBaseline?
+        ) async -> FaultSummary.Row {
             ProcessFigures.resetPeak()
             let begun = ContinuousClock.now
-            let cells = fault.axes.cells.filter { !$0.isSecure || TestIdentity.all != nil }
+            let cells = column.cells(of: fault).filter { !$0.isSecure || TestIdentity.all != nil }
             var violations: [(String, FaultViolation)] = []
             await withTaskGroup(of: (FaultCell, [FaultViolation]).self) { group in
                 for (index, cell) in cells.enumerated() {
@@ -49,7 +53,8 @@
                     group.addTask {
                         var found: [FaultViolation] = []
                         for _ in 0..<fault.rounds where found.isEmpty {
-                            found = await run(FaultRunner(fault: fault, cell: cell))
+                            found = await run(
+                                FaultRunner(fault: fault, cell: cell, column: column))
                         }
                         return (cell, found)
                     }

@@ -99,7 +99,7 @@
             return true
         }
 
-        private static func open(
+        static func open(
             _ body: RequestBody
         ) throws(DataLoaderError) -> any BodySource {
             switch body {

@@ -1,0 +1,151 @@
+// Copyright the DataLoading authors
+// SPDX-License-Identifier: Apache-2.0
+
+#if canImport(Darwin) || URLSession
+    #if canImport(FoundationNetworking)
+        import Foundation
+        public import FoundationNetworking
+    #else
+        public import Foundation
+    #endif
+
+    /// A transport on Foundation's `URLSession`: the default on Apple's platforms; on Linux for
+    /// configurations with `URLProtocol` classes of their own.
+    ///
+    /// On Linux it is compiled when the package's trait `URLSession` is enabled, which is off by
+    /// default: it links FoundationNetworking, and with `--static-swift-stdlib` needs libcurl at link
+    /// time as well. Neither is wanted by a daemon that has `CurlTransport`.
+    ///
+    /// One session lives as long as the transport. Its cache, cookies and stored credentials are
+    /// switched off, whatever the configuration says, and so are its own time limits: the attempt's
+    /// hold. The number of connections a host is the service's to limit. Sinks are called on a
+    /// background queue, one call at a time for each attempt.
+    ///
+    /// The session tells nobody when it has connected. An attempt that shows no sign of life has its
+    /// `connectTimeout` and its `idleTimeout` together, and then fails `.idleTimeout`.
+    ///
+    /// An attempt fails `.unsupported`, before anything is sent, that asks for an `address` to dial,
+    /// for pins or private authorities that concern its host, for the refusal of private addresses, or
+    /// for a GET with a body. A fresh connection cannot be had, `expectsContinue` is not looked at, and
+    /// fields of a head come in the order of their names, those of one name joined.
+    ///
+    /// On Linux (Swift 6.3.1) Foundation lacks more; prefer `CurlTransport` there.
+    ///
+    /// - A server that closes inside a head, or sends trailers, ends the **process**.
+    /// - What is refused or cancelled is read on until Foundation's one queue gets to the
+    ///   cancellation: on a busy machine, from a fast server, that was seen to take a minute.
+    /// - Nothing can be held back: `pause` only keeps what comes, at most `window` bytes of it, and then
+    ///   the attempt fails `.unsupported`.
+    /// - No byte on the wire is counted but those of request bodies; reports have no times of phases.
+    /// - A redirect without a `Location` that is a URL loses its body.
+    /// - A failure of TLS is told from others by its text; a gzip body that is cut off counts as whole.
+    /// - A request may be sent a second time on a new connection, `maySendTwice` or not.
+    /// - Files, forms and streams are sent chunked, and hold up every session of the process while they
+    ///   are read.
+    /// - The environment's `http_proxy` is used, `User-Agent` is sent, a body without a `Content-Type`
+    ///   gets that of a form, and dot segments of a path are resolved.
+    public final class URLSessionTransport: Transport {
+        private let attempts: URLSessionAttempts
+        /// Nil after the end.
+        ///
+        /// Confined, because on Linux making and starting a task waits for the one queue of all
+        /// sessions, which a body that is read may hold up; and because a task that is made after the
+        /// session's end stops the process.
+        let session: Confined<URLSession?>
+        private let agenda: Agenda
+        private let window: Int
+
+        /// Makes a transport with a session of its own.
+        ///
+        /// - Parameters:
+        ///   - configuration: Copied; its `protocolClasses` are asked first.
+        ///   - window: The most response bytes that wait for a sink, in bytes; 16 MiB by default. An
+        ///     attempt that is not streamed may have its whole `bodyLimit` waiting.
+        public convenience init(
+            configuration: URLSessionConfiguration = .ephemeral, window: Int = 16_777_216
+        ) {
+            self.init(
+                configuration: configuration, window: window,
+                agenda: Agenda(timekeeper: SystemTimekeeper()))
+        }
+
+        init(configuration: URLSessionConfiguration, window: Int, agenda: Agenda) {
+            let attempts = URLSessionAttempts()
+            let queue = OperationQueue()
+            queue.name = "DataLoading.session"
+            // On Linux a concurrent queue delivers pieces of a body out of order.
+            queue.maxConcurrentOperationCount = 1
+            let opened = URLSession(
+                configuration: Self.ownConfiguration(configuration),
+                delegate: URLSessionBridge(attempts), delegateQueue: queue)
+            self.attempts = attempts
+            self.agenda = agenda
+            self.window = max(1, window)
+            session = Confined(opened, label: "DataLoading.session.tasks")
+        }
+
+        deinit {
+            // Attempts that run are finished; the session then lets its delegate go.
+            Self.end(session)
+        }
+
+        /// Starts one attempt; opens its body, and waits for the session, on a queue of its own.
+        public func start(
+            _ attempt: TransportRequest, sink: any TransportSink
+        ) -> any TransportTask {
+            let running = URLSessionAttempt(
+                attempt, sink: sink, agenda: agenda, window: window, attempts: attempts)
+            attempts.begin(running)
+            running.scheduleDeadline()
+            session.async { [attempts] session in
+                guard !running.isOver else { return }
+                do throws(DataLoaderError) {
+                    guard let session else { throw .serviceInvalidated }
+                    let request = try URLSessionRequest.make(attempt) { [weak running] error in
+                        running?.stop(error)
+                    }
+                    let task = session.dataTask(with: request)
+                    attempts.add(running, for: task.taskIdentifier)
+                    running.run(task)
+                } catch {
+                    running.refuse(error)
+                }
+            }
+            return running
+        }
+
+        /// Drops what the session can drop: its connections on Apple's platforms, nothing on Linux.
+        public func reset() async {
+            await Self.dropConnections(of: session)
+        }
+
+        /// Ends every attempt with `.serviceInvalidated`, and returns when each was told.
+        public func shutDown() async {
+            Self.end(session)
+            // Each cancels its own task: on Linux a session that does so itself stops the process when
+            // one of them is just ending.
+            attempts.stopAll(.serviceInvalidated)
+            await attempts.waitUntilEmpty()
+        }
+
+        private static func end(_ session: Confined<URLSession?>) {
+            session.async { $0.take()?.finishTasksAndInvalidate() }
+        }
+
+        private static func ownConfiguration(
+            _ configuration: URLSessionConfiguration
+        ) -> URLSessionConfiguration {
+            let own = configuration.copy() as? URLSessionConfiguration ?? .ephemeral
+            own.urlCache = nil
+            own.requestCachePolicy = .reloadIgnoringLocalCacheData
+            own.httpCookieStorage = nil
+            own.httpShouldSetCookies = false
+            own.httpCookieAcceptPolicy = .never
+            own.urlCredentialStorage = nil
+            own.timeoutIntervalForRequest = URLSessionRequest.endlessInterval
+            own.timeoutIntervalForResource = URLSessionRequest.endlessInterval
+            own.httpMaximumConnectionsPerHost = 1_000
+            return own
+        }
+    }
+#endif

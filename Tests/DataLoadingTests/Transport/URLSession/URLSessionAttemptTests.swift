@@ -1,0 +1,126 @@
+// Copyright the DataLoading authors
+// SPDX-License-Identifier: Apache-2.0
+
+#if canImport(Darwin) || URLSession
+    @testable import DataLoading
+    import DataLoadingTesting
+    import Dispatch
+    import Foundation
+    import Testing
+
+    #if canImport(FoundationNetworking)
+        import FoundationNetworking
+    #endif
+
+    /// One attempt whose session's calls are the test's.
+    @Suite struct URLSessionAttemptTests {
+        private let sink: AttemptRecorder
+        private let clock = ManualClock()
+        /// A sink is not left before this says so, when the test is to be faster than its sink.
+        private let mayLeaveHead = DispatchSemaphore(value: 0)
+        private let heardBytes = LoopbackGate()
+        private let attempts = URLSessionAttempts()
+        private let attempt: URLSessionAttempt
+        private let response: HTTPURLResponse
+
+        init() throws {
+            let url = try URL.host("example.test")
+            sink = AttemptRecorder(
+                onHead: { [mayLeaveHead] head in
+                    if head.headers.contains("Slow") { mayLeaveHead.wait() }
+                }, onBytes: { [heardBytes] _ in heardBytes.open() })
+            var request = TransportRequest(url: url)
+            request.streamsResponse = true
+            attempt = URLSessionAttempt(
+                request, sink: sink, agenda: Agenda(timekeeper: clock.timekeeper), window: 100,
+                attempts: attempts)
+            attempts.begin(attempt)
+            response = try Self.response(nil)
+        }
+
+        private static func response(_ fields: [String: String]?) throws -> HTTPURLResponse {
+            try #require(
+                HTTPURLResponse(
+                    url: .host("example.test"), statusCode: 200, httpVersion: nil,
+                    headerFields: fields))
+        }
+
+        @Test func `an end that a pause holds back comes after its bytes`() async {
+            attempt.pause()
+            attempt.received(response)
+            attempt.received(Data("a".utf8))
+            attempt.sessionEnded(nil)
+            #expect(sink.record.endings == 0)
+            attempt.resume()
+            let record = await sink.ended()
+            #expect(record.text == "a")
+            #expect(record.end != nil)
+            await attempts.waitUntilEmpty()
+            #expect(record.late == 0)
+        }
+
+        @Test func `a cancel takes the place of an end that a pause holds back`() async {
+            attempt.pause()
+            attempt.received(response)
+            attempt.received(Data("a".utf8))
+            attempt.sessionEnded(nil)
+            attempt.cancel()
+            let record = await sink.ended()
+            #expect(record.error == .cancelled)
+            #expect(record.byteCount == 0)
+            attempt.resume()
+            await attempts.waitUntilEmpty()
+            #expect(sink.record.endings == 1)
+        }
+
+        @Test func `a window that overflows before the sink is back drops what is in it`()
+            async throws
+        {
+            attempt.received(try Self.response(["Slow": "yes"]))
+            attempt.received(Data(count: 100))
+            attempt.received(Data(count: 1))
+            mayLeaveHead.signal()
+            let record = await sink.ended()
+            #expect(record.error == .unsupported(reason: "URLSession cannot hold a server back"))
+            #expect(record.head?.status == .ok)
+            #expect(record.byteCount == 0)
+        }
+
+        @Test func `silence takes the place of no end that waits for the sink`() async throws {
+            attempt.received(try Self.response(["Slow": "yes"]))
+            attempt.sessionEnded(nil)
+            clock.advance(by: .seconds(100))
+            attempt.isDue(0)
+            mayLeaveHead.signal()
+            #expect(await sink.ended().end != nil)
+        }
+
+        @Test func `bytes that wait are no silence, and the limit is whole after them`()
+            async throws
+        {
+            attempt.received(try Self.response(["Slow": "yes"]))
+            attempt.received(Data("a".utf8))
+            clock.advance(by: .seconds(100))
+            attempt.isDue(0)
+            mayLeaveHead.signal()
+            await heardBytes.opened()
+            clock.advance(by: .seconds(29))
+            #expect(sink.record.endings == 0)
+            clock.advance(by: .seconds(1))
+            let record = await sink.ended()
+            #expect(record.error == .idleTimeout)
+            #expect(record.text == "a")
+        }
+
+        @Test func `nothing that comes after the end is heard`() async {
+            attempt.cancel()
+            attempt.received(response)
+            attempt.received(Data("a".utf8))
+            attempt.sessionEnded(nil)
+            await attempts.waitUntilEmpty()
+            #expect(sink.record.endings == 1)
+            #expect(sink.record.head == nil)
+            #expect(sink.record.late == 0)
+        }
+    }
+#endif

@@ -1,0 +1,137 @@
+// Copyright the DataLoading authors
+// SPDX-License-Identifier: Apache-2.0
+
+#if canImport(Darwin) || URLSession
+    @testable import DataLoading
+    import DataLoadingTesting
+    import Foundation
+    import Testing
+
+    #if canImport(FoundationNetworking)
+        import FoundationNetworking
+    #endif
+
+    /// What needs no socket: a protocol of the user's own, and what is refused before anything is sent.
+    @Suite struct URLSessionProtocolTests {
+        private let transport: URLSessionTransport
+        private let configuration: URLSessionConfiguration
+
+        init() {
+            configuration = .ephemeral
+            configuration.protocolClasses = [EchoProtocol.self]
+            transport = URLSessionTransport(configuration: configuration)
+        }
+
+        @Test func `asks the protocols of the configuration`() async throws {
+            let record = await transport.get(try .host("echo.test"))
+            #expect(record.head?.status.rawValue == 200)
+            #expect(record.text == "GET http://echo.test/")
+            #expect(record.endings == 1)
+        }
+
+        @Test func `an error of theirs is the attempt's`() async throws {
+            let record = await transport.get(try .host("fails.test"))
+            #expect(record.error == .transport(reason: "Echo 7"))
+            #expect(record.endings == 1)
+        }
+
+        @Test func `an end without a head is no response`() async throws {
+            #expect(await transport.get(try .host("empty.test")).error == .noResponse)
+        }
+
+        @Test func `what is not a response of HTTP is refused`() async throws {
+            let record = await transport.get(try .host("foreign.test"))
+            #expect(record.error == .framing(reason: "not a response of HTTP"))
+        }
+
+        @Test(arguments: ["5, 6", "x", "", "-1"])
+        func `lengths that are none are refused`(length: String) async throws {
+            var attempt = TransportRequest(url: try .host("echo.test"))
+            attempt.headers = ["X-Length": length]
+            #expect(await transport.run(attempt).error == .framing(reason: "Content-Length"))
+        }
+
+        @Test func `what cannot be had is refused before anything is sent`() async throws {
+            var attempts: [TransportRequest] = []
+            var attempt = TransportRequest(url: try .host("echo.test"))
+            attempt.address = "127.0.0.1"
+            attempts.append(attempt)
+            attempt.address = nil
+            attempt.refusesPrivateAddresses = true
+            attempts.append(attempt)
+            attempt.refusesPrivateAddresses = false
+            attempt.body = .data(Data("a".utf8))
+            attempts.append(attempt)
+            attempt.body = nil
+            attempt.url = try #require(URL(string: "https://echo.test/"))
+            attempt.serverTrustPolicy = ServerTrustPolicy(pinnedPublicKeys: ["echo.test": ["a"]])
+            attempts.append(attempt)
+            attempt.serverTrustPolicy = ServerTrustPolicy(certificateAuthorities: Data())
+            attempts.append(attempt)
+            for attempt in attempts {
+                let record = await transport.run(attempt)
+                guard case .unsupported = record.error else {
+                    Issue.record("\(String(describing: record.error))")
+                    continue
+                }
+                #expect(record.failure?.sent == .nothingWritten)
+            }
+            attempt.serverTrustPolicy = ServerTrustPolicy(pinnedPublicKeys: ["other.test": ["a"]])
+            #expect(await transport.run(attempt).error == nil)
+            attempt.cachePolicy = .cacheOnly
+            #expect(await transport.run(attempt).error == .notCached)
+        }
+
+        @Test func `nothing passes that would start another line`() async throws {
+            var attempt = TransportRequest(url: try .host("echo.test"))
+            attempt.method = HTTPMethod(rawValue: "GET / HTTP/1.1\r\nX: y\r\n\r\nGET")
+            #expect(await transport.run(attempt).error == .invalidRequest(.method))
+            attempt.method = .get
+            attempt.headers = ["X": "a\r\nY: b"]
+            #expect(await transport.run(attempt).error == .invalidRequest(.headerValue(name: "X")))
+        }
+
+        @Test func `the caller's configuration stays as it was`() {
+            let cache = configuration.urlCache
+            #expect(configuration.httpShouldSetCookies)
+            _ = URLSessionTransport(configuration: configuration)
+            #expect(configuration.httpShouldSetCookies)
+            #expect(configuration.urlCache === cache)
+        }
+    }
+
+    /// Answers by the host, from no network.
+    private final class EchoProtocol: URLProtocol {
+        override class func canInit(with request: URLRequest) -> Bool {
+            request.url?.host?.hasSuffix(".test") == true
+        }
+
+        override class func canonicalRequest(for request: URLRequest) -> URLRequest { request }
+
+        override func startLoading() {
+            guard let client, let url = request.url else { return }
+            let length = request.value(forHTTPHeaderField: "X-Length")
+            let http = HTTPURLResponse(
+                url: url, statusCode: 200, httpVersion: "HTTP/1.1",
+                headerFields: length.map { ["Content-Length": $0] })
+            switch url.host {
+            case "fails.test":
+                client.urlProtocol(self, didFailWithError: NSError(domain: "Echo", code: 7))
+                return
+            case "empty.test": break
+            case "foreign.test":
+                let response = URLResponse(
+                    url: url, mimeType: nil, expectedContentLength: 0, textEncodingName: nil)
+                client.urlProtocol(self, didReceive: response, cacheStoragePolicy: .notAllowed)
+            default:
+                guard let http else { return }
+                client.urlProtocol(self, didReceive: http, cacheStoragePolicy: .notAllowed)
+                let text = "\(request.httpMethod ?? "") \(url.absoluteString)"
+                client.urlProtocol(self, didLoad: Data(text.utf8))
+            }
+            client.urlProtocolDidFinishLoading(self)
+        }
+
+        override func stopLoading() {}
+    }
+#endif
