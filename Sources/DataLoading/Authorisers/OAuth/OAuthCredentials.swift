@@ -33,11 +33,13 @@ public struct OAuthCredentials: Hashable, Sendable {
 
     /// What is left of the access token's life; nil when it has no end.
     ///
-    /// Seen from before its receipt it is over: the clock was moved, and nothing is known.
+    /// Seen from before its receipt it is over: the clock was moved, and nothing is known. Machines
+    /// that share a store may differ by a minute.
     func remaining(at date: Date) -> Duration? {
         guard let lifetime else { return nil }
         let age = date.timeIntervalSince(received)
-        return age < 0 ? .zero : max(.zero, lifetime - .saturating(seconds: age))
+        guard age >= -60 else { return .zero }
+        return max(.zero, lifetime - .saturating(seconds: max(0, age)))
     }
 }
 

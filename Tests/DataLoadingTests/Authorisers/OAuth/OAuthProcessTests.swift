@@ -65,7 +65,7 @@ private final class OAuthLoopback: Sendable {
 
 /// What each of the processes does: loads until tokens last; returns how many loads that took.
 private func loadUntilOver(port: Int, file: String) async throws -> Int {
-    let clock = ManualClock()
+    let clock = ManualClock(date: Date())
     let service = DataLoaderService(clock: clock)
     let issuer = "http://127.0.0.1:\(port)"
     var configuration = OAuthConfiguration(
@@ -84,6 +84,7 @@ private func loadUntilOver(port: Int, file: String) async throws -> Int {
         } catch DataLoaderError.cannotAuthenticate(reason: "oauth: tooManyRefreshes") {
             // Tokens of a real server last longer than these.
             clock.advance(by: .seconds(30))
+            clock.setDate(Date())
             continue
         }
         // A token that the other process has used up meanwhile is refused a second time.

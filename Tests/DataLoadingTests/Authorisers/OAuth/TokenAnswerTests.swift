@@ -64,7 +64,8 @@ import Testing
         let credentials = OAuthCredentials(
             accessToken: "a", lifetime: .seconds(100), received: received)
         let cases: [(Double, Duration)] = [
-            (0, .seconds(100)), (60, .seconds(40)), (100, .zero), (1e12, .zero), (-1, .zero),
+            (0, .seconds(100)), (60, .seconds(40)), (100, .zero), (1e12, .zero),
+            (-60, .seconds(100)), (-61, .zero),
         ]
         for (later, expected) in cases {
             #expect(credentials.remaining(at: received.addingTimeInterval(later)) == expected)
