@@ -32,8 +32,8 @@
     /// On Linux (Swift 6.3.1) Foundation lacks more; prefer `CurlTransport` there.
     ///
     /// - A server that closes inside a head, or sends trailers, ends the **process**.
-    /// - What is refused or cancelled is read on until Foundation's one queue gets to the
-    ///   cancellation: on a busy machine, from a fast server, that was seen to take a minute.
+    /// - A cancellation takes effect when Foundation's one queue gets to it; until then a fast server
+    ///   is read on.
     /// - Nothing can be held back: `pause` only keeps what comes, at most `window` bytes of it, and then
     ///   the attempt fails `.unsupported`.
     /// - No byte on the wire is counted but those of request bodies; reports have no times of phases.

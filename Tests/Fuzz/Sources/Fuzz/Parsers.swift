@@ -27,6 +27,21 @@ enum Parsers {
         precondition(0 <= range.first && range.first <= range.last && range.last < range.length)
     }
 
+    static func challenges(_ input: [UInt8]) {
+        let text = String(decoding: input, as: UTF8.self)
+        let challenges = AuthenticationChallenge.all(in: ["WWW-Authenticate": text])
+        precondition(challenges.count <= 32)
+        precondition(challenges.allSatisfy { !$0.scheme.isEmpty })
+    }
+
+    static func tokenAnswers(_ input: [UInt8]) {
+        guard let url = URL(string: "https://a.test") else { return }
+        let response = DataLoaderResponse(
+            request: DataLoaderRequest(url: url), statusCode: .ok, body: Data(input))
+        let credentials = try? TokenAnswer.credentials(response, previous: nil, received: date)
+        precondition(credentials.map { !$0.accessToken.isEmpty } ?? true)
+    }
+
     static func location(_ input: [UInt8]) {
         guard let base = try? RequestTarget(text: "https://a.test:8443/b/c?d") else { return }
         let text = String(decoding: input, as: UTF8.self)

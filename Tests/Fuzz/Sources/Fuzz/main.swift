@@ -17,13 +17,15 @@ public func testOneInput(_ start: UnsafePointer<UInt8>?, _ length: Int) -> CInt 
     let input = UnsafeBufferPointer(start: start, count: length)
     guard let parser = input.first else { return -1 }
     let rest = Array(input.dropFirst())
-    switch parser % 6 {
+    switch parser % 8 {
     case 0: Parsers.dates(rest)
     case 1: Parsers.retryAfter(rest)
     case 2: Parsers.location(rest)
     case 3: Parsers.heads(rest)
     case 4: Parsers.bodies(rest)
-    default: Parsers.contentRange(rest)
+    case 5: Parsers.contentRange(rest)
+    case 6: Parsers.challenges(rest)
+    default: Parsers.tokenAnswers(rest)
     }
     return 0
 }
