@@ -20,6 +20,9 @@ public final class CompositeAuthoriser: Authoriser {
     /// Who is being asked about which load.
     private let asked = Locked<[AuthorisationTicket: any Authoriser]>([:])
 
+    /// How many loads somebody is being asked about.
+    var askedCount: Int { asked.withLock { $0.count } }
+
     /// Makes an authoriser from others; one may stand under several names.
     public init(
         _ methods: [AuthenticationMethod: any Authoriser], identifier: String = "composite"
@@ -56,7 +59,7 @@ public final class CompositeAuthoriser: Authoriser {
             if let ticket { asked.withLock { $0[ticket] = authoriser } }
             let step = CompositeStep(
                 composite: self, name: names[index], rest: names[(index + 1)...],
-                delegate: delegate)
+                ticket: ticket, delegate: delegate)
             return authoriser.authorise(request, for: step)
         }
         if let ticket { forget(ticket) }
@@ -103,7 +106,7 @@ public final class CompositeAuthoriser: Authoriser {
     }
 
     @discardableResult
-    private func forget(_ ticket: AuthorisationTicket) -> (any Authoriser)? {
+    fileprivate func forget(_ ticket: AuthorisationTicket) -> (any Authoriser)? {
         asked.withLock { $0.removeValue(forKey: ticket) }
     }
 
@@ -132,17 +135,25 @@ private final class CompositeStep: AuthoriserDelegate, TaskHolder {
     private let composite: CompositeAuthoriser
     private let name: AuthenticationMethod
     private let rest: ArraySlice<AuthenticationMethod>
+    private let ticket: AuthorisationTicket?
     private let delegate: any AuthoriserDelegate
     private let isAnswered = Locked(false)
 
     init(
         composite: CompositeAuthoriser, name: AuthenticationMethod,
-        rest: ArraySlice<AuthenticationMethod>, delegate: any AuthoriserDelegate
+        rest: ArraySlice<AuthenticationMethod>, ticket: AuthorisationTicket?,
+        delegate: any AuthoriserDelegate
     ) {
         self.composite = composite
         self.name = name
         self.rest = rest
+        self.ticket = ticket
         self.delegate = delegate
+    }
+
+    deinit {
+        // Dropped without an answer.
+        if let ticket, isFirst() { composite.forget(ticket) }
     }
 
     func authoriser(_ authoriser: any Authoriser, authorised request: DataLoaderRequest) {

@@ -35,6 +35,7 @@ extension AccessToken: Closed {}
 extension BasicCredentials: Closed {}
 extension OAuthCredentials: Closed {}
 extension OAuthConfiguration: Closed {}
+extension OAuthConfiguration.ClientAuthentication: Closed {}
 extension DeviceCode: Closed {}
 extension AuthorizationPage: Closed {}
 extension TokenGrant: Closed {}

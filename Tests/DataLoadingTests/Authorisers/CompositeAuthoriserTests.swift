@@ -70,9 +70,11 @@ import Testing
 
     @Test func `ends when one of them drops the question`() async {
         second.answers(.drop)
-        let bed = bed()
+        let composite = CompositeAuthoriser([.partner: second])
+        let bed = TestBed(authorisers: [composite])
         _ = perform(bed, [.partner])
         _ = await bed.delegate.outcomes(1)
+        #expect(composite.askedCount == 0)
         #expect(
             bed.error == .cannotAuthenticate(reason: "the authoriser gave no answer"))
     }

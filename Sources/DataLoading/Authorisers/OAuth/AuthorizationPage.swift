@@ -41,11 +41,13 @@ struct AuthorizationPage: Sendable {
     /// Reads the code from where the page has led; everything else is a refusal.
     func code(from callback: URL) throws(AuthorisationError) -> String {
         let text = callback.absoluteString
-        let parts = text.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
-        guard let base = parts.first, String(base) == redirect.absoluteString, parts.count == 2
-        else { throw .invalidAnswer(reason: "another redirect") }
-        let query = parts[1].prefix { $0 != "#" }
-        let fields = try FormDecoding.decode(query)
+        let base = redirect.absoluteString
+        // RFC 6749 section 3.1.2: a query that the redirect has is kept, and more is put behind it.
+        let answer = text.dropFirst(base.count)
+        guard text.hasPrefix(base), answer.first == (base.contains("?") ? "&" : "?") else {
+            throw .invalidAnswer(reason: "another redirect")
+        }
+        let fields = try FormDecoding.decode(answer.dropFirst().prefix { $0 != "#" })
         // First of all: only what answers this visit is looked at (RFC 6749 section 10.12).
         guard fields["state"] == state else { throw .invalidAnswer(reason: "state") }
         if let issuer = fields["iss"] {

@@ -39,8 +39,9 @@ public struct DeviceCode: Hashable, Sendable {
         completeURL = TokenAnswer.text(fields["verification_uri_complete"])
             .flatMap(URL.init(string:))
         self.lifetime = lifetime
-        // Section 3.2: five seconds unless the server says otherwise.
-        interval = max(.seconds(1), TokenAnswer.seconds(fields["interval"]) ?? .seconds(5))
+        // Section 3.2: five seconds unless the server says otherwise, within what makes sense.
+        let interval = TokenAnswer.seconds(fields["interval"]) ?? .seconds(5)
+        self.interval = min(max(.seconds(1), interval), .seconds(300))
     }
 }
 

@@ -26,7 +26,9 @@ public struct OAuthConfiguration: Sendable {
 
     /// How the program says who it is at the token endpoint.
     public enum ClientAuthentication: Hashable, Sendable {
-        /// In `Authorization`, as Basic (RFC 6749 section 2.3.1).
+        /// In `Authorization`, as Basic (RFC 6749 section 2.3.1), which wants name and secret
+        /// form-encoded. Not every server decodes them: take `form` when yours does not know a
+        /// secret that has other characters than letters, digits and `*-._`.
         case basic(secret: String)
         /// In the form, for servers that do not know better.
         case form(secret: String)
@@ -68,5 +70,16 @@ public struct OAuthConfiguration: Sendable {
         self.flow = flow
         self.clientIdentifier = clientIdentifier
         self.hosts = hosts
+    }
+}
+
+extension OAuthConfiguration.ClientAuthentication: CustomStringConvertible {
+    /// The way, never the secret.
+    public var description: String {
+        switch self {
+        case .basic: "basic"
+        case .form: "form"
+        case .none: "none"
+        }
     }
 }

@@ -52,6 +52,19 @@ import Testing
         await ends(test, expected)
     }
 
+    // RFC 6749 section 3.1.2
+    @Test func `keeps the query that its redirect has`() async {
+        let redirect = testURL(OAuthBed.redirect.absoluteString + "?app=1")
+        let test = OAuthBed(.authorizationCode(redirect: redirect))
+        test.perform()
+        let page = await test.person.asked.first(1)[0]
+        let callback = test.provider.consent(at: page).absoluteString
+        let right = callback.replacing("?code=", with: "&code=")
+        await test.person.pages.call(0).answer(testURL(right))
+        #expect(await test.ends(1)[0]?.error == nil)
+        test.expectNoViolation()
+    }
+
     // RFC 9207 section 2.4
     @Test func `wants the issuer from a server that always names it`() async {
         let test = OAuthBed { configuration, provider in

@@ -77,8 +77,15 @@ import Testing
     @Test func `shows no token, however it is looked at`() {
         let credentials = OAuthCredentials(
             accessToken: "canary", refreshToken: "canary", idToken: "canary", received: .now)
-        var dumped = ""
-        dump(credentials, to: &dumped)
-        #expect(!"\(credentials)\(String(reflecting: credentials))\(dumped)".contains("canary"))
+        var configuration = OAuthConfiguration(
+            server: .issuer(testURL("https://auth.test")), flow: .clientCredentials,
+            clientIdentifier: "c", hosts: [])
+        configuration.clientAuthentication = .basic(secret: "canary")
+        let values: [Any] = [credentials, configuration, configuration.clientAuthentication]
+        for value in values {
+            var dumped = ""
+            dump(value, to: &dumped)
+            #expect(!"\(value)\(String(reflecting: value))\(dumped)".contains("canary"))
+        }
     }
 }
