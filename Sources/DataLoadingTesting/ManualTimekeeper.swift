@@ -21,12 +21,13 @@ struct ManualTimekeeper: Timekeeper {
 private final class ManualAlarm: Alarm {
     private let clock: ManualClock
     private let identifier: UInt64
-    private let handler: Locked<(@Sendable () -> Void)?>
+    private let handler: @Sendable () -> Void
+    private let isCancelled = Locked(false)
 
     init(clock: ManualClock, handler: @escaping @Sendable () -> Void) {
         self.clock = clock
         self.identifier = clock.makeIdentifier()
-        self.handler = Locked(handler)
+        self.handler = handler
     }
 
     deinit {
@@ -35,16 +36,13 @@ private final class ManualAlarm: Alarm {
 
     func set(for instant: Instant) {
         // Under the lock, so that no alarm is left behind by a `cancel` that comes in between.
-        handler.withLock { handler in
-            if let handler { clock.set(identifier, for: instant, handler: handler) }
+        isCancelled.withLock { isCancelled in
+            if !isCancelled { clock.set(identifier, for: instant, handler: handler) }
         }
     }
 
     func cancel() {
-        let dropped = handler.withLock { handler in
-            defer { handler = nil }
-            return handler
-        }
-        if dropped != nil { clock.remove(identifier) }
+        isCancelled.withLock { $0 = true }
+        clock.remove(identifier)
     }
 }

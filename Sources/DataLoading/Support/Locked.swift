@@ -7,7 +7,8 @@ import Foundation
 ///
 /// It has `Mutex`'s signature on the system's own lock, because `Mutex` hands over contended locks
 /// inside the uninstrumented runtime, where the thread sanitizer reports races that are none.
-/// Copies share the value. Never call a user's code inside `withLock`.
+/// Copies share the value. Never call a user's code inside `withLock`. The value should not be a bare
+/// closure that is looked at often: each access wraps it once more. Put it in a struct.
 package struct Locked<Value>: @unchecked Sendable {
     /// Value and lock in one allocation: a load makes several of these.
     private final class Storage: ManagedBuffer<Value, pthread_mutex_t> {
