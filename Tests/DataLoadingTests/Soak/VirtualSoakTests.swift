@@ -34,13 +34,13 @@ import Testing
                 if Int.random(in: 0..<100, using: &generator) == 0 { token.cancel() }
             }
             performed += batch
-            Self.answer(transport, &generator)
+            Self.answer(transport, service, &generator)
             clock.advance(by: step)
             loader.queue.sync {}
         }
         // The last ones pause, or wait behind a gate of at most a minute.
         while service.runtime.ledger.live > 0, clock.now < .seconds(90_000) {
-            Self.answer(transport, &generator)
+            Self.answer(transport, service, &generator)
             clock.advance(by: .seconds(5))
             loader.queue.sync {}
         }
@@ -58,9 +58,19 @@ import Testing
     }
 
     /// Answers whatever runs and whatever starts because of that: 1 in 20 with a fault.
-    private static func answer(_ transport: SoakTransport, _ generator: inout SeededGenerator) {
+    private static func answer(
+        _ transport: SoakTransport, _ service: DataLoaderService,
+        _ generator: inout SeededGenerator
+    ) {
         while true {
-            let attempts = transport.takeStarted()
+            var attempts = transport.takeStarted()
+            var before = (waiting: -1, running: -1)
+            while attempts.isEmpty, service.runtime.admission.load != before {
+                // Loads that stand back make room for others, one after another, on this queue.
+                before = service.runtime.admission.load
+                service.runtime.queue.sync(flags: .barrier) {}
+                attempts = transport.takeStarted()
+            }
             if attempts.isEmpty { return }
             for attempt in attempts {
                 guard let sink = attempt.take() else { continue }
