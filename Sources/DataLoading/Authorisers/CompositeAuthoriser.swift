@@ -132,7 +132,8 @@ private enum CompositeParticipants: RequestOption {
 
 /// Hears one authoriser's answer, and goes on to the next.
 private final class CompositeStep: AuthoriserDelegate, TaskHolder {
-    private let composite: CompositeAuthoriser
+    /// Weak, as an authoriser may keep this for ever; while a load waits, its factory keeps the rest.
+    private weak let composite: CompositeAuthoriser?
     private let name: AuthenticationMethod
     private let rest: ArraySlice<AuthenticationMethod>
     private let ticket: AuthorisationTicket?
@@ -153,14 +154,14 @@ private final class CompositeStep: AuthoriserDelegate, TaskHolder {
 
     deinit {
         // Dropped without an answer.
-        if let ticket, isFirst() { composite.forget(ticket) }
+        if let ticket, isFirst() { composite?.forget(ticket) }
     }
 
     func authoriser(_ authoriser: any Authoriser, authorised request: DataLoaderRequest) {
         guard isFirst() else { return }
         var request = request
         CompositeParticipants.add(name, to: &request)
-        composite.authorise(request, rest, for: delegate)
+        composite?.authorise(request, rest, for: delegate)
     }
 
     func authoriser(
@@ -168,7 +169,7 @@ private final class CompositeStep: AuthoriserDelegate, TaskHolder {
         error: any Error
     ) {
         guard isFirst() else { return }
-        composite.failed(request, error, for: delegate)
+        composite?.failed(request, error, for: delegate)
     }
 
     func hold(_ task: Task<Void, Never>) {
