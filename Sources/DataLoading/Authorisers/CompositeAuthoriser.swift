@@ -56,7 +56,11 @@ public final class CompositeAuthoriser: Authoriser {
             guard let authoriser = methods[names[index]],
                 authoriser.requiresAuthorisation(request)
             else { continue }
-            if let ticket { asked.withLock { $0[ticket] = authoriser } }
+            if let ticket {
+                asked.withLock { $0[ticket] = authoriser }
+                // Ended meanwhile: nobody would say so any more.
+                if delegate.isAbandoned { return forget(ticket) }
+            }
             let step = CompositeStep(
                 composite: self, name: names[index], rest: names[(index + 1)...],
                 ticket: ticket, delegate: delegate)
@@ -92,7 +96,7 @@ public final class CompositeAuthoriser: Authoriser {
     /// Tells the one that is being asked.
     public func cancelAuthorisation(of request: DataLoaderRequest) {
         guard let ticket = request[option: AuthorisationTicket.self] else { return }
-        forget(ticket)?.cancelAuthorisation(of: request)
+        asked.withLock { $0.removeValue(forKey: ticket) }?.cancelAuthorisation(of: request)
     }
 
     /// Refreshes all of them.
@@ -105,9 +109,8 @@ public final class CompositeAuthoriser: Authoriser {
         for authoriser in authorisers { await authoriser.reset() }
     }
 
-    @discardableResult
-    fileprivate func forget(_ ticket: AuthorisationTicket) -> (any Authoriser)? {
-        asked.withLock { $0.removeValue(forKey: ticket) }
+    fileprivate func forget(_ ticket: AuthorisationTicket) {
+        _ = asked.withLock { $0.removeValue(forKey: ticket) }
     }
 
     /// Each one once, though it may have several names.
@@ -131,7 +134,7 @@ private enum CompositeParticipants: RequestOption {
 }
 
 /// Hears one authoriser's answer, and goes on to the next.
-private final class CompositeStep: AuthoriserDelegate, TaskHolder {
+private final class CompositeStep: AuthorisationQuestion {
     /// Weak, as an authoriser may keep this for ever; while a load waits, its factory keeps the rest.
     private weak let composite: CompositeAuthoriser?
     private let name: AuthenticationMethod
@@ -172,8 +175,10 @@ private final class CompositeStep: AuthoriserDelegate, TaskHolder {
         composite?.failed(request, error, for: delegate)
     }
 
+    var isOpen: Bool { !delegate.isAbandoned }
+
     func hold(_ task: Task<Void, Never>) {
-        (delegate as? any TaskHolder)?.hold(task)
+        (delegate as? any AuthorisationQuestion)?.hold(task)
     }
 
     private func isFirst() -> Bool {

@@ -74,6 +74,13 @@ extension Exchange {
         if isCurrent { proceed(.finish(.cannotAuthenticate(reason: reason))) }
     }
 
+    fileprivate func isAuthorising(_ turn: Int) -> Bool {
+        state.withLock { state in
+            guard turn == state.turn, case .authorising = state.stage else { return false }
+            return true
+        }
+    }
+
     /// Keeps the task that answers for an authoriser, to cancel it should the load end first.
     fileprivate func hold(_ task: Task<Void, Never>, turn: Int) {
         let isCurrent = state.withLock { state in
@@ -113,7 +120,7 @@ extension Exchange {
 /// Hears one authoriser's answer about one load; answers after the first find that its turn passed.
 ///
 /// An authoriser that never lets go of it keeps the token, and not the load.
-private final class AuthorisationStep: AuthoriserDelegate, TaskHolder {
+private final class AuthorisationStep: AuthorisationQuestion {
     private let token: CancellationToken
     private let turn: Int
     private let index: Int
@@ -141,6 +148,8 @@ private final class AuthorisationStep: AuthoriserDelegate, TaskHolder {
         token.load?.authorisationFailed(
             authoriser.identifier + reason, because: error, turn: turn)
     }
+
+    var isOpen: Bool { token.load?.isAuthorising(turn) ?? false }
 
     func hold(_ task: Task<Void, Never>) {
         guard let load = token.load else { return task.cancel() }

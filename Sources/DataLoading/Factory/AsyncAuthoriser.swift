@@ -32,7 +32,7 @@ extension AsyncAuthoriser {
                 delegate.authoriser(self, didFailToAuthorise: request, error: error)
             }
         }
-        (delegate as? any TaskHolder)?.hold(task)
+        (delegate as? any AuthorisationQuestion)?.hold(task)
     }
 
     /// Does nothing.
@@ -44,7 +44,21 @@ extension AsyncAuthoriser {
     public func refresh() {}
 }
 
-/// Cancels the task that answers for a load when the load ends.
-protocol TaskHolder: AnyObject {
+/// A load's question, as the library's own authorisers see it.
+protocol AuthorisationQuestion: AuthoriserDelegate {
+    /// False from when the load has ended, or was answered.
+    ///
+    /// A load that ends while it is being asked about finds nobody to tell: who keeps the question
+    /// looks here afterwards.
+    var isOpen: Bool { get }
+
+    /// Cancels the task that answers when the load ends.
     func hold(_ task: Task<Void, Never>)
+}
+
+extension AuthoriserDelegate {
+    /// Whether nobody waits for an answer any more, as far as can be known.
+    var isAbandoned: Bool {
+        (self as? any AuthorisationQuestion)?.isOpen == false
+    }
 }

@@ -121,6 +121,30 @@ import Testing
         #expect(refused == ["b", nil])
     }
 
+    @Test func `pauses after a renewal that failed, though what was there has expired`() throws {
+        var generator = SeededGenerator(seed: 1)
+        var state = CredentialState<String>(CredentialRules())
+        let start = Instant(nanoseconds: 0)
+        let firstFound = state.ask(now: start).begin
+        let first = try #require(firstFound)
+        _ = state.arrived(Fetched("a", lifetime: .seconds(100)), by: first, now: start)
+        let renewal = start + .seconds(95)
+        let secondFound = state.ask(now: renewal).begin
+        let second = try #require(secondFound)
+        let expiry = start + .seconds(100)
+        let holdsSomebody = state.failed(TestFailure(), second, now: expiry, using: &generator)
+        #expect(!holdsSomebody)
+        let (answer, tooEarly) = state.ask(now: expiry)
+        guard case .fail(let error) = answer else {
+            Issue.record("not refused")
+            return
+        }
+        #expect(error is TestFailure)
+        #expect(tooEarly == nil)
+        let afterwards = state.ask(now: expiry + .seconds(2)).begin
+        #expect(afterwards != nil)
+    }
+
     @Test func `takes nothing from before a reset`() throws {
         var state = CredentialState<String>(CredentialRules())
         let start = Instant(nanoseconds: 0)

@@ -95,6 +95,13 @@
                     "one in Latin-1",
                 ].contains(fault.title)
             },
+            // Whether it reads the answer before it writes to what is reset is left to chance.
+            FaultExclusion("a reset can overtake an answer that has arrived") { fault, _ in
+                fault.number == 39
+            },
+            FaultExclusion("a body is written after its head, where a close becomes a reset") {
+                fault, cell in fault.title == "plain to a port of TLS" && cell.isPost
+            },
             FaultExclusion("on a stale connection a body is sent again, without its bytes") {
                 fault, cell in
                 let isStale =

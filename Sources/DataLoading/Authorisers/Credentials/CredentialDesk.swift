@@ -64,6 +64,9 @@ final class CredentialDesk<Credential: Sendable>: Sendable {
         self.fetch = fetch
     }
 
+    /// How many requests wait.
+    var heldCount: Int { state.withLock { $0.held.count } }
+
     // MARK: From loads
 
     /// Answers for a request, now or when there is a credential.
@@ -83,6 +86,7 @@ final class CredentialDesk<Credential: Sendable>: Sendable {
         }
         if let flight { begin(flight) }
         self.answer([held], answer)
+        if case .wait = answer, delegate.isAbandoned { cancel(request) }
     }
 
     /// The load of a request that waits has ended.

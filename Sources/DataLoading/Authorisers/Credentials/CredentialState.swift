@@ -28,8 +28,10 @@ struct CredentialState<Credential: Sendable>: Sendable {
         let credential: Credential
         let version: Int
         let expiry: Instant
-        /// From when on a newer one is fetched beside it.
+        /// From when on a newer one is fetched.
         var renewal: Instant
+        /// Why the last attempt to renew it failed: nobody sets out before `renewal`.
+        var setback: (any Error)?
     }
 
     enum Stage: Sendable {
@@ -85,6 +87,7 @@ struct CredentialState<Credential: Sendable>: Sendable {
             stage = .fetching(renewing)
             return (.wait, nil)
         case .ready(let issued, nil):
+            if let setback = issued.setback, now < issued.renewal { return (.fail(setback), nil) }
             return fetch(from: issued.credential, now: now)
         case .none(let previous):
             return fetch(from: previous, now: now)
@@ -159,6 +162,7 @@ struct CredentialState<Credential: Sendable>: Sendable {
         let previous = isRefused ? nil : flight.previous
         if case .ready(var issued, _) = stage {
             issued.renewal = now + (pause ?? .zero)
+            issued.setback = error
             stage = .ready(issued, renewing: nil)
             return false
         }

@@ -37,6 +37,7 @@
     /// - Nothing can be held back: `pause` only keeps what comes, at most `window` bytes of it, and then
     ///   the attempt fails `.unsupported`.
     /// - No byte on the wire is counted but those of request bodies; reports have no times of phases.
+    /// - An answer that comes while a body is sent can be lost to the reset behind it.
     /// - A redirect without a `Location` that is a URL loses its body.
     /// - A failure of TLS is told from others by its text; a gzip body that is cut off counts as whole.
     /// - A request may be sent a second time on a new connection, `maySendTwice` or not.
