@@ -17,6 +17,7 @@ final class Daemon {
     private let service: DataLoaderService
     private let anonymous: DataLoaderFactory
     private let authorised: DataLoaderFactory
+    private let prompt: LoginPrompt
     private let observerQueue = DispatchQueue(label: "FeedDaemon.consumption")
     private let observers: [any ConsumptionObserver]
     private var running: [String: RunningFeature] = [:]
@@ -37,8 +38,10 @@ final class Daemon {
         self.screen = screen
         service = DataLoaderService(configuration: .init(configuration))
         anonymous = service.makeFactory()
+        prompt = LoginPrompt(wire: wire)
         authorised = service.makeFactory(
-            authorisers: configuration.credential.authorisers(on: service, wire: wire))
+            authorisers: configuration.credential.authorisers(
+                on: service, prompt: prompt, wire: wire))
         // The service holds observers weakly: who adds them keeps them.
         observers = [BoardObserver(wire: wire)] + (log.map { [ConsumptionLogger($0)] } ?? [])
         for observer in observers { service.addConsumptionObserver(observer, on: observerQueue) }
@@ -102,6 +105,8 @@ extension Daemon {
         isEnding = true
         for feature in running.values { feature.beat.cancel() }
         return { [service, authorised, observerQueue, wire] in
+            // What this one has is in memory and would be lost. With a store on a disk leave it out: a
+            // daemon that logs out when it ends wants a login at each start.
             await authorised.reset()
             await service.shutDown(gracePeriod: Self.gracePeriod)
             // Observers were told on this queue before: what comes behind them is the last.

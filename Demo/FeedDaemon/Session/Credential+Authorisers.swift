@@ -5,16 +5,19 @@ import DataLoading
 
 extension FeedConfiguration.Credential {
     /// The authorisers of the factory whose loads need the credential.
-    func authorisers(on service: DataLoaderService, wire: Wire) -> [any Authoriser] {
+    func authorisers(
+        on service: DataLoaderService, prompt: LoginPrompt, wire: Wire
+    ) -> [any Authoriser] {
         switch self {
         case .none:
             return []
         case .token(let token, let hosts):
             return [StaticTokenAuthoriser(token: token, hosts: hosts)]
         case .login(let configuration):
-            let login = Login(wire: wire)
             return [
-                OAuthAuthoriser(configuration, service: service, store: login, delegate: login)
+                OAuthAuthoriser(
+                    configuration, service: service, store: SessionStore(wire: wire),
+                    delegate: prompt)
             ]
         }
     }

@@ -28,9 +28,3 @@ extension AuthenticationMethod: RequestOption {
     /// None: a composite authoriser passes the request on as it is.
     public static var defaultValue: [AuthenticationMethod] { [] }
 }
-
-/// Whether no authoriser is asked about a request; default false.
-public enum SkipsAuthorisation: RequestOption, Sendable {
-    /// False.
-    public static var defaultValue: Bool { false }
-}

@@ -3,14 +3,15 @@
 
 /// Why an authoriser of the library could not authorise a request.
 ///
-/// A load that ends `.cannotAuthenticate` has it as its response's `underlyingError`. It never holds
-/// a secret. New cases may come.
+/// A load that ends `.cannotAuthenticate` has it as its response's `underlyingError`: a delegate and
+/// the handler of a `DataLoaderCall` see the response, while what is awaited throws the
+/// `DataLoaderError` alone, with this in its reason. It never holds a secret. New cases may come.
 @nonexhaustive public enum AuthorisationError: Error, Hashable, Sendable {
     /// There is no credential, and nobody who was asked gave one.
     case noCredentials
     /// The authorization server, or the resource's, said no, with this code of RFC 6749 or RFC 8628.
     case refused(code: String)
-    /// Five credentials were fetched within 30 seconds, and not one of them could be used.
+    /// Five fetches have begun within 30 seconds, and there is nothing to use.
     case tooManyRefreshes
     /// The credential did not come within its time limit.
     case timedOut

@@ -8,7 +8,8 @@
 ///
 /// When a server refuses stored credentials with a 401 they are forgotten, those and no newer ones;
 /// the provider is told, and asked again for the same load. Without a provider the 401 is delivered,
-/// and so is that of a request's own credentials. A 403 is delivered. User information in a URL is
+/// and so is that of a request's own credentials. A 403 is delivered. A sixth question to the
+/// provider within 30 seconds is refused: `AuthorisationError.tooManyRefreshes`. User information in a URL is
 /// not read: a load with any ends `.invalidRequest`.
 public final class BasicAuthoriser: Authoriser {
     /// A name for logs.
@@ -21,8 +22,9 @@ public final class BasicAuthoriser: Authoriser {
     ///
     /// - Parameters:
     ///   - identifier: A name for logs.
-    ///   - hosts: The hosts that may see stored credentials, without regard to case. Others pass
-    ///     without, unless a request has its own.
+    ///   - hosts: The hosts that may see stored credentials, each for itself at any port: names as in a URL, without
+    ///     regard to case, or addresses. Other hosts, also those below one, are asked without,
+    ///     unless a request has its own.
     ///   - allowsPlainLoopback: Whether `http` to 127.0.0.1, ::1 and localhost may see credentials,
     ///     for development; otherwise, and by default, only `https` does.
     ///   - credentials: What is stored from the start.

@@ -1,7 +1,7 @@
 // Copyright the DataLoading authors
 // SPDX-License-Identifier: Apache-2.0
 
-/// Adds one bearer token that does not change (RFC 6750) to requests for the hosts it was made for.
+/// Adds one token that does not change to requests for the hosts it was made for.
 ///
 /// It has nothing to renew: a 401 is delivered.
 /// After `reset` it has no token any more, and refuses.
@@ -9,23 +9,30 @@ public final class StaticTokenAuthoriser: Authoriser {
     /// A name for logs; never the token.
     public let identifier: String
     private let scope: HostScope
-    private let token: Locked<String?>
+    private let token: Locked<AccessToken?>
+    private let apply: @Sendable (AccessToken, inout DataLoaderRequest) -> Void
 
     /// Makes an authoriser.
     ///
     /// - Parameters:
-    ///   - token: The token; a byte that a header may not have ends each load `.invalidRequest`.
-    ///   - hosts: The hosts that may see it, without regard to case; others pass without it.
     ///   - identifier: A name for logs.
+    ///   - token: The token; a byte that a header may not have ends each load `.invalidRequest`.
+    ///   - hosts: The hosts that may see it, each for itself at any port: names as in a URL, without
+    ///     regard to case, or addresses. Other hosts, also those below one, are asked without.
     ///   - allowsPlainLoopback: Whether `http` to 127.0.0.1, ::1 and localhost may see it, for
     ///     development; otherwise, and by default, only `https` does.
+    ///   - apply: Adds the token to a request; by default as RFC 6750 has it, in `Authorization`.
+    ///     Called for each attempt, on any thread.
     public init(
-        token: String, hosts: Set<String>, identifier: String = "token",
-        allowsPlainLoopback: Bool = false
+        identifier: String = "static token", token: String, hosts: Set<String>,
+        allowsPlainLoopback: Bool = false,
+        apply: @escaping @Sendable (AccessToken, inout DataLoaderRequest) -> Void = TokenAuthoriser
+            .addBearer
     ) {
         self.identifier = identifier
         scope = HostScope(hosts, allowsPlainLoopback: allowsPlainLoopback)
-        self.token = Locked(token)
+        self.token = Locked(AccessToken(token))
+        self.apply = apply
     }
 
     /// Whether the request goes to one of the hosts, safely, and has no `Authorization` of its own.
@@ -33,14 +40,14 @@ public final class StaticTokenAuthoriser: Authoriser {
         scope.covers(request)
     }
 
-    /// Answers at once, with the token in `Authorization`.
+    /// Answers at once.
     public func authorise(_ request: DataLoaderRequest, for delegate: any AuthoriserDelegate) {
         guard let token = token.withLock({ $0 }) else {
             return delegate.authoriser(
                 self, didFailToAuthorise: request, error: AuthorisationError.reset)
         }
         var authorised = request
-        authorised.headers["Authorization"] = "Bearer " + token
+        apply(token, &authorised)
         delegate.authoriser(self, authorised: authorised)
     }
 

@@ -19,6 +19,8 @@
 /// - A fetch has 30 seconds. After a failed one, loads fail at once with its error for a jittered
 ///   second, then 2.7, 7.4 and so on up to a minute; a token that still lasts is used meanwhile.
 /// - A sixth fetch within 30 seconds is refused: `AuthorisationError.tooManyRefreshes`.
+///
+/// It keeps nothing on a disk; `fetch` may.
 public final class TokenAuthoriser: Authoriser {
     /// A name for logs; never the token.
     public let identifier: String
@@ -29,15 +31,17 @@ public final class TokenAuthoriser: Authoriser {
     ///
     /// - Parameters:
     ///   - identifier: A name for logs.
-    ///   - hosts: The hosts that may see the token, without regard to case; others pass without it.
+    ///   - hosts: The hosts that may see the token, each for itself at any port: names as in a URL, without
+    ///     regard to case, or addresses. Other hosts, also those below one, are asked without.
     ///   - allowsPlainLoopback: Whether `http` to 127.0.0.1, ::1 and localhost may see it, for
     ///     development; otherwise, and by default, only `https` does.
     ///   - apply: Adds the token to a request; by default as RFC 6750 has it, in `Authorization`.
     ///     Called for each attempt, on any thread.
-    ///   - fetch: Gets a token; it is handed the one before, if there is one that was not refused for
-    ///     good. Throw `AuthorisationError.refused(code: "invalid_grant")` when it was. Called from a
-    ///     task of its own, which is cancelled after 30 seconds and by a reset. It must load through
-    ///     another factory than the one whose requests it authorises, or it would wait for itself.
+    ///   - fetch: Gets a token. It is handed the last one, to renew it where that can be done; throw
+    ///     `AuthorisationError.refused(code: "invalid_grant")` when it is good for nothing any more,
+    ///     and the next call is handed nil. Called from a task of its own, which is cancelled after
+    ///     30 seconds and by a reset. It must load through another factory than the one whose
+    ///     requests it authorises, or it would wait for itself.
     public convenience init(
         identifier: String = "token", hosts: Set<String>, allowsPlainLoopback: Bool = false,
         apply: @escaping @Sendable (AccessToken, inout DataLoaderRequest) -> Void = TokenAuthoriser
@@ -69,7 +73,7 @@ public final class TokenAuthoriser: Authoriser {
 
     /// Adds a token as RFC 6750 section 2.1 has it: `Authorization: Bearer …`.
     public static func addBearer(_ token: AccessToken, to request: inout DataLoaderRequest) {
-        request.headers["Authorization"] = "Bearer " + token.value
+        request.addBearer(token.value)
     }
 
     /// Whether the request goes to one of the hosts, safely, and has no `Authorization` of its own.

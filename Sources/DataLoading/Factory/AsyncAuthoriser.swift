@@ -6,12 +6,15 @@
 /// ```swift
 /// final class Signer: AsyncAuthoriser {
 ///     let identifier = "signer"
-///     func requiresAuthorisation(_ request: DataLoaderRequest) -> Bool { true }
+///     func requiresAuthorisation(_ request: DataLoaderRequest) -> Bool {
+///         request.url.scheme == "https" && request.url.host() == "api.example.com"
+///     }
 ///     func authorised(_ request: DataLoaderRequest) async throws -> DataLoaderRequest {
 ///         var signed = request
 ///         signed.headers["X-Signature"] = try await sign(request)
 ///         return signed
 ///     }
+///     func reset() async {}
 /// }
 /// ```
 public protocol AsyncAuthoriser: Authoriser {
@@ -42,23 +45,4 @@ extension AsyncAuthoriser {
 
     /// Does nothing.
     public func refresh() {}
-}
-
-/// A load's question, as the library's own authorisers see it.
-protocol AuthorisationQuestion: AuthoriserDelegate {
-    /// False from when the load has ended, or was answered.
-    ///
-    /// A load that ends while it is being asked about finds nobody to tell: who keeps the question
-    /// looks here afterwards.
-    var isOpen: Bool { get }
-
-    /// Cancels the task that answers when the load ends.
-    func hold(_ task: Task<Void, Never>)
-}
-
-extension AuthoriserDelegate {
-    /// Whether nobody waits for an answer any more, as far as can be known.
-    var isAbandoned: Bool {
-        (self as? any AuthorisationQuestion)?.isOpen == false
-    }
 }

@@ -4,47 +4,18 @@
 extension Agenda {
     /// Waits until so much time has passed; throws `CancellationError` when the task is cancelled.
     func sleep(for duration: Duration) async throws {
-        let sleeper = Sleeper()
-        let entry = schedule(at: now + duration, for: sleeper, tag: 0)
+        let waker = Waker()
+        let entry = schedule(at: now + duration, for: waker, tag: 0)
         await withTaskCancellationHandler {
-            await sleeper.wait()
+            await waker.wait()
         } onCancel: {
             cancel(entry)
-            sleeper.wake()
+            waker.wake()
         }
         try Task.checkCancellation()
     }
 }
 
-/// Wakes one task, whether it sleeps already or not.
-private final class Sleeper: Punctual {
-    private enum State: Sendable {
-        case early
-        case asleep(CheckedContinuation<Void, Never>)
-        case awake
-    }
-
-    private let state = Locked(State.early)
-
-    func wait() async {
-        await withCheckedContinuation { continuation in
-            let isAwake = state.withLock { state in
-                if case .awake = state { return true }
-                state = .asleep(continuation)
-                return false
-            }
-            if isAwake { continuation.resume() }
-        }
-    }
-
-    func wake() {
-        let continuation = state.withLock { state -> CheckedContinuation<Void, Never>? in
-            defer { state = .awake }
-            if case .asleep(let continuation) = state { return continuation }
-            return nil
-        }
-        continuation?.resume()
-    }
-
+extension Waker: Punctual {
     func isDue(_ tag: Int) { wake() }
 }

@@ -35,6 +35,26 @@ import Testing
         }
     }
 
+    @Test func `takes an address as it stands in a URL, and without brackets`() {
+        for host in ["::1", "[::1]"] {
+            let authoriser = StaticTokenAuthoriser(token: "canary", hosts: [host])
+            let request = DataLoaderRequest(url: testURL("https://[::1]:8443/"))
+            #expect(authoriser.requiresAuthorisation(request))
+        }
+    }
+
+    @Test func `adds the token where it is told to`() async {
+        let authoriser = StaticTokenAuthoriser(token: "canary", hosts: ["origin.test"]) {
+            $1.headers["X-Api-Key"] = $0.value
+        }
+        let bed = TestBed(otherwise: .respond(status: 200), authorisers: [authoriser])
+        bed.loader.perform(.make("/x", host: "https://origin.test"))
+        _ = await bed.delegate.outcomes(1)
+        let headers = bed.transport.attempts.first?.request.headers
+        #expect(headers?["X-Api-Key"] == "canary")
+        #expect(headers?["Authorization"] == nil)
+    }
+
     @Test func `leaves a request alone that has its own`() {
         var request = DataLoaderRequest(url: testURL("https://api.test"))
         request.headers["authorization"] = "mine"
@@ -46,7 +66,7 @@ import Testing
         let bed = TestBed(authorisers: [authoriser])
         await bed.factory.reset()
         bed.loader.perform(.make("/", host: "https://api.test"))
-        #expect(bed.error == .cannotAuthenticate(reason: "token: reset"))
+        #expect(bed.error == .cannotAuthenticate(reason: "static token: reset"))
         #expect(bed.transport.attempts.isEmpty)
     }
 }

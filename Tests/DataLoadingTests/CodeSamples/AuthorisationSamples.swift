@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import DataLoading
+import DataLoadingTesting
 import Foundation
 import Testing
 
@@ -18,16 +19,31 @@ private func sign(_ request: DataLoaderRequest) async throws -> String { request
 
 final class Signer: AsyncAuthoriser {
     let identifier = "signer"
-    func requiresAuthorisation(_ request: DataLoaderRequest) -> Bool { true }
+    func requiresAuthorisation(_ request: DataLoaderRequest) -> Bool {
+        request.url.scheme == "https" && request.url.host() == "api.example.com"
+    }
     func authorised(_ request: DataLoaderRequest) async throws -> DataLoaderRequest {
         var signed = request
         signed.headers["X-Signature"] = try await sign(request)
         return signed
     }
+    func reset() async {}
 }
 
-extension Signer {
-    func reset() async {}
+final class Console: OAuthDelegate {
+    func show(_ code: DeviceCode) async {
+        print("Open \(code.verificationURL) and enter \(code.userCode)")
+    }
+}
+
+extension DataLoaderService.Configuration {
+    /// No host has an address, and nothing is tried again.
+    fileprivate static var failing: Self {
+        var configuration = Self()
+        configuration.transport = ScriptedTransport(otherwise: .fail(.dns))
+        configuration.retry.maximumRetryCount = 0
+        return configuration
+    }
 }
 
 @Suite struct AuthorisationSamples {
@@ -67,20 +83,71 @@ extension Signer {
         #expect(request[option: AuthenticationMethod.self] == [partner])
     }
 
-    @Test func `logs in with OAuth`() throws {
-        let service = DataLoaderService()
-        let issuer = testURL("https://auth.example.com")
-        let file = testURL("file:///var/lib/feed-daemon/credentials.json")
-        let console: (any OAuthDelegate)? = nil
-        let configuration = OAuthConfiguration(
-            server: .issuer(issuer), flow: .deviceCode, clientIdentifier: "feed-daemon",
-            hosts: ["api.example.com"])
-        let authoriser = OAuthAuthoriser(
-            configuration, service: service, store: FileCredentialStore(file: file),
-            delegate: console)
+    @Test func `adds a key in a field of its own`() {
+        let key = "k"
+        let keyed = StaticTokenAuthoriser(token: key, hosts: ["maps.example.com"]) {
+            $1.headers["X-Api-Key"] = $0.value
+        }
         #expect(
-            authoriser.requiresAuthorisation(
-                DataLoaderRequest(url: testURL("https://api.example.com"))))
+            keyed.requiresAuthorisation(
+                DataLoaderRequest(url: testURL("https://maps.example.com"))))
+    }
+
+    @Test func `logs in with OAuth`() async throws {
+        let service = DataLoaderService(configuration: .failing)
+        let issuer = testURL("https://auth.example.com")
+        let directory = TemporaryDirectory()
+        let file = directory.url("credentials.json")
+        func perform() async throws {
+            let console = Console()
+            let configuration = OAuthConfiguration(
+                server: .issuer(issuer), flow: .deviceCode, clientIdentifier: "feeds",
+                hosts: ["api.example.com"])
+            let authoriser = OAuthAuthoriser(
+                configuration, service: service, store: FileCredentialStore(file: file),
+                delegate: console)
+            try await authoriser.logIn()
+        }
+        await #expect(throws: AuthorisationError.load(.dns)) { try await perform() }
+    }
+
+    @Test func `speaks for itself`() async throws {
+        let service = DataLoaderService(configuration: .failing)
+        let issuer = testURL("https://auth.example.com")
+        let secret = "s"
+        var configuration = OAuthConfiguration(
+            server: .issuer(issuer), flow: .clientCredentials, clientIdentifier: "feed-daemon",
+            hosts: ["api.example.com"])
+        configuration.clientAuthentication = .basic(secret: secret)
+        configuration.scopes = ["feeds.read"]
+        let authoriser = OAuthAuthoriser(configuration, service: service)
+        await #expect(throws: AuthorisationError.load(.dns)) { try await authoriser.logIn() }
+    }
+
+    @Test func `tests an authoriser on a manual clock`() async throws {
+        let clock = ManualClock()
+        let fetches = EventRecorder<AccessToken?>()
+        let authoriser = TokenAuthoriser(hosts: ["api.example.com"], clock: clock) { previous in
+            fetches.record(previous)
+            return AccessToken("token \(fetches.elements.count)", lifetime: .seconds(600))
+        }
+        let transport = ScriptedTransport(
+            otherwise: .run { attempt in
+                let isOurs = attempt.request.url.host() == "api.example.com"
+                let isAuthorised = attempt.request.headers["Authorization"] != nil
+                attempt.respond(status: isOurs == isAuthorised ? 200 : 401)
+            })
+        var configuration = DataLoaderService.Configuration()
+        configuration.transport = transport
+        let service = DataLoaderService(configuration: configuration, clock: clock)
+        let loader = service.makeFactory(authorisers: [authoriser]).makeDataLoader()
+        for host in ["api.example.com", "other.example.com"] {
+            let request = DataLoaderRequest(url: testURL("https://\(host)/"))
+            #expect(try await loader.response(for: request).statusCode == .ok)
+        }
+        clock.advance(by: .seconds(600))
+        _ = try await loader.response(for: request)
+        #expect(fetches.elements == [nil, AccessToken("token 1", lifetime: .seconds(600))])
     }
 
     @Test func `catches a redirect`() throws {

@@ -74,7 +74,8 @@ import Testing
         let request = DataLoaderRequest.make()
         let loader = service.makeFactory(authorisers: [authoriser]).makeDataLoader()
         let response = try await loader.response(for: request)  // the server answers 401, then 200
-        // authorise, requestFailedAuthorisation, authorise: in this order, each exactly once
+        // authorise, canRecover, requestFailedAuthorisation, authorise: each once, in this order;
+        // where canRecover is false the last one is missing, and the 401 is delivered
         #expect(response.statusCode == .ok)
         #expect(authoriser.calls.elements == ["authorise", "failed", "authorise"])
     }

@@ -44,6 +44,10 @@ final class KeyAuthoriser: Authoriser {
         delegate.authoriser(self, authorised: authorised)
     }
 
+    func canRecover(
+        _ request: DataLoaderRequest, from response: DataLoaderResponse
+    ) -> Bool { false }
+
     func requestFailedAuthorisation(
         _ request: DataLoaderRequest, response: DataLoaderResponse
     ) {}

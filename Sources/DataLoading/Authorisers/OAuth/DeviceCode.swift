@@ -18,6 +18,19 @@ public struct DeviceCode: Hashable, Sendable {
     /// What this program shows, and nobody else sees.
     let deviceCode: String
 
+    /// Makes a code that no server has issued: for tests of a delegate.
+    public init(
+        userCode: String, verificationURL: URL, completeURL: URL? = nil,
+        lifetime: Duration = .seconds(600)
+    ) {
+        self.userCode = userCode
+        self.verificationURL = verificationURL
+        self.completeURL = completeURL
+        self.lifetime = lifetime
+        interval = .seconds(5)
+        deviceCode = ""
+    }
+
     init(_ fields: [String: JSONValue]) throws(AuthorisationError) {
         guard let deviceCode = TokenAnswer.text(fields["device_code"]) else {
             throw .invalidAnswer(reason: "device_code")
@@ -48,34 +61,4 @@ public struct DeviceCode: Hashable, Sendable {
 extension DeviceCode: CustomStringConvertible {
     /// What the person may see.
     public var description: String { "\(verificationURL.redactedText) \(userCode)" }
-}
-
-/// Asks until the person has decided (RFC 8628 sections 3.4 and 3.5).
-struct DevicePolling {
-    let server: OAuthServer
-
-    /// Returns what the consent has brought.
-    func credentials(for code: DeviceCode) async throws -> OAuthCredentials {
-        let agenda = server.agenda
-        let end = agenda.now + code.lifetime
-        var interval = code.interval
-        while true {
-            try await agenda.sleep(for: interval)
-            guard agenda.now < end else {
-                throw AuthorisationError.refused(code: "expired_token")
-            }
-            do {
-                return try await server.credentials(for: .device(code.deviceCode))
-            } catch AuthorisationError.refused(code: "authorization_pending") {
-                continue
-            } catch AuthorisationError.refused(code: "slow_down") {
-                interval += .seconds(5)
-            } catch AuthorisationError.load(.cancelled) {
-                throw CancellationError()
-            } catch AuthorisationError.load {
-                // Section 3.5: whoever does not get through asks less often.
-                interval = min(interval * 2, .seconds(300))
-            }
-        }
-    }
 }

@@ -5,7 +5,7 @@
 ///
 /// ```swift
 /// let configuration = OAuthConfiguration(
-///     server: .issuer(issuer), flow: .deviceCode, clientIdentifier: "feed-daemon",
+///     server: .issuer(issuer), flow: .deviceCode, clientIdentifier: "feeds",
 ///     hosts: ["api.example.com"])
 /// let authoriser = OAuthAuthoriser(
 ///     configuration, service: service, store: FileCredentialStore(file: file),
@@ -17,9 +17,10 @@
 /// of fetches holds here too, but for the limit of 30 seconds: each request to the server has that,
 /// and a person may take longer.
 ///
-/// New credentials are kept before a load sees them. A refresh that is under way is never given up,
-/// whoever is cancelled: the server may have replaced the refresh token already. Processes that share
-/// a store which locks refresh once between them.
+/// New credentials are kept before a load sees them. A refresh that is under way is given up by a
+/// reset and the service's end alone, whichever loads are cancelled: the server may have replaced the
+/// refresh token already. Processes that share a store which locks refresh once between them; a first
+/// login by a person is each process's own.
 ///
 /// `reset` logs out: the store is emptied first, then the server is asked to revoke the tokens,
 /// whether it can be reached or not, then the delegate is shown the page that ends the session.
@@ -37,7 +38,8 @@ public final class OAuthAuthoriser: Authoriser {
     ///   - service: Carries the requests to the authorization server, within its limits and past all
     ///     authorisers.
     ///   - store: Keeps the credentials; by default until the process ends.
-    ///   - delegate: Shows pages and codes; held weakly.
+    ///   - delegate: Shows pages and codes, and hears of a store that fails; held weakly. Client
+    ///     credentials need none.
     public init(
         _ configuration: OAuthConfiguration, service: DataLoaderService,
         store: any OAuthCredentialStore = MemoryCredentialStore(),
@@ -55,7 +57,7 @@ public final class OAuthAuthoriser: Authoriser {
         rules.limit = nil
         desk = CredentialDesk(
             rules, agenda: server.agenda, random: server.random,
-            apply: { $1.headers["Authorization"] = "Bearer " + $0.accessToken },
+            apply: { $1.addBearer($0.accessToken) },
             fetch: { previous in
                 let credentials = try await machine.run(after: previous)
                 return Fetched(
@@ -91,6 +93,16 @@ public final class OAuthAuthoriser: Authoriser {
     /// Lets the load go; what it waited for goes on.
     public func cancelAuthorisation(of request: DataLoaderRequest) {
         desk.cancel(request)
+    }
+
+    /// Returns once there are credentials: those that are here, or kept, or that a login brings.
+    ///
+    /// For a program that begins with a login; a load has 60 seconds, and a person takes longer. There
+    /// is no time limit. A cancelled task waits no more, while the login goes on.
+    ///
+    /// - Throws: `AuthorisationError`, what the delegate has thrown, or `CancellationError`.
+    public func logIn() async throws {
+        try await desk.ready()
     }
 
     /// Refreshes the token, or logs in; loads that come meanwhile wait for it.

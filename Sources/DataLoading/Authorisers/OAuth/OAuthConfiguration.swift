@@ -30,7 +30,7 @@ public struct OAuthConfiguration: Sendable {
         /// form-encoded. Not every server decodes them: take `form` when yours does not know a
         /// secret that has other characters than letters, digits and `*-._`.
         case basic(secret: String)
-        /// In the form, for servers that do not know better.
+        /// In the form, for servers that do not take Basic.
         case form(secret: String)
         /// Not at all: it can keep no secret, as what is installed on users' machines.
         case none
@@ -50,11 +50,13 @@ public struct OAuthConfiguration: Sendable {
     public var flow: Flow
     /// The name that the server knows the program by.
     public var clientIdentifier: String
-    /// How the program proves it; default not at all.
+    /// How the program proves who it is; default not at all, with which there are no client
+    /// credentials.
     public var clientAuthentication = ClientAuthentication.none
     /// What to ask for; default what the server gives.
     public var scopes: [String] = []
-    /// The hosts that may see the access token, without regard to case; others pass without it.
+    /// The hosts that may see the access token, each for itself at any port: names as in a URL,
+    /// without regard to case, or addresses. Other hosts, also those below one, are asked without.
     public var hosts: Set<String>
     /// Whether `http` to 127.0.0.1, ::1 and localhost may be used and see tokens, for development;
     /// default false.

@@ -4,6 +4,8 @@
 public import Foundation
 
 /// What an authorization server has issued (RFC 6749 section 5.1): to be kept where nobody else reads.
+///
+/// An authoriser hands them to its store and to nobody else: there a program finds scope or ID token.
 public struct OAuthCredentials: Hashable, Sendable {
     /// The token that requests carry.
     public var accessToken: String
@@ -40,6 +42,11 @@ public struct OAuthCredentials: Hashable, Sendable {
         let age = date.timeIntervalSince(received)
         guard age >= -60 else { return .zero }
         return max(.zero, lifetime - .saturating(seconds: max(0, age)))
+    }
+
+    /// Whether anything is left.
+    func isUsable(at date: Date) -> Bool {
+        remaining(at: date).map { $0 > .zero } ?? true
     }
 }
 

@@ -6,9 +6,9 @@ public import Foundation
 /// The part of a login that only the application can do: it shows pages, the library never sees a
 /// password.
 ///
-/// An authoriser holds it weakly, and asks one thing at a time, in a task of its own that a reset
-/// cancels. There is no time limit: loads that wait have their deadlines, and the login goes on
-/// without them.
+/// An authoriser holds it weakly: who makes it keeps it. A login is one question at a time, in a task
+/// of its own that a reset cancels, and has no time limit: loads that wait have their deadlines, and
+/// the login goes on without them.
 public protocol OAuthDelegate: AnyObject, Sendable {
     /// Shows the page of a login and returns the redirect that it ends with; nil when the person has
     /// given up, which ends the loads that wait `.cannotAuthenticate`.
@@ -17,14 +17,20 @@ public protocol OAuthDelegate: AnyObject, Sendable {
     /// catches the redirect for programs without an interface.
     func logIn(at url: URL) async throws -> URL?
 
-    /// Shows a code to be entered on another device, and returns; asking goes on beside it.
+    /// Shows a code to be entered on another device; return once it can be seen, the server is asked
+    /// from then on.
+    ///
+    /// A code that nobody enters in time ends the loads that wait with `.refused(code:
+    /// "expired_token")`, a person's no with `.refused(code: "access_denied")`; the next load has a
+    /// new code shown.
     func show(_ code: DeviceCode) async throws
 
     /// Shows the page that ends a person's session, after a reset; by default nothing, which is right
     /// after a login in an ephemeral session.
     func logOut(at url: URL) async
 
-    /// Credentials were not written or not deleted; those that are here are used all the same.
+    /// Credentials were not written or not deleted; those that are here are used all the same, until
+    /// a log out. Called on any thread, each time.
     func couldNotKeepCredentials(_ error: any Error)
 }
 
@@ -46,7 +52,7 @@ extension OAuthDelegate {
     public func couldNotKeepCredentials(_ error: any Error) {}
 }
 
-/// A delegate that may have gone: then nobody gives credentials.
+/// A delegate that may have gone: then nobody can log in.
 struct OAuthDelegateReference: Sendable {
     private weak let delegate: (any OAuthDelegate)?
 
@@ -55,12 +61,18 @@ struct OAuthDelegateReference: Sendable {
     }
 
     func logIn(at url: URL) async throws -> URL? {
-        try await delegate?.logIn(at: url)
+        try await present.logIn(at: url)
     }
 
     func show(_ code: DeviceCode) async throws {
-        guard let delegate else { throw AuthorisationError.noCredentials }
-        try await delegate.show(code)
+        try await present.show(code)
+    }
+
+    private var present: any OAuthDelegate {
+        get throws(AuthorisationError) {
+            guard let delegate else { throw .invalidConfiguration(reason: "no delegate is there") }
+            return delegate
+        }
     }
 
     func logOut(at url: URL) async {

@@ -36,15 +36,14 @@ struct OAuthMachine: Sendable {
     }
 
     private func next(after credentials: OAuthCredentials) -> OAuthState {
-        let remaining = credentials.remaining(at: server.timekeeper.date)
-        if remaining == nil || remaining ?? .zero > .zero { return .done(credentials) }
+        if credentials.isUsable(at: server.timekeeper.date) { return .done(credentials) }
         return credentials.refreshToken == nil ? .logIn : .refresh(credentials)
     }
 
     private func logIn(_ epoch: OAuthVault.Epoch) async throws -> OAuthState {
         switch configuration.flow {
         case .clientCredentials:
-            return .exchange(.client(scope: configuration.scope))
+            return try await speakForItself(epoch)
         case .authorizationCode(let redirect):
             let page = try AuthorizationPage(
                 configuration, try await server.endpoints(), redirect: redirect,
@@ -60,6 +59,25 @@ struct OAuthMachine: Sendable {
             try await delegate.show(code)
             let credentials = try await DevicePolling(server: server).credentials(for: code)
             return await kept(credentials, epoch)
+        }
+    }
+
+    /// Gets a token for the program itself, in one process at a time.
+    ///
+    /// Each looks first whether another one has got one.
+    private func speakForItself(_ epoch: OAuthVault.Epoch) async throws -> OAuthState {
+        if case .none = configuration.clientAuthentication {
+            throw AuthorisationError.invalidConfiguration(
+                reason: "client credentials without a secret")
+        }
+        return try await vault.exclusively { stored, store throws -> OAuthState in
+            if case .replaced(let newer) = stored, newer.isUsable(at: server.timekeeper.date) {
+                return .done(newer)
+            }
+            let credentials = try await server.credentials(
+                for: .client(scope: configuration.scope))
+            await store.save(credentials, of: epoch)
+            return .done(credentials)
         }
     }
 

@@ -91,6 +91,31 @@ import Testing
         test.expectNoViolation()
     }
 
+    @Test(arguments: [404, 403, 301])
+    func `gives up on a server that has no such endpoint`(status: Int) async {
+        let test = OAuthBed(.deviceCode)
+        perform(test)
+        _ = await test.person.codes.first(1)
+        test.provider.answerNextTokenQuestion(with: .init(status: status))
+        await poll(test, 1)
+        let end = await test.ends(1)[0]
+        #expect(
+            end?.underlyingError as? AuthorisationError
+                == .load(.status(HTTPStatus(rawValue: status))))
+    }
+
+    @Test func `stops asking with the end of the service`() async {
+        let test = OAuthBed(.deviceCode)
+        let logIn = Task { try await test.authoriser.logIn() }
+        _ = await test.person.codes.first(1)
+        await test.clock.waitForAlarms(1, within: .seconds(5))
+        await test.bed.service.shutDown(gracePeriod: .zero)
+        test.clock.advance(by: .seconds(5))
+        await #expect(throws: AuthorisationError.load(.serviceInvalidated)) {
+            try await logIn.value
+        }
+    }
+
     @Test func `stops asking with a reset`() async {
         let test = OAuthBed(.deviceCode)
         perform(test)

@@ -186,9 +186,20 @@ import Testing
         #expect(end?.underlyingError as? AuthorisationError == .refused(code: "invalid_client"))
     }
 
+    @Test func `says that a program without a secret cannot speak for itself`() async {
+        let test = OAuthBed(.clientCredentials)
+        let reason = "client credentials without a secret"
+        #expect(
+            await test.load()?.underlyingError as? AuthorisationError
+                == .invalidConfiguration(reason: reason))
+        #expect(test.bed.transport.attempts.isEmpty)
+    }
+
     // OL-21
     @Test func `does not ask in a circle when tokens come expired`() async {
-        let test = OAuthBed(.clientCredentials, lifetime: .zero)
+        let test = OAuthBed(.clientCredentials, lifetime: .zero) { configuration, _ in
+            configuration.clientAuthentication = .basic(secret: "s+cret")
+        }
         let end = await test.load()
         #expect(end?.underlyingError as? AuthorisationError == .tooManyRefreshes)
         #expect(test.provider.asked("client_credentials") == 5)

@@ -129,7 +129,8 @@ import Testing
                 flow: .authorizationCode(redirect: OAuthBed.redirect), clientIdentifier: "client",
                 hosts: ["origin.test"]), service: bed.service)
         let loader = bed.service.makeFactory(authorisers: [authoriser]).makeDataLoader()
-        await #expect(throws: DataLoaderError.cannotAuthenticate(reason: "oauth: noCredentials")) {
+        let reason = "oauth: invalidConfiguration(reason: \"no delegate is there\")"
+        await #expect(throws: DataLoaderError.cannotAuthenticate(reason: reason)) {
             try await loader.response(for: .make(host: "https://origin.test"))
         }
     }

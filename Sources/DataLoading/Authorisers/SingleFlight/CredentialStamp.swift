@@ -11,11 +11,3 @@ struct CredentialStamp: Hashable, Sendable {
 enum CredentialStamps: RequestOption {
     static var defaultValue: [ObjectIdentifier: CredentialStamp] { [:] }
 }
-
-/// Which question to an authoriser a request is about: one request may be performed twice at a time.
-struct AuthorisationTicket: RequestOption, Hashable, Sendable {
-    let load: ObjectIdentifier
-    let turn: Int
-
-    static var defaultValue: AuthorisationTicket? { nil }
-}

@@ -8,7 +8,12 @@ struct HostScope: Sendable {
     private static let loopback: Set<String> = ["127.0.0.1", "[::1]", "localhost"]
 
     init(_ hosts: Set<String>, allowsPlainLoopback: Bool) {
-        self.hosts = Set(hosts.map(\.asciiLowercased))
+        // An IPv6 address has brackets in a URL, and need not have them here.
+        self.hosts = Set(
+            hosts.map { host in
+                let isBare = host.contains(":") && !host.hasPrefix("[")
+                return (isBare ? "[\(host)]" : host).asciiLowercased
+            })
         self.allowsPlainLoopback = allowsPlainLoopback
     }
 

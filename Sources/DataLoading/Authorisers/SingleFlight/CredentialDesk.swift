@@ -1,18 +1,17 @@
 // Copyright the DataLoading authors
 // SPDX-License-Identifier: Apache-2.0
 
-/// Where requests wait for an authoriser's credential, and where one flight at a time fetches it.
+/// Where loads wait for an authoriser's credential, and where one flight at a time fetches it.
 ///
 /// It answers whoever asks: at once while there is a credential, else when the flight has ended, in
-/// the order of arrival. Users' code, fetching and applying, runs under no lock.
+/// the order of arrival. Users' code runs under no lock.
 final class CredentialDesk<Credential: Sendable>: Sendable {
     typealias Flight = CredentialState<Credential>.Flight
+    typealias Answer = CredentialState<Credential>.Answer
 
     private struct Held: Sendable {
         let place: Int
-        let request: DataLoaderRequest
-        let delegate: any AuthoriserDelegate
-        let authoriser: any Authoriser
+        let hear: @Sendable (Answer) -> Void
     }
 
     private struct UnderWay: Sendable {
@@ -43,7 +42,6 @@ final class CredentialDesk<Credential: Sendable>: Sendable {
     private let random: RandomSource
     private let limit: Duration?
     private let resetGate = ResetGate()
-    private let apply: @Sendable (Credential, inout DataLoaderRequest) throws -> Void
     private let fetch: @Sendable (Credential?) async throws -> Fetched<Credential>?
 
     /// Makes a desk, with a credential from the start or without.
@@ -64,50 +62,47 @@ final class CredentialDesk<Credential: Sendable>: Sendable {
         self.fetch = fetch
     }
 
-    /// How many requests wait.
+    /// Adds a credential to a request.
+    let apply: @Sendable (Credential, inout DataLoaderRequest) throws -> Void
+
+    /// How many wait.
     var heldCount: Int { state.withLock { $0.held.count } }
 
-    // MARK: From loads
+    // MARK: Questions
 
-    /// Answers for a request, now or when there is a credential.
-    func authorise(
-        _ request: DataLoaderRequest, by authoriser: any Authoriser,
-        for delegate: any AuthoriserDelegate
-    ) {
+    /// Answers whoever asks: now, or when there is a credential.
+    func ask(_ ticket: AuthorisationTicket, hear: @escaping @Sendable (Answer) -> Void) {
         let now = agenda.now
-        let (answer, flight, held) = state.withLock { state in
+        let (answer, flight) = state.withLock { state in
             let (answer, flight) = state.credentials.ask(now: now)
             state.note(flight)
-            state.places += 1
-            let held = Held(
-                place: state.places, request: request, delegate: delegate, authoriser: authoriser)
-            if case .wait = answer { state.held[ticket(of: request, delegate)] = held }
-            return (answer, flight, held)
+            if case .wait = answer {
+                state.places += 1
+                state.held[ticket] = Held(place: state.places, hear: hear)
+            }
+            return (answer, flight)
         }
         if let flight { begin(flight) }
-        self.answer([held], answer)
-        if case .wait = answer, delegate.isAbandoned { cancel(request) }
+        if case .wait = answer { return }
+        hear(answer)
     }
 
-    /// The load of a request that waits has ended.
+    /// Nobody wants to hear any more.
     ///
     /// The flight goes on: it may bring what cannot be had a second time.
-    func cancel(_ request: DataLoaderRequest) {
-        guard let ticket = request[option: AuthorisationTicket.self] else { return }
+    func cancel(_ ticket: AuthorisationTicket) {
         // Let go after the lock.
         _ = state.withLock { $0.held.removeValue(forKey: ticket) }
     }
 
-    /// A server did not accept what a request was sent with; returns that, the first time.
-    func refused(_ request: DataLoaderRequest, by authoriser: any Authoriser) -> Credential? {
-        guard let stamp = stamp(of: request, by: authoriser) else { return nil }
-        return state.withLock { $0.credentials.refused(stamp) }
+    /// A server did not accept this; returns what it was, the first time.
+    func refused(_ stamp: CredentialStamp) -> Credential? {
+        state.withLock { $0.credentials.refused(stamp) }
     }
 
-    /// Whether there is another credential than the one that the request was sent with.
-    func hasNewer(than request: DataLoaderRequest, by authoriser: any Authoriser) -> Bool {
-        guard let stamp = stamp(of: request, by: authoriser) else { return false }
-        return state.withLock { $0.credentials.hasNewer(than: stamp) }
+    /// Whether there is another credential than this.
+    func hasNewer(than stamp: CredentialStamp) -> Bool {
+        state.withLock { $0.credentials.hasNewer(than: stamp) }
     }
 
     // MARK: From owners
@@ -133,7 +128,7 @@ final class CredentialDesk<Credential: Sendable>: Sendable {
                 return (state.takeHeld(), Array(underWay), last)
             }
             for flight in underWay { end(flight) }
-            answer(held, .fail(AuthorisationError.reset))
+            for held in held { held.hear(.fail(AuthorisationError.reset)) }
             await logOut(last)
             state.withLock { $0.credentials.endReset() }
         }
@@ -169,7 +164,7 @@ final class CredentialDesk<Credential: Sendable>: Sendable {
         let (answer, next, held, ended) = state.withLock { state in
             let ended = state.underWay.removeValue(forKey: flight.number)
             guard state.credentials.arrived(fetched, by: flight, now: now), !state.held.isEmpty
-            else { return (CredentialState<Credential>.Answer.wait, Flight?.none, [Held](), ended) }
+            else { return (Answer.wait, Flight?.none, [Held](), ended) }
             // It may have expired on its way: then they wait for another one.
             let (answer, next) = state.credentials.ask(now: now)
             state.note(next)
@@ -178,7 +173,7 @@ final class CredentialDesk<Credential: Sendable>: Sendable {
         }
         if let limit = ended?.limit { agenda.cancel(limit) }
         if let next { begin(next) }
-        self.answer(held, answer)
+        for held in held { held.hear(answer) }
     }
 
     private func failed(_ error: any Error, _ flight: Flight) {
@@ -191,55 +186,12 @@ final class CredentialDesk<Credential: Sendable>: Sendable {
             }
         }
         if let limit = ended?.limit { agenda.cancel(limit) }
-        answer(held, .fail(error))
+        for held in held { held.hear(.fail(error)) }
     }
 
     private func end(_ flight: UnderWay) {
         flight.task?.cancel()
         if let limit = flight.limit { agenda.cancel(limit) }
-    }
-
-    // MARK: Answers
-
-    private func answer(_ held: [Held], _ answer: CredentialState<Credential>.Answer) {
-        switch answer {
-        case .wait:
-            break
-        case .fail(let error):
-            for held in held { fail(held, error) }
-        case .use(let credential, let stamp):
-            for held in held { use(credential, stamp, for: held) }
-        }
-    }
-
-    private func use(_ credential: Credential, _ stamp: CredentialStamp, for held: Held) {
-        var request = held.request
-        do {
-            try apply(credential, &request)
-        } catch {
-            return fail(held, error)
-        }
-        request[option: CredentialStamps.self][ObjectIdentifier(held.authoriser)] = stamp
-        held.delegate.authoriser(held.authoriser, authorised: request)
-    }
-
-    private func fail(_ held: Held, _ error: any Error) {
-        held.delegate.authoriser(
-            held.authoriser, didFailToAuthorise: held.request, error: error)
-    }
-
-    private func stamp(
-        of request: DataLoaderRequest, by authoriser: any Authoriser
-    ) -> CredentialStamp? {
-        request[option: CredentialStamps.self][ObjectIdentifier(authoriser)]
-    }
-
-    /// Loads have a ticket; whoever asks without one is told apart by its delegate.
-    private func ticket(
-        of request: DataLoaderRequest, _ delegate: any AuthoriserDelegate
-    ) -> AuthorisationTicket {
-        request[option: AuthorisationTicket.self]
-            ?? AuthorisationTicket(load: ObjectIdentifier(delegate), turn: -1)
     }
 }
 

@@ -3,20 +3,15 @@
 
 import DataLoading
 
-/// Shows the code of a login, and keeps what it brings for as long as the daemon runs.
+/// Keeps what a login brings for as long as the daemon runs, and says so.
 ///
-/// A daemon of one's own keeps it in a `FileCredentialStore`, so that it is logged in after a restart.
-final class Login: OAuthDelegate, OAuthCredentialStore {
+/// A daemon of one's own has a `FileCredentialStore`, so that it is logged in after a restart.
+final class SessionStore: OAuthCredentialStore {
     private let wire: Wire
     private let kept = MemoryCredentialStore()
 
     init(wire: Wire) {
         self.wire = wire
-    }
-
-    func show(_ code: DeviceCode) async {
-        wire.note(
-            "session", "waits for somebody to enter \(code.userCode) at \(code.verificationURL)")
     }
 
     func load() async -> OAuthCredentials? {

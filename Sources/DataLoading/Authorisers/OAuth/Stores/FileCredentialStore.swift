@@ -3,7 +3,7 @@
 
 public import Foundation
 
-/// Keeps credentials in a file that its owner alone can read, shared by any number of processes.
+/// Keeps OAuth credentials in a file that its owner alone can read, shared by any number of processes.
 ///
 /// The file has mode 0600. A new one is written beside it, brought to the disk and put in its place,
 /// so that there is always a whole one. A file `NAME.lock` beside it is locked while credentials are

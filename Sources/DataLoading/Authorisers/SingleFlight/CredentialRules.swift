@@ -17,15 +17,3 @@ struct CredentialRules: Sendable {
     /// Whether a credential that a server refused still helps to get the next one.
     var keepsRefused = true
 }
-
-/// What a fetch brought.
-struct Fetched<Credential: Sendable>: Sendable {
-    let credential: Credential
-    /// How long it lasts from its receipt; nil for until it is refused.
-    let lifetime: Duration?
-
-    init(_ credential: Credential, lifetime: Duration?) {
-        self.credential = credential
-        self.lifetime = lifetime
-    }
-}

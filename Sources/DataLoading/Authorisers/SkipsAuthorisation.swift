@@ -1,0 +1,8 @@
+// Copyright the DataLoading authors
+// SPDX-License-Identifier: Apache-2.0
+
+/// Whether no authoriser is asked about a request; default false.
+public enum SkipsAuthorisation: RequestOption, Sendable {
+    /// False.
+    public static var defaultValue: Bool { false }
+}

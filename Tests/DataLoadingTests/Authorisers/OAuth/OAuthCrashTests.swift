@@ -1,0 +1,168 @@
+// Copyright the DataLoading authors
+// SPDX-License-Identifier: Apache-2.0
+
+#if canImport(Glibc)
+    @testable import DataLoading
+    import DataLoadingTesting
+    import Foundation
+    import Testing
+
+    /// Ends the process when new credentials are to be written.
+    private final class DeadlyStore: OAuthCredentialStore {
+        private let file: FileCredentialStore
+        private let isInTheMiddle: Bool
+
+        init(_ path: String, inTheMiddle: Bool) {
+            file = FileCredentialStore(file: URL(fileURLWithPath: path))
+            isInTheMiddle = inTheMiddle
+        }
+
+        func load() async throws -> OAuthCredentials? { try await file.load() }
+
+        func save(_ credentials: OAuthCredentials?) async throws {
+            guard isInTheMiddle else {
+                _ = raise(SIGKILL)
+                return
+            }
+            // No file of this process may be longer: the signal, which threads of Dispatch do not
+            // take, ends it.
+            let resource = __rlimit_resource_t(RLIMIT_FSIZE.rawValue)
+            var limit = rlimit(rlim_cur: 20, rlim_max: 20)
+            var signals = sigset_t()
+            sigemptyset(&signals)
+            sigaddset(&signals, SIGXFSZ)
+            guard setrlimit(resource, &limit) == 0,
+                pthread_sigmask(SIG_UNBLOCK, &signals, nil) == 0
+            else { return }
+            signal(SIGXFSZ, SIG_DFL)
+            try await file.save(credentials)
+        }
+
+        func withLock<Result: Sendable>(
+            _ body: @Sendable () async throws -> Result
+        ) async throws -> Result {
+            try await file.withLock(body)
+        }
+    }
+
+    /// A person who consents to whatever is shown.
+    private final class Consenting: OAuthDelegate {
+        private let provider: StrictProvider
+
+        init(_ provider: StrictProvider) {
+            self.provider = provider
+        }
+
+        func logIn(at url: URL) async throws -> URL? { provider.consent(at: url) }
+    }
+
+    private func authoriser(
+        port: Int, service: DataLoaderService, store: any OAuthCredentialStore,
+        delegate: (any OAuthDelegate)? = nil
+    ) -> OAuthAuthoriser {
+        let issuer = "http://127.0.0.1:\(port)"
+        var configuration = OAuthConfiguration(
+            server: .endpoints(
+                OAuthEndpoints(
+                    token: testURL(issuer + "/token"),
+                    authorization: testURL(issuer + "/authorize"),
+                    issuer: issuer)),
+            flow: .authorizationCode(redirect: OAuthBed.redirect), clientIdentifier: "client",
+            hosts: ["127.0.0.1"])
+        configuration.allowsPlainLoopback = true
+        return OAuthAuthoriser(configuration, service: service, store: store, delegate: delegate)
+    }
+
+    /// Loads until the token is refused and the new one is to be written.
+    private func loadUntilTheEnd(port: Int, store: any OAuthCredentialStore) async {
+        let service = DataLoaderService()
+        let loader = service.makeFactory(
+            authorisers: [authoriser(port: port, service: service, store: store)]
+        ).makeDataLoader()
+        for _ in 0...2 * OAuthLoopback.uses {
+            _ = try? await loader.response(
+                for: DataLoaderRequest(url: testURL("http://127.0.0.1:\(port)/resource")))
+        }
+    }
+
+    extension SocketTests {
+        /// A process that dies between the answer of the server and the new file.
+        @Suite struct OAuthCrashTests {
+            /// The same work, as the server and the files of the dead process leave it.
+            private func goOn(_ loopback: OAuthLoopback, _ file: URL) async throws {
+                let provider = try #require(loopback.provider.withLock { $0 })
+                let store = FileCredentialStore(file: file)
+                #expect(provider.asked("refresh_token") == 1)
+                #expect(try await store.load()?.refreshToken == "refresh-1")
+
+                let person = Consenting(provider)
+                var settings = DataLoaderService.Configuration()
+                settings.limits.perOrigin = 100
+                let clock = ManualClock(date: Date())
+                let service = DataLoaderService(configuration: settings, clock: clock)
+                let port = Int(loopback.server.port)
+                let authoriser = authoriser(
+                    port: port, service: service, store: store, delegate: person)
+                let loader = service.makeFactory(authorisers: [authoriser]).makeDataLoader()
+                let request = DataLoaderRequest(url: testURL("http://127.0.0.1:\(port)/resource"))
+                let errors = await withTaskGroup(of: (any Error)?.self) { group in
+                    for _ in 0..<100 {
+                        group.addTask {
+                            do {
+                                _ = try await loader.response(for: request)
+                                return nil
+                            } catch {
+                                return error
+                            }
+                        }
+                    }
+                    return await group.reduce(into: []) { $0.append($1 as? DataLoaderError) }
+                }
+                // One question about what is lost, which ends all of them.
+                let refused = DataLoaderError.cannotAuthenticate(
+                    reason: "oauth: refused(code: \"invalid_grant\")")
+                #expect(errors == Array(repeating: refused, count: 100))
+                #expect(provider.asked("refresh_token") == 2)
+                #expect(provider.violations == ["a refresh token is used twice"])
+                #expect(try await store.load() == nil)
+
+                // Past the pause that follows a refusal, whoever comes next logs in.
+                clock.advance(by: .seconds(2))
+                try await authoriser.logIn()
+                let response = try await loader.response(for: request)
+                #expect(response.statusCode == .ok)
+                #expect(try await store.load()?.refreshToken != nil)
+                withExtendedLifetime(person) {}
+            }
+
+            @Test func `killed before it writes: the lock is free, and one login mends it`()
+                async throws
+            {
+                let directory = TemporaryDirectory()
+                let loopback = try OAuthLoopback(refreshes: 50)
+                let file = directory.url("credentials.json")
+                try await FileCredentialStore(file: file).save(loopback.issue())
+                await #expect(processExitsWith: .signal(SIGKILL)) {
+                    [port = Int(loopback.server.port) as Int, path = file.path as String] in
+                    await loadUntilTheEnd(
+                        port: port, store: DeadlyStore(path, inTheMiddle: false))
+                }
+                try await goOn(loopback, file)
+            }
+
+            @Test func `killed in the middle of a write: the file of before is whole`() async throws
+            {
+                let directory = TemporaryDirectory()
+                let loopback = try OAuthLoopback(refreshes: 50)
+                let file = directory.url("credentials.json")
+                try await FileCredentialStore(file: file).save(loopback.issue())
+                await #expect(processExitsWith: .signal(SIGXFSZ)) {
+                    [port = Int(loopback.server.port) as Int, path = file.path as String] in
+                    await loadUntilTheEnd(
+                        port: port, store: DeadlyStore(path, inTheMiddle: true))
+                }
+                try await goOn(loopback, file)
+            }
+        }
+    }
+#endif
