@@ -55,8 +55,9 @@ public struct OAuthConfiguration: Sendable {
     public var clientAuthentication = ClientAuthentication.none
     /// What to ask for; default what the server gives.
     public var scopes: [String] = []
-    /// The hosts that may see the access token, each for itself at any port: names as in a URL,
-    /// without regard to case, or addresses. Other hosts, also those below one, are asked without.
+    /// The hosts that may see the access token, each for itself at any port.
+    ///
+    /// Names as in a URL, without regard to case, or addresses. Other hosts, also those below one, are asked without.
     public var hosts: Set<String>
     /// Whether `http` to 127.0.0.1, ::1 and localhost may be used and see tokens, for development;
     /// default false.
