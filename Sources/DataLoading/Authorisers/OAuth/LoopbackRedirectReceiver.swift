@@ -1,7 +1,6 @@
 // Copyright the DataLoading authors
 // SPDX-License-Identifier: Apache-2.0
 
-import Dispatch
 public import Foundation
 
 /// Catches the redirect at the end of a login, for programs without an interface (RFC 8252
@@ -54,114 +53,5 @@ public final class LoopbackRedirectReceiver: Sendable {
         }
         guard let query, let url = URL(string: text + query) else { throw CancellationError() }
         return url
-    }
-}
-
-/// A listening socket, and one visitor of it at a time.
-private final class RedirectSocket: Sendable {
-    let port: UInt16
-    private let descriptor: Int32
-
-    /// How often to look whether the wait was given up.
-    private static let pause: Int32 = 100
-    /// How long one visitor may take; somebody else may be waiting behind it.
-    private static let patience: Int32 = 5_000
-    /// The most bytes of a request that are looked at.
-    private static let most = 16_384
-
-    init(port: UInt16) throws {
-        #if canImport(Darwin)
-            let stream = SOCK_STREAM
-        #else
-            let stream = Int32(SOCK_STREAM.rawValue)
-        #endif
-        let descriptor = Foundation.socket(AF_INET, stream, 0)
-        self.descriptor = descriptor
-        guard descriptor >= 0 else { throw Self.failure() }
-        _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
-        address.sin_port = port.bigEndian
-        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
-        let isListening = withUnsafeMutablePointer(to: &address) { pointer in
-            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
-                bind(descriptor, address, length) == 0 && listen(descriptor, 8) == 0
-                    && getsockname(descriptor, address, &length) == 0
-            }
-        }
-        self.port = UInt16(bigEndian: address.sin_port)
-        guard isListening else {
-            let failure = Self.failure()
-            _ = close(descriptor)
-            throw failure
-        }
-    }
-
-    deinit {
-        _ = close(descriptor)
-    }
-
-    /// Returns the query of the first visit to a path, with its question mark; nil when given up.
-    func query(to path: String, unless isGivenUp: () -> Bool) -> String? {
-        while !isGivenUp() {
-            guard isReadable(descriptor, within: Self.pause) else { continue }
-            let visitor = accept(descriptor, nil, nil)
-            guard visitor >= 0 else { continue }
-            defer { _ = close(visitor) }
-            _ = fcntl(visitor, F_SETFD, FD_CLOEXEC)
-            guard let target = target(of: visitor) else { continue }
-            let parts = target.split(separator: "?", maxSplits: 1)
-            let isRight = parts.first.map(String.init) == path && parts.count == 2
-            say(isRight ? "200 OK" : "404 Not Found", to: visitor)
-            if isRight { return "?" + parts[1] }
-        }
-        return nil
-    }
-
-    /// The target of a GET; nil for anything else, and when it does not come.
-    private func target(of visitor: Int32) -> String? {
-        var bytes: [UInt8] = []
-        var buffer = [UInt8](repeating: 0, count: 2_048)
-        while bytes.count < Self.most {
-            guard isReadable(visitor, within: Self.patience) else { return nil }
-            let count = recv(visitor, &buffer, buffer.count, 0)
-            guard count > 0 else { return nil }
-            bytes += buffer[..<count]
-            // All of the head is read: what is closed with bytes unread is reset.
-            guard String(decoding: bytes, as: UTF8.self).contains("\r\n\r\n") else { continue }
-            let line = bytes.prefix { $0 != UInt8(ascii: "\r") }
-            let words = String(decoding: line, as: UTF8.self).split(separator: " ")
-            return words.count == 3 && words[0] == "GET" ? String(words[1]) : nil
-        }
-        return nil
-    }
-
-    private func say(_ status: String, to visitor: Int32) {
-        let text = status.hasPrefix("200") ? "Done. You may close this page." : "Nothing is here."
-        let answer = """
-            HTTP/1.1 \(status)\r
-            Content-Type: text/plain; charset=utf-8\r
-            Content-Length: \(text.utf8.count)\r
-            Cache-Control: no-store\r
-            Connection: close\r
-            \r
-            \(text)
-            """
-        #if canImport(Darwin)
-            let flags: Int32 = 0
-        #else
-            let flags = Int32(MSG_NOSIGNAL)
-        #endif
-        _ = Array(answer.utf8).withUnsafeBytes { send(visitor, $0.baseAddress, $0.count, flags) }
-    }
-
-    private func isReadable(_ descriptor: Int32, within milliseconds: Int32) -> Bool {
-        var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
-        return poll(&entry, 1, milliseconds) > 0
-    }
-
-    private static func failure() -> AuthorisationError {
-        .invalidConfiguration(reason: "no port: \(String(cString: strerror(errno)))")
     }
 }

@@ -52,6 +52,21 @@ extension SocketTests {
             await #expect(throws: CancellationError.self) { try await task.value }
         }
 
+        @Test func `stops waiting though a visitor has not said all`() throws {
+            let socket = try RedirectSocket(port: 0)
+            let client = try RawClient(port: socket.port)
+            try client.send("GET /callback?code=1")
+            let begun = ContinuousClock.now
+            // The first look is before the visitor, the others are while it is silent.
+            var looks = 0
+            let query = socket.query(to: "/callback") {
+                looks += 1
+                return looks > 3
+            }
+            #expect(query == nil)
+            #expect(ContinuousClock.now - begun < .seconds(4))
+        }
+
         @Test func `refuses a port that is taken and a path that is none`() throws {
             let receiver = try LoopbackRedirectReceiver()
             let port = UInt16(clamping: receiver.redirectURL.port ?? 0)
