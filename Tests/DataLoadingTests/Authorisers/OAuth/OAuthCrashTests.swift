@@ -135,31 +135,21 @@
                 withExtendedLifetime(person) {}
             }
 
-            @Test func `killed before it writes: the lock is free, and one login mends it`()
-                async throws
-            {
+            @Test(arguments: [false, true])
+            func `leaves a free lock and a whole file, and one login mends it`(
+                inTheMiddle: Bool
+            ) async throws {
                 let directory = TemporaryDirectory()
                 let loopback = try OAuthLoopback(refreshes: 50)
                 let file = directory.url("credentials.json")
                 try await FileCredentialStore(file: file).save(loopback.issue())
-                await #expect(processExitsWith: .signal(SIGKILL)) {
-                    [port = Int(loopback.server.port) as Int, path = file.path as String] in
+                await #expect(processExitsWith: .signal(inTheMiddle ? SIGXFSZ : SIGKILL)) {
+                    [
+                        port = Int(loopback.server.port) as Int, path = file.path as String,
+                        inTheMiddle
+                    ] in
                     await loadUntilTheEnd(
-                        port: port, store: DeadlyStore(path, inTheMiddle: false))
-                }
-                try await goOn(loopback, file)
-            }
-
-            @Test func `killed in the middle of a write: the file of before is whole`() async throws
-            {
-                let directory = TemporaryDirectory()
-                let loopback = try OAuthLoopback(refreshes: 50)
-                let file = directory.url("credentials.json")
-                try await FileCredentialStore(file: file).save(loopback.issue())
-                await #expect(processExitsWith: .signal(SIGXFSZ)) {
-                    [port = Int(loopback.server.port) as Int, path = file.path as String] in
-                    await loadUntilTheEnd(
-                        port: port, store: DeadlyStore(path, inTheMiddle: true))
+                        port: port, store: DeadlyStore(path, inTheMiddle: inTheMiddle))
                 }
                 try await goOn(loopback, file)
             }
