@@ -22,7 +22,7 @@ public final class BasicAuthoriser: Authoriser {
     ///
     /// - Parameters:
     ///   - identifier: A name for logs.
-    ///   - hosts: The hosts that may see stored credentials, each for itself at any port: names as in a URL, without
+    ///   - hosts: The hosts that may see stored credentials, each for itself, at any port or the one it names: names as in a URL, without
     ///     regard to case, or addresses. Other hosts, also those below one, are asked without,
     ///     unless a request has its own.
     ///   - allowsPlainLoopback: Whether `http` to 127.0.0.1, ::1 and localhost may see credentials,

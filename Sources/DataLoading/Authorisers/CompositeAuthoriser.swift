@@ -114,13 +114,10 @@ public final class CompositeAuthoriser: Authoriser {
     }
 
     /// Each one once, though it may have several names.
-    private var authorisers: [any Authoriser] {
-        var seen: Set<ObjectIdentifier> = []
-        return methods.values.filter { seen.insert(ObjectIdentifier($0)).inserted }
-    }
+    private var authorisers: [any Authoriser] { Array(methods.values).eachOnce }
 
     private func participants(in request: DataLoaderRequest) -> [any Authoriser] {
-        request[option: CompositeParticipants.self].compactMap { methods[$0] }
+        request[option: CompositeParticipants.self].compactMap { methods[$0] }.eachOnce
     }
 }
 

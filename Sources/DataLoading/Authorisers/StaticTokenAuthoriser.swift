@@ -17,25 +17,26 @@ public final class StaticTokenAuthoriser: Authoriser {
     /// - Parameters:
     ///   - identifier: A name for logs.
     ///   - token: The token; a byte that a header may not have ends each load `.invalidRequest`.
-    ///   - hosts: The hosts that may see it, each for itself at any port: names as in a URL, without
+    ///   - hosts: The hosts that may see it, each for itself, at any port or the one it names: names as in a URL, without
     ///     regard to case, or addresses. Other hosts, also those below one, are asked without.
     ///   - allowsPlainLoopback: Whether `http` to 127.0.0.1, ::1 and localhost may see it, for
     ///     development; otherwise, and by default, only `https` does.
-    ///   - apply: Adds the token to a request; by default as RFC 6750 has it, in `Authorization`.
-    ///     Called for each attempt, on any thread.
+    ///   - apply: Adds the token to a request; by default as RFC 6750 has it, in `Authorization`,
+    ///     unless the request has such a field. Called for each attempt, on any thread.
     public init(
         identifier: String = "static token", token: String, hosts: Set<String>,
         allowsPlainLoopback: Bool = false,
-        apply: @escaping @Sendable (AccessToken, inout DataLoaderRequest) -> Void = TokenAuthoriser
-            .addBearer
+        apply: (@Sendable (AccessToken, inout DataLoaderRequest) -> Void)? = nil
     ) {
         self.identifier = identifier
-        scope = HostScope(hosts, allowsPlainLoopback: allowsPlainLoopback)
+        scope = HostScope(
+            hosts, allowsPlainLoopback: allowsPlainLoopback, sparesOwn: apply == nil)
         self.token = Locked(AccessToken(token))
-        self.apply = apply
+        self.apply = apply ?? { $1.addBearer($0.value) }
     }
 
-    /// Whether the request goes to one of the hosts, safely, and has no `Authorization` of its own.
+    /// Whether the request goes to one of the hosts, safely, and has no `Authorization` of its own, where
+    /// the token would stand.
     public func requiresAuthorisation(_ request: DataLoaderRequest) -> Bool {
         scope.covers(request)
     }

@@ -31,12 +31,12 @@ public final class TokenAuthoriser: Authoriser {
     ///
     /// - Parameters:
     ///   - identifier: A name for logs.
-    ///   - hosts: The hosts that may see the token, each for itself at any port: names as in a URL, without
+    ///   - hosts: The hosts that may see the token, each for itself, at any port or the one it names: names as in a URL, without
     ///     regard to case, or addresses. Other hosts, also those below one, are asked without.
     ///   - allowsPlainLoopback: Whether `http` to 127.0.0.1, ::1 and localhost may see it, for
     ///     development; otherwise, and by default, only `https` does.
-    ///   - apply: Adds the token to a request; by default as RFC 6750 has it, in `Authorization`.
-    ///     Called for each attempt, on any thread.
+    ///   - apply: Adds the token to a request; by default as RFC 6750 has it, in `Authorization`,
+    ///     unless the request has such a field. Called for each attempt, on any thread.
     ///   - fetch: Gets a token. It is handed the last one, to renew it where that can be done; throw
     ///     `AuthorisationError.refused(code: "invalid_grant")` when it is good for nothing any more,
     ///     and the next call is handed nil. Called from a task of its own, which is cancelled after
@@ -44,8 +44,7 @@ public final class TokenAuthoriser: Authoriser {
     ///     requests it authorises, or it would wait for itself.
     public convenience init(
         identifier: String = "token", hosts: Set<String>, allowsPlainLoopback: Bool = false,
-        apply: @escaping @Sendable (AccessToken, inout DataLoaderRequest) -> Void = TokenAuthoriser
-            .addBearer,
+        apply: (@Sendable (AccessToken, inout DataLoaderRequest) -> Void)? = nil,
         fetch: @escaping @Sendable (AccessToken?) async throws -> AccessToken
     ) {
         self.init(
@@ -57,26 +56,23 @@ public final class TokenAuthoriser: Authoriser {
     package init(
         identifier: String = "token", hosts: Set<String>, allowsPlainLoopback: Bool = false,
         timekeeper: any Timekeeper, random: RandomSource,
-        apply: @escaping @Sendable (AccessToken, inout DataLoaderRequest) -> Void = addBearer,
+        apply: (@Sendable (AccessToken, inout DataLoaderRequest) -> Void)? = nil,
         fetch: @escaping @Sendable (AccessToken?) async throws -> AccessToken
     ) {
         self.identifier = identifier
-        scope = HostScope(hosts, allowsPlainLoopback: allowsPlainLoopback)
+        scope = HostScope(
+            hosts, allowsPlainLoopback: allowsPlainLoopback, sparesOwn: apply == nil)
         desk = CredentialDesk(
             CredentialRules(), agenda: Agenda(timekeeper: timekeeper), random: random,
-            apply: apply,
+            apply: apply ?? { $1.addBearer($0.value) },
             fetch: { previous in
                 let token = try await fetch(previous)
                 return Fetched(token, lifetime: token.lifetime)
             })
     }
 
-    /// Adds a token as RFC 6750 section 2.1 has it: `Authorization: Bearer …`.
-    public static func addBearer(_ token: AccessToken, to request: inout DataLoaderRequest) {
-        request.addBearer(token.value)
-    }
-
-    /// Whether the request goes to one of the hosts, safely, and has no `Authorization` of its own.
+    /// Whether the request goes to one of the hosts, safely, and has no `Authorization` of its own, where
+    /// the token would stand.
     public func requiresAuthorisation(_ request: DataLoaderRequest) -> Bool {
         scope.covers(request)
     }

@@ -7,12 +7,21 @@ extension Exchange {
         var request = state.withLock { state in
             if index == 0 {
                 state.progress.beginAttempt()
+                state.progress.authorisationTasks = []
                 state.progress.stageBegan = runtime.agenda.now
             }
             return state.progress.outgoing
         }
         let authorisers = factory.authorisers
-        if !authorisers.isEmpty, request[option: SkipsAuthorisation.self] { return authorised() }
+        // What is answered from the cache alone shows nobody a secret.
+        let isLeftAlone =
+            request[option: SkipsAuthorisation.self] || request.cachePolicy == .cacheOnly
+        if !authorisers.isEmpty, isLeftAlone { return authorised() }
+        if index == 0, let method = unknownMethod(request, authorisers) {
+            let error = AuthorisationError.unknownMethod(method)
+            state.withLock { $0.progress.underlyingError = error }
+            return .finish(.cannotAuthenticate(reason: "\(error)"))
+        }
         for next in authorisers.indices.dropFirst(index) {
             let authoriser = authorisers[next]
             guard authoriser.requiresAuthorisation(request) else { continue }
@@ -30,6 +39,16 @@ extension Exchange {
             return nil
         }
         return authorised()
+    }
+
+    /// A method that the request names where nobody has any: it must not be sent without.
+    private func unknownMethod(
+        _ request: DataLoaderRequest, _ authorisers: [any Authoriser]
+    ) -> AuthenticationMethod? {
+        guard let method = request[option: AuthenticationMethod.self].first,
+            !authorisers.contains(where: { $0 is CompositeAuthoriser })
+        else { return nil }
+        return method
     }
 
     /// Checks what the authorisers made of the request.
@@ -85,7 +104,8 @@ extension Exchange {
     fileprivate func hold(_ task: Task<Void, Never>, turn: Int) {
         let isCurrent = state.withLock { state in
             guard turn == state.turn, case .authorising = state.stage else { return false }
-            state.progress.authorisationTask = task
+            // A composite's parts answer one after the other, each with a task.
+            state.progress.authorisationTasks.append(task)
             return true
         }
         if !isCurrent { task.cancel() }

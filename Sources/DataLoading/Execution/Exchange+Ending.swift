@@ -86,10 +86,10 @@ extension Exchange {
     private func letGo(of stage: LoadState.Stage) {
         switch stage {
         case .authorising(let authoriser):
-            let (outgoing, task) = state.withLock { state in
-                (state.progress.outgoing, state.progress.authorisationTask.take())
+            let (outgoing, tasks) = state.withLock { state in
+                (state.progress.outgoing, state.progress.authorisationTasks)
             }
-            task?.cancel()
+            for task in tasks { task.cancel() }
             authoriser.cancelAuthorisation(of: outgoing)
         case .waiting(let ticket):
             if let ticket { _ = runtime.admission.withdraw(ticket) }
@@ -145,8 +145,19 @@ extension Exchange {
             return state.progress.response(to: request, end.error, end.retryAfter)
         }
         guard let response else { return }
-        runtime.observers.notify(withBodyFile(response))
+        runtime.observers.notify(withoutSecrets(withBodyFile(response)))
         runtime.ledger.loadEnded()
+    }
+
+    /// What authorisers load for themselves is counted, and not shown: it is tokens and passwords.
+    private func withoutSecrets(_ response: DataLoaderResponse) -> DataLoaderResponse {
+        guard factory.isBelowAuthorisers else { return response }
+        var response = response
+        response.request.body = nil
+        response.request.headers = HTTPHeaders()
+        response.headers = HTTPHeaders()
+        response.body = nil
+        return response
     }
 
     /// The response as it stands.

@@ -29,7 +29,7 @@ struct LoadProgress: Sendable {
     var mayResume = true
 
     /// The task of an authoriser that is asked and is asynchronous.
-    var authorisationTask: Task<Void, Never>?
+    var authorisationTasks: [Task<Void, Never>] = []
     /// Why an authoriser refused.
     var underlyingError: (any Error)?
     /// The authorisers that took part in `outgoing`.

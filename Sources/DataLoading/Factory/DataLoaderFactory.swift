@@ -59,14 +59,18 @@ public final class DataLoaderFactory: Sendable {
     public func reset() async {
         await resetGate.perform {
             endAllLoads(.reset)
-            for authoriser in authorisers { await authoriser.reset() }
+            for authoriser in authorisers.eachOnce { await authoriser.reset() }
             for core in cores { await core.waitForPresentLoads() }
         }
     }
 
     /// Why no load may start now, nil when one may.
     var refusal: DataLoaderError? {
-        if service.isOver { return .serviceInvalidated }
+        switch service.stage.withLock({ $0 }) {
+        case .over: return .serviceInvalidated
+        case .closing where !isBelowAuthorisers: return .serviceInvalidated
+        case .closing, .open: break
+        }
         if isBelowAuthorisers { return nil }
         let isResetting = service.resetGate.isResetting || resetGate.isResetting
         return isResetting ? .resetInProgress : nil

@@ -6,27 +6,31 @@ extension DataLoaderService {
     private static var handOverLimit: Duration { .seconds(2) }
 
     /// Cancels every load; new ones may start.
+    ///
+    /// What authorisers load for themselves goes on: a server may have replaced a token already.
     public func cancelAllLoads() {
-        endAllLoads()
+        endAllLoads(of: liveFactories.filter { !$0.isBelowAuthorisers })
     }
 
     /// Cancels every load at once; later ones end `.serviceInvalidated`.
     public func invalidateAndCancel() {
-        isInvalidated.withLock { $0 = true }
-        endAllLoads()
+        stage.withLock { $0 = .over }
+        endAllLoads(of: liveFactories)
     }
 
     /// Lets no load start any more, waits for those that run, and cancels what is left.
     ///
-    /// Loads that are performed meanwhile end `.serviceInvalidated`. Returns when every outcome was
-    /// handed over and every socket is closed, at the latest 2 seconds after the grace period, should
+    /// Loads that are performed meanwhile end `.serviceInvalidated`, while those that run may still be
+    /// authorised. Credentials that are being renewed are kept before it returns, as far as the grace
+    /// period reaches. Returns when every outcome was handed over and every socket is closed, at the latest 2 seconds after the grace period, should
     /// a delegate queue be blocked.
     ///
     /// - Parameter gracePeriod: How long running loads may go on; zero cancels them at once.
     public func shutDown(gracePeriod: Duration) async {
-        isInvalidated.withLock { $0 = true }
+        stage.withLock { if $0 == .open { $0 = .closing } }
         await runtime.ledger.waitUntilEmpty(atMost: gracePeriod)
-        endAllLoads()
+        stage.withLock { $0 = .over }
+        endAllLoads(of: liveFactories)
         await runtime.ledger.waitUntilEmpty(atMost: Self.handOverLimit)
         await runtime.transport.shutDown()
     }
@@ -45,14 +49,19 @@ extension DataLoaderService {
         }
     }
 
-    /// Whether no load may start for good.
-    var isOver: Bool { isInvalidated.withLock { $0 } }
+    /// Whether loads may start.
+    enum Stage: Sendable {
+        case open
+        /// Only what authorisers load for the loads that run.
+        case closing
+        case over
+    }
 
     private var liveFactories: [DataLoaderFactory] {
         factories.withLock { $0.values.compactMap(\.factory) }
     }
 
-    private func endAllLoads() {
-        Exchange.endAll(liveFactories.flatMap(\.exchanges), as: .cancelled)
+    private func endAllLoads(of factories: [DataLoaderFactory]) {
+        Exchange.endAll(factories.flatMap(\.exchanges), as: .cancelled)
     }
 }

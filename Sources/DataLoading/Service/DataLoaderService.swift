@@ -15,7 +15,7 @@ public final class DataLoaderService: Sendable {
     public let resolver: HostResolver
 
     let runtime: Runtime
-    let isInvalidated = Locked(false)
+    let stage = Locked(Stage.open)
     let resetGate = ResetGate()
     let factories = Locked<[ObjectIdentifier: WeakFactory]>([:])
 

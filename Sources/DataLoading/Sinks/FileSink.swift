@@ -8,6 +8,7 @@ struct FileSink: BodySink {
     private let destination: URL
     private let synchronizes: Bool
     private let mode: mode_t
+    private let unfinished: URL?
     private var written: Written?
 
     private struct Written {
@@ -16,7 +17,12 @@ struct FileSink: BodySink {
     }
 
     /// Makes a sink; `mode` says who may use the file, as far as the process' mask lets them.
-    init(_ destination: URL, synchronizes: Bool, mode: mode_t = 0o666) {
+    ///
+    /// Until it is whole it is `writtenAs`, which nobody else may use, or a file beside it.
+    init(
+        _ destination: URL, synchronizes: Bool, mode: mode_t = 0o666, writtenAs: URL? = nil
+    ) {
+        unfinished = writtenAs
         self.destination = destination
         self.synchronizes = synchronizes
         self.mode = mode
@@ -68,6 +74,7 @@ struct FileSink: BodySink {
 
     private func create() throws(DataLoaderError) -> Written {
         guard destination.isFileURL else { throw .responseSink(reason: "not the URL of a file") }
+        if let unfinished { return try create(unfinished.path) }
         let directory = destination.deletingLastPathComponent()
         // A name of its own: that of the destination may be as long as names can be.
         for _ in 0..<8 {
@@ -78,6 +85,12 @@ struct FileSink: BodySink {
             guard errno == EEXIST else { break }
         }
         throw Self.failure("the file cannot be made")
+    }
+
+    private func create(_ path: String) throws(DataLoaderError) -> Written {
+        let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode)
+        guard descriptor >= 0 else { throw Self.failure("the file cannot be made") }
+        return Written(descriptor: descriptor, path: path)
     }
 
     /// The new name is on the disk too, as far as the system can say.

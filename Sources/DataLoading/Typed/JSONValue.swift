@@ -16,21 +16,47 @@ public enum JSONValue: Hashable, Sendable, Decodable {
     /// An object.
     case object([String: JSONValue])
 
-    /// Decodes whatever comes.
+    /// The most arrays and objects that may stand within one another.
+    private static let depth = 64
+
+    /// Decodes whatever comes; throws when more than 64 arrays and objects stand within one another.
     public init(from decoder: any Decoder) throws {
-        let container = try decoder.singleValueContainer()
-        if container.decodeNil() {
-            self = .null
-        } else if let value = try? container.decode(Bool.self) {
-            self = .bool(value)
-        } else if let value = try? container.decode(Double.self) {
-            self = .number(value)
-        } else if let value = try? container.decode(String.self) {
-            self = .string(value)
-        } else if let value = try? container.decode([JSONValue].self) {
-            self = .array(value)
-        } else {
-            self = .object(try container.decode([String: JSONValue].self))
+        guard decoder.codingPath.count <= Self.depth else {
+            throw DecodingError.dataCorrupted(
+                .init(codingPath: [], debugDescription: "nested too deeply"))
         }
+        // What is inside is read once: an error in it is one of the whole.
+        if let fields = try? decoder.container(keyedBy: Name.self) {
+            var object: [String: JSONValue] = [:]
+            for name in fields.allKeys {
+                object[name.stringValue] = try fields.decode(JSONValue.self, forKey: name)
+            }
+            self = .object(object)
+        } else if var elements = try? decoder.unkeyedContainer() {
+            var array: [JSONValue] = []
+            while !elements.isAtEnd { array.append(try elements.decode(JSONValue.self)) }
+            self = .array(array)
+        } else {
+            self = try Self.scalar(decoder)
+        }
+    }
+
+    /// Decodes what is neither array nor object.
+    static func scalar(_ decoder: any Decoder) throws -> JSONValue {
+        let container = try decoder.singleValueContainer()
+        if container.decodeNil() { return .null }
+        if let value = try? container.decode(Bool.self) { return .bool(value) }
+        if let value = try? container.decode(Double.self) { return .number(value) }
+        return .string(try container.decode(String.self))
+    }
+
+    /// The name of a field, whatever it is.
+    private struct Name: CodingKey {
+        let stringValue: String
+        var intValue: Int? { nil }
+
+        init(stringValue: String) { self.stringValue = stringValue }
+
+        init?(intValue: Int) { nil }
     }
 }

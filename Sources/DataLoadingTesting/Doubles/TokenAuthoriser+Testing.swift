@@ -20,8 +20,7 @@ extension TokenAuthoriser {
     public convenience init(
         identifier: String = "token", hosts: Set<String>, allowsPlainLoopback: Bool = false,
         clock: ManualClock, seed: UInt64 = 1,
-        apply: @escaping @Sendable (AccessToken, inout DataLoaderRequest) -> Void = TokenAuthoriser
-            .addBearer,
+        apply: (@Sendable (AccessToken, inout DataLoaderRequest) -> Void)? = nil,
         fetch: @escaping @Sendable (AccessToken?) async throws -> AccessToken
     ) {
         self.init(

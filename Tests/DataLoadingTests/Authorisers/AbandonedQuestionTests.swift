@@ -49,7 +49,7 @@ private final class Interruption: Authoriser {
         let fetch = fetch
         return CredentialDesk(
             CredentialRules(), agenda: Agenda(timekeeper: clock.timekeeper),
-            apply: TokenAuthoriser.addBearer,
+            apply: { $1.addBearer($0.value) },
             fetch: { Fetched(try await fetch($0), lifetime: nil) })
     }
 

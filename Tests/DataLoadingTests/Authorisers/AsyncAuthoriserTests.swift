@@ -53,7 +53,7 @@ import Testing
             isInComposite ? CompositeAuthoriser([.bearer: signer]) : signer
         let bed = TestBed(authorisers: [authoriser])
         let token = bed.loader.perform(
-            .make { $0[option: AuthenticationMethod.self] = [.bearer] })
+            .make { $0[option: AuthenticationMethod.self] = isInComposite ? [.bearer] : [] })
         let call = await signer.fetch.call(0)
         token.cancel()
         _ = await signer.cancelled.first(1)

@@ -122,6 +122,34 @@ import Testing
         #expect(second.calls == [.reset])
         #expect(bed.transport.resetCount == 1)
     }
+
+    @Test func `fails a request that names a method which no authoriser of the factory has`() async
+    {
+        let authoriser = StaticTokenAuthoriser(token: "t", hosts: ["origin.test"])
+        let bed = TestBed(otherwise: .respond(status: 200), authorisers: [authoriser])
+        bed.loader.perform(
+            .make(host: "https://origin.test") {
+                $0[option: AuthenticationMethod.self] = [AuthenticationMethod(rawValue: "partner")]
+            })
+        _ = await bed.delegate.outcomes(1)
+        #expect(bed.transport.attempts.isEmpty)
+    }
+
+    @Test func `keeps its credentials though it is told to refresh and has nobody to ask`()
+        async throws
+    {
+        let basic = BasicAuthoriser(
+            hosts: ["origin.test"],
+            credentials: try BasicCredentials(username: "ada", password: "pw"))
+        let composite = CompositeAuthoriser([.basic: basic])
+        let bed = TestBed(otherwise: .respond(status: 200), authorisers: [composite])
+        composite.refresh()
+        for _ in 0..<100 { await Task.yield() }
+        bed.loader.perform(
+            .make(host: "https://origin.test") { $0[option: AuthenticationMethod.self] = [.basic] })
+        _ = await bed.delegate.outcomes(1)
+        #expect(bed.error == nil)
+    }
 }
 
 extension AuthenticationMethod {

@@ -81,4 +81,78 @@ import Testing
         #expect(await ends(test).allSatisfy { $0.response?.error == nil })
         #expect(test.fetch.count == 2)
     }
+
+    @Test func `lets good resources be though another always answers 401`() async {
+        let clock = ManualClock()
+        let count = Locked(0)
+        let authoriser = TokenAuthoriser(
+            hosts: ["origin.test"], timekeeper: clock.timekeeper,
+            random: RandomSource(SeededGenerator(seed: 1)),
+            fetch: { _ in
+                AccessToken(
+                    String(
+                        count.withLock {
+                            $0 += 1; return $0
+                        }), lifetime: .seconds(3_600))
+            })
+        let bed = TestBed(
+            otherwise: .run { attempt in
+                attempt.respond(status: attempt.request.url.path == "/bad" ? 401 : 200)
+            }, authorisers: [authoriser], clock: clock)
+        var failures = 0
+        for round in 0..<20 {
+            bed.loader.perform(.make("/bad", host: "https://origin.test"))
+            bed.loader.perform(.make("/good", host: "https://origin.test"))
+            let ends = await bed.delegate.outcomes(2 * round + 2)
+            failures +=
+                ends.suffix(2).filter {
+                    $0.response?.request.url.path == "/good" && $0.response?.error != nil
+                }.count
+            clock.advance(by: .seconds(1))
+        }
+        #expect(
+            failures == 0, "good loads that failed, of 20, with \(count.withLock { $0 }) fetches")
+    }
+
+    @Test func `begins no fetch from before a reset after it`() async {
+        var bad = 0
+        for _ in 0..<3_000 {
+            let isReset = Locked(false)
+            let begunAfter = Locked(false)
+            let authoriser = TokenAuthoriser(hosts: ["origin.test"]) { _ in
+                if isReset.withLock({ $0 }), !Task.isCancelled { begunAfter.withLock { $0 = true } }
+                return AccessToken("1")
+            }
+            let hearer = Hearer()
+            async let one: Void = {
+                authoriser.authorise(.make(host: "https://origin.test"), for: hearer)
+            }()
+            async let two: Void = {
+                await authoriser.reset()
+                isReset.withLock { $0 = true }
+            }()
+            _ = await (one, two)
+            while !hearer.isOver.withLock({ $0 }) { await Task.yield() }
+            if hearer.wasReset.withLock({ $0 }), begunAfter.withLock({ $0 }) { bad += 1 }
+        }
+        #expect(bad == 0)
+    }
+}
+
+/// Hears one answer.
+private final class Hearer: AuthoriserDelegate {
+    let wasReset = Locked(false)
+    let isOver = Locked(false)
+
+    func authoriser(_ authoriser: any Authoriser, authorised request: DataLoaderRequest) {
+        isOver.withLock { $0 = true }
+    }
+
+    func authoriser(
+        _ authoriser: any Authoriser, didFailToAuthorise request: DataLoaderRequest,
+        error: any Error
+    ) {
+        wasReset.withLock { $0 = (error as? AuthorisationError) == .reset }
+        isOver.withLock { $0 = true }
+    }
 }

@@ -69,4 +69,15 @@ import Testing
         #expect(bed.error == .cannotAuthenticate(reason: "static token: reset"))
         #expect(bed.transport.attempts.isEmpty)
     }
+
+    @Test func `shows it to one port when a host is named with it`() {
+        let authoriser = StaticTokenAuthoriser(token: "canary", hosts: ["api.test:8443"])
+        for (url, expected) in [
+            ("https://api.test:8443/", true), ("https://api.test/", false),
+            ("https://api.test:84430/", false),
+        ] {
+            let request = DataLoaderRequest(url: testURL(url))
+            #expect(authoriser.requiresAuthorisation(request) == expected)
+        }
+    }
 }

@@ -233,6 +233,54 @@ import Testing
         #expect(test.sent == ["none"])
         #expect(test.fetch.count == 0)
     }
+
+    @Test func `uses a token that lasts though a refresh that was asked for has failed`() async {
+        let test = TokenBed()
+        test.perform()
+        await test.fetch.call(0).answer(AccessToken("1", lifetime: .seconds(1_000)))
+        _ = await test.bed.delegate.outcomes(1)
+        test.authoriser.refresh()
+        await test.fetch.call(1).fail(TestFailure())
+        #expect(await test.load()?.error == nil)
+    }
+
+    @Test func `keeps a token that lasts though too many refreshes were asked for`() async {
+        let test = TokenBed()
+        test.perform()
+        await test.fetch.call(0).answer(AccessToken("1"))
+        _ = await test.bed.delegate.outcomes(1)
+        for round in 1...4 {
+            test.authoriser.refresh()
+            await test.fetch.call(round).answer(AccessToken("1"))
+            #expect(await test.load()?.error == nil)
+        }
+        test.authoriser.refresh()
+        #expect(await test.load()?.error == nil)
+    }
+
+    @Test func `adds a key of another field to a request that has an Authorization`() async {
+        let clock = ManualClock()
+        let bearer = TokenAuthoriser(hosts: ["origin.test"]) { _ in AccessToken("b") }
+        let key = TokenAuthoriser(
+            hosts: ["origin.test"], apply: { $1.headers["X-Key"] = $0.value },
+            fetch: { _ in AccessToken("k") })
+        let bed = TestBed(
+            otherwise: .respond(status: 200), authorisers: [bearer, key], clock: clock)
+        bed.loader.perform(.make(host: "https://origin.test"))
+        _ = await bed.delegate.outcomes(1)
+        #expect(bed.transport.attempts[0].request.headers["Authorization"] == "Bearer b")
+        #expect(bed.transport.attempts[0].request.headers["X-Key"] == "k")
+    }
+
+    @Test func `fetches nothing for a load that is answered from the cache alone`() async {
+        let test = TokenBed()
+        test.bed.factory.isOffline = true
+        test.perform()
+        for _ in 0..<100 { await Task.yield() }
+        #expect(test.fetch.count == 0)
+        #expect(test.errors == [.notCached])
+        test.bed.loader.cancelAllLoads()
+    }
 }
 
 struct TestFailure: Error {}

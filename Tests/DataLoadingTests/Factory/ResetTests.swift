@@ -161,6 +161,16 @@ import Testing
         bed.expectNothingLeft()
         #expect(bed.service.factories.withLock { $0.count } == 1)
     }
+
+    @Test func `does not wait for itself when it is asked for from inside`() async {
+        let gate = ResetGate()
+        let runs = EventRecorder<Int>()
+        await gate.perform {
+            runs.record(1)
+            await gate.perform { runs.record(2) }
+        }
+        #expect(runs.elements == [1])
+    }
 }
 
 /// An authoriser whose reset takes until the test says so.

@@ -31,6 +31,9 @@ struct AuthorizationPage: Sendable {
         if let scope = configuration.scope { fields.append(("scope", scope)) }
         let query = String(decoding: FormEncoding.encode(fields), as: UTF8.self)
         // RFC 6749 section 3.1: a query that the endpoint has is kept; a fragment it must not have.
+        guard configuration.allows(page) else {
+            throw .invalidConfiguration(reason: "an endpoint without https")
+        }
         let text = page.absoluteString
         guard !text.contains("#"),
             let url = URL(string: text + (text.contains("?") ? "&" : "?") + query)
@@ -41,7 +44,9 @@ struct AuthorizationPage: Sendable {
     /// Reads the code from where the page has led; everything else is a refusal.
     func code(from callback: URL) throws(AuthorisationError) -> String {
         let text = callback.absoluteString
-        let base = redirect.absoluteString
+        var base = redirect.absoluteString
+        // Browsers write a slash where there is no path.
+        if redirect.path.isEmpty, !text.hasPrefix(base + "?") { base += "/" }
         // RFC 6749 section 3.1.2: a query that the redirect has is kept, and more is put behind it.
         let answer = text.dropFirst(base.count)
         guard text.hasPrefix(base), answer.first == (base.contains("?") ? "&" : "?") else {

@@ -35,12 +35,13 @@ public struct DeviceCode: Hashable, Sendable {
         guard let deviceCode = TokenAnswer.text(fields["device_code"]) else {
             throw .invalidAnswer(reason: "device_code")
         }
-        guard let userCode = TokenAnswer.text(fields["user_code"]) else {
-            throw .invalidAnswer(reason: "user_code")
-        }
+        // It is shown as it is, perhaps on a terminal.
+        guard let userCode = TokenAnswer.text(fields["user_code"]),
+            userCode.utf8.allSatisfy({ (0x20...0x7E).contains($0) })
+        else { throw .invalidAnswer(reason: "user_code") }
         // Some servers still use the draft's name.
         let place = fields["verification_uri"] ?? fields["verification_url"]
-        guard let url = TokenAnswer.text(place).flatMap(URL.init(string:)) else {
+        guard let url = Self.page(place) else {
             throw .invalidAnswer(reason: "verification_uri")
         }
         guard let lifetime = TokenAnswer.seconds(fields["expires_in"]) else {
@@ -49,12 +50,20 @@ public struct DeviceCode: Hashable, Sendable {
         self.deviceCode = deviceCode
         self.userCode = userCode
         verificationURL = url
-        completeURL = TokenAnswer.text(fields["verification_uri_complete"])
-            .flatMap(URL.init(string:))
+        completeURL = Self.page(fields["verification_uri_complete"])
         self.lifetime = lifetime
         // Section 3.2: five seconds unless the server says otherwise, within what makes sense.
         let interval = TokenAnswer.seconds(fields["interval"]) ?? .seconds(5)
         self.interval = min(max(.seconds(1), interval), .seconds(300))
+    }
+
+    /// A page that a person may be led to: over https, or on this machine.
+    private static func page(_ value: JSONValue?) -> URL? {
+        let scope = HostScope([], allowsPlainLoopback: true)
+        guard let url = TokenAnswer.text(value).flatMap(URL.init(string:)),
+            scope.isSafe(DataLoaderRequest(url: url))
+        else { return nil }
+        return url
     }
 }
 

@@ -4,6 +4,7 @@
 /// Asks until the person has decided (RFC 8628 sections 3.4 and 3.5).
 struct DevicePolling {
     let server: OAuthServer
+    weak let owner: OAuthOwner?
 
     /// Returns what the consent has brought.
     func credentials(for code: DeviceCode) async throws -> OAuthCredentials {
@@ -12,6 +13,7 @@ struct DevicePolling {
         var interval = code.interval
         while true {
             try await agenda.sleep(for: interval)
+            guard owner != nil else { throw CancellationError() }
             guard agenda.now < end else {
                 throw AuthorisationError.refused(code: "expired_token")
             }

@@ -1,6 +1,8 @@
 // Copyright the DataLoading authors
 // SPDX-License-Identifier: Apache-2.0
 
+import Foundation
+
 /// Adds an OAuth 2 access token: gets one, renews it, and gives it back at a log out.
 ///
 /// ```swift
@@ -23,12 +25,15 @@
 /// login by a person is each process's own.
 ///
 /// `reset` logs out: the store is emptied first, then the server is asked to revoke the tokens,
-/// whether it can be reached or not, then the delegate is shown the page that ends the session.
+/// whether it can be reached or not, then it returns, and the delegate is shown the page that ends the
+/// session.
 public final class OAuthAuthoriser: Authoriser {
     /// A name for logs.
     public let identifier: String
     private let scope: HostScope
     private let machine: OAuthMachine
+    private let delegate: OAuthDelegateReference
+    private let owner = OAuthOwner()
     private let desk: CredentialDesk<OAuthCredentials>
 
     /// Makes an authoriser.
@@ -49,9 +54,12 @@ public final class OAuthAuthoriser: Authoriser {
         scope = HostScope(
             configuration.hosts, allowsPlainLoopback: configuration.allowsPlainLoopback)
         let delegate = OAuthDelegateReference(delegate)
+        self.delegate = delegate
         let server = OAuthServer(configuration, service: service)
         let machine = OAuthMachine(
-            server: server, vault: OAuthVault(store, delegate: delegate), delegate: delegate)
+            server: server,
+            vault: OAuthVault(store, server: configuration.server.name, delegate: delegate),
+            delegate: delegate, owner: owner)
         self.machine = machine
         var rules = CredentialRules()
         rules.limit = nil
@@ -59,9 +67,8 @@ public final class OAuthAuthoriser: Authoriser {
             rules, agenda: server.agenda, random: server.random,
             apply: { $1.addBearer($0.accessToken) },
             fetch: { previous in
-                let credentials = try await machine.run(after: previous)
-                return Fetched(
-                    credentials, lifetime: credentials.remaining(at: server.timekeeper.date))
+                let (credentials, end) = try await machine.run(after: previous)
+                return Fetched(credentials, lifetime: end.map { $0 - server.agenda.now })
             })
     }
 
@@ -112,6 +119,12 @@ public final class OAuthAuthoriser: Authoriser {
 
     /// Logs out, as said above; returns when the server has answered, or could not be reached.
     public func reset() async {
-        await desk.reset { await self.machine.logOut($0) }
+        let page = Locked<URL?>(nil)
+        await desk.reset { last in
+            let last = await self.machine.logOut(last)
+            page.withLock { $0 = last }
+        }
+        // Nobody waits for a person who looks at it.
+        if let page = page.withLock({ $0 }) { Task { await delegate.logOut(at: page) } }
     }
 }

@@ -55,7 +55,7 @@ public struct OAuthConfiguration: Sendable {
     public var clientAuthentication = ClientAuthentication.none
     /// What to ask for; default what the server gives.
     public var scopes: [String] = []
-    /// The hosts that may see the access token, each for itself at any port.
+    /// The hosts that may see the access token, each for itself, at any port or the one it names.
     ///
     /// Names as in a URL, without regard to case, or addresses. Other hosts, also those below one, are asked without.
     public var hosts: Set<String>
@@ -73,6 +73,24 @@ public struct OAuthConfiguration: Sendable {
         self.flow = flow
         self.clientIdentifier = clientIdentifier
         self.hosts = hosts
+    }
+}
+
+extension OAuthConfiguration {
+    /// Whether a page or an endpoint may be there: over https, or in development.
+    func allows(_ url: URL) -> Bool {
+        HostScope([], allowsPlainLoopback: allowsPlainLoopback)
+            .isSafe(DataLoaderRequest(url: url))
+    }
+}
+
+extension OAuthConfiguration.Server {
+    /// What credentials remember it by.
+    var name: String {
+        switch self {
+        case .endpoints(let endpoints): endpoints.token.absoluteString
+        case .issuer(let issuer): issuer.absoluteString
+        }
     }
 }
 

@@ -19,11 +19,15 @@ public struct OAuthCredentials: Hashable, Sendable {
     public var lifetime: Duration?
     /// When it was received, on the wall clock: for credentials that are read from a store.
     public var received: Date
+    /// Which server has issued them: its issuer, or its token endpoint.
+    ///
+    /// An authoriser shows them to no other; nil counts as its own.
+    public var server: String?
 
     /// Makes credentials.
     public init(
         accessToken: String, refreshToken: String? = nil, scope: String? = nil,
-        idToken: String? = nil, lifetime: Duration? = nil, received: Date
+        idToken: String? = nil, lifetime: Duration? = nil, received: Date, server: String? = nil
     ) {
         self.accessToken = accessToken
         self.refreshToken = refreshToken
@@ -31,6 +35,7 @@ public struct OAuthCredentials: Hashable, Sendable {
         self.idToken = idToken
         self.lifetime = lifetime
         self.received = received
+        self.server = server
     }
 
     /// What is left of the access token's life; nil when it has no end.
@@ -42,6 +47,11 @@ public struct OAuthCredentials: Hashable, Sendable {
         let age = date.timeIntervalSince(received)
         guard age >= -60 else { return .zero }
         return max(.zero, lifetime - .saturating(seconds: max(0, age)))
+    }
+
+    /// Whether these are others' tokens too; times lose a little where they are written.
+    func hasTokens(of other: OAuthCredentials?) -> Bool {
+        accessToken == other?.accessToken && refreshToken == other?.refreshToken
     }
 
     /// Whether anything is left.
@@ -58,6 +68,7 @@ extension OAuthCredentials: Codable {
         case idToken = "id_token"
         case lifetime = "expires_in"
         case received = "received_at"
+        case server
     }
 
     /// Reads what `encode` wrote.
@@ -71,7 +82,8 @@ extension OAuthCredentials: Codable {
             idToken: try container.decodeIfPresent(String.self, forKey: .idToken),
             lifetime: lifetime.map { .saturating(seconds: $0) },
             received: Date(
-                timeIntervalSince1970: try container.decode(Double.self, forKey: .received)))
+                timeIntervalSince1970: try container.decode(Double.self, forKey: .received)),
+            server: try container.decodeIfPresent(String.self, forKey: .server))
     }
 
     /// Writes everything: lifetimes in seconds, the receipt in seconds since 1970.
@@ -83,6 +95,7 @@ extension OAuthCredentials: Codable {
         try container.encodeIfPresent(idToken, forKey: .idToken)
         try container.encodeIfPresent(lifetime?.inSeconds, forKey: .lifetime)
         try container.encode(received.timeIntervalSince1970, forKey: .received)
+        try container.encodeIfPresent(server, forKey: .server)
     }
 }
 

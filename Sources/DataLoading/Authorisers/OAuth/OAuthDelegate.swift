@@ -25,8 +25,8 @@ public protocol OAuthDelegate: AnyObject, Sendable {
     /// new code shown.
     func show(_ code: DeviceCode) async throws
 
-    /// Shows the page that ends a person's session, after a reset; by default nothing, which is right
-    /// after a login in an ephemeral session.
+    /// Shows the page that ends a person's session, when a reset is over; by default nothing, which is
+    /// right after a login in an ephemeral session. Nothing waits for it.
     func logOut(at url: URL) async
 
     /// Credentials were not written or not deleted; those that are here are used all the same, until

@@ -8,35 +8,47 @@ struct OAuthMachine: Sendable {
     let server: OAuthServer
     let vault: OAuthVault
     let delegate: OAuthDelegateReference
+    weak let owner: OAuthOwner?
 
     private var configuration: OAuthConfiguration { server.configuration }
 
-    /// Returns credentials that can be used, and were kept, in the place of others.
-    func run(after previous: OAuthCredentials?) async throws -> OAuthCredentials {
-        var state = OAuthState.saved
-        if let previous { state = previous.refreshToken == nil ? .logIn : .refresh(previous) }
+    /// Returns credentials that can be used, and were kept, in the place of spent ones, and until when
+    /// they last.
+    func run(
+        after spent: OAuthCredentials?
+    ) async throws -> (OAuthCredentials, until: Instant?) {
+        var state = OAuthState.saved(spent: spent)
         let epoch = vault.epoch
         while true {
             // A reset has cancelled the task: nothing is asked and nothing kept any more.
             try Task.checkCancellation()
             switch state {
-            case .saved: state = try await saved()
+            case .saved(let spent): state = successor(of: spent, in: try await vault.look())
             case .logIn: state = try await logIn(epoch)
-            case .exchange(let grant): state = try await exchange(grant, epoch)
-            case .refresh(let credentials): state = try await refresh(credentials, epoch)
-            case .done(let credentials): return credentials
+            case .exchange(let grant):
+                state = try await server.beforeTheEnd { try await exchange(grant, epoch) }
+            case .refresh(let credentials):
+                state = try await server.beforeTheEnd { try await refresh(credentials, epoch) }
+            case .done(let credentials, let end): return (credentials, end)
             }
         }
     }
 
-    /// Credentials that last are used, expired ones refreshed; without any a login begins.
-    private func saved() async throws -> OAuthState {
-        guard let saved = try await vault.load() else { return .logIn }
-        return next(after: saved)
-    }
-
-    private func next(after credentials: OAuthCredentials) -> OAuthState {
-        if credentials.isUsable(at: server.timekeeper.date) { return .done(credentials) }
+    /// What is there is used while it lasts, and refreshed when it has expired or is spent; without
+    /// anything a login begins.
+    private func successor(
+        of spent: OAuthCredentials?, in stored: OAuthVault.Stored
+    ) -> OAuthState {
+        let credentials: OAuthCredentials
+        switch stored {
+        case .deleted, .unchanged(nil): return .logIn
+        case .replaced(let newer): credentials = newer
+        case .unchanged(let newest?): credentials = newest
+        }
+        let remaining = credentials.remaining(at: server.timekeeper.date)
+        if !credentials.hasTokens(of: spent), remaining.map({ $0 > .zero }) ?? true {
+            return .done(credentials, until: remaining.map { server.agenda.now + $0 })
+        }
         return credentials.refreshToken == nil ? .logIn : .refresh(credentials)
     }
 
@@ -57,8 +69,8 @@ struct OAuthMachine: Sendable {
         case .deviceCode:
             let code = try await server.deviceCode()
             try await delegate.show(code)
-            let credentials = try await DevicePolling(server: server).credentials(for: code)
-            return await kept(credentials, epoch)
+            let polling = DevicePolling(server: server, owner: owner)
+            return await kept(try await polling.credentials(for: code), epoch)
         }
     }
 
@@ -70,14 +82,19 @@ struct OAuthMachine: Sendable {
             throw AuthorisationError.invalidConfiguration(
                 reason: "client credentials without a secret")
         }
+        _ = try await server.endpoints()
         return try await vault.exclusively { stored, store throws -> OAuthState in
-            if case .replaced(let newer) = stored, newer.isUsable(at: server.timekeeper.date) {
-                return .done(newer)
+            if case .replaced = stored,
+                case .done(let newer, let end) = successor(
+                    of: nil, in: stored)
+            {
+                return .done(newer, until: end)
             }
             let credentials = try await server.credentials(
                 for: .client(scope: configuration.scope))
+            let end = self.end(of: credentials)
             await store.save(credentials, of: epoch)
-            return .done(credentials)
+            return .done(credentials, until: end)
         }
     }
 
@@ -91,8 +108,14 @@ struct OAuthMachine: Sendable {
     private func kept(
         _ credentials: OAuthCredentials, _ epoch: OAuthVault.Epoch
     ) async -> OAuthState {
+        let end = end(of: credentials)
         await vault.keep(credentials, of: epoch)
-        return .done(credentials)
+        return .done(credentials, until: end)
+    }
+
+    /// When credentials expire that were received just now, on a clock that nobody sets.
+    private func end(of credentials: OAuthCredentials) -> Instant? {
+        credentials.lifetime.map { server.agenda.now + $0 }
     }
 
     /// Trades the refresh token, in one process at a time.
@@ -101,22 +124,19 @@ struct OAuthMachine: Sendable {
     private func refresh(
         _ credentials: OAuthCredentials, _ epoch: OAuthVault.Epoch
     ) async throws -> OAuthState {
-        try await vault.exclusively { stored, store throws -> OAuthState in
-            let current: OAuthCredentials
-            switch stored {
-            case .unchanged: current = credentials
-            case .replaced(let newer):
-                guard case .refresh(let expired) = next(after: newer) else {
-                    return next(after: newer)
-                }
-                current = expired
+        // Others wait for the lock no longer than a question takes.
+        _ = try await server.endpoints()
+        return try await vault.exclusively { stored, store throws -> OAuthState in
+            let next = successor(of: credentials, in: stored)
+            guard case .refresh(let current) = next, let token = current.refreshToken else {
+                return next
             }
-            guard let token = current.refreshToken else { return .logIn }
             do {
                 let refreshed = try await server.credentials(
                     for: .refresh(token), previous: current)
+                let end = self.end(of: refreshed)
                 await store.save(refreshed, of: epoch)
-                return .done(refreshed)
+                return .done(refreshed, until: end)
             } catch let error as AuthorisationError where error.endsCredential {
                 await store.save(nil, of: epoch)
                 if configuration.refusedRefresh == .startOver { return .logIn }
@@ -126,17 +146,20 @@ struct OAuthMachine: Sendable {
     }
 
     /// Gives the credentials back; the copy here goes first, whatever the server says.
-    func logOut(_ last: OAuthCredentials?) async {
+    ///
+    /// Returns the page that ends a person's session.
+    func logOut(_ last: OAuthCredentials?) async -> URL? {
         let stored = await vault.forget()
-        for credentials in Set([last, stored].compactMap(\.self)) {
+        let known = [last, stored?.hasTokens(of: last) ?? true ? nil : stored].compactMap(\.self)
+        guard !known.isEmpty, let endpoints = try? await server.endpoints(within: server.patience)
+        else { return nil }
+        for credentials in known {
             // Section 2.1 of RFC 7009: with the refresh token goes whatever was issued for it.
             if let token = credentials.refreshToken {
-                try? await server.revoke(token, hint: "refresh_token")
+                try? await server.revoke(token, hint: "refresh_token", at: endpoints)
             }
-            try? await server.revoke(credentials.accessToken, hint: "access_token")
+            try? await server.revoke(credentials.accessToken, hint: "access_token", at: endpoints)
         }
-        guard last != nil || stored != nil, let page = try? await server.endpoints().endSession
-        else { return }
-        await delegate.logOut(at: page)
+        return endpoints.endSession.flatMap { configuration.allows($0) ? $0 : nil }
     }
 }

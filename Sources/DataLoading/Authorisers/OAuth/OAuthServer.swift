@@ -21,18 +21,32 @@ final class OAuthServer: Sendable {
         loader = factory.makeDataLoader()
     }
 
+    /// Has the end of the service wait for what must not be lost half-way, as far as it waits at all.
+    func beforeTheEnd<Result>(
+        _ body: () async throws -> Result
+    ) async rethrows -> Result {
+        service.runtime.ledger.loadBegan()
+        defer { service.runtime.ledger.loadEnded() }
+        return try await body()
+    }
+
     var timekeeper: any Timekeeper { service.runtime.timekeeper }
     var agenda: Agenda { service.runtime.agenda }
     var random: RandomSource { service.runtime.random }
 
+    /// How long a log out waits for each answer of a server that may be gone.
+    let patience = Duration.seconds(5)
+
     /// Where the server answers: as configured, or as its document says, which is fetched once.
-    func endpoints() async throws -> OAuthEndpoints {
+    func endpoints(within timeout: Duration = .seconds(30)) async throws -> OAuthEndpoints {
         switch configuration.server {
         case .endpoints(let endpoints):
             return endpoints
         case .issuer(let issuer):
             if let known = discovered.withLock({ $0 }) { return known }
-            let found = try await ProviderDocument.fetch(issuer) { try await self.load($0) }
+            let found = try await ProviderDocument.fetch(issuer) {
+                try await self.load($0, within: timeout)
+            }
             discovered.withLock { $0 = found }
             return found
         }
@@ -44,8 +58,10 @@ final class OAuthServer: Sendable {
     ) async throws -> OAuthCredentials {
         let response = try await post(grant.fields, to: try await endpoints().token)
         // The moment of receipt, or later: so that a token is never thought to last longer.
-        return try TokenAnswer.credentials(
+        var credentials = try TokenAnswer.credentials(
             response, previous: previous, received: timekeeper.date)
+        credentials.server = configuration.server.name
+        return credentials
     }
 
     /// Asks for the codes of a device (RFC 8628 section 3.1).
@@ -58,11 +74,10 @@ final class OAuthServer: Sendable {
     }
 
     /// Tells the server that a token is not to be used any more (RFC 7009).
-    func revoke(_ token: String, hint: String) async throws {
-        guard let endpoint = try await endpoints().revocation else { return }
-        // Nobody waits long for a log out whose server is gone.
+    func revoke(_ token: String, hint: String, at endpoints: OAuthEndpoints) async throws {
+        guard let endpoint = endpoints.revocation else { return }
         let response = try await post(
-            [("token", token), ("token_type_hint", hint)], to: endpoint, within: .seconds(5))
+            [("token", token), ("token_type_hint", hint)], to: endpoint, within: patience)
         guard response.statusCode.isSuccess else {
             throw AuthorisationError.load(.status(response.statusCode))
         }
@@ -89,7 +104,7 @@ final class OAuthServer: Sendable {
     private func load(
         _ request: DataLoaderRequest, within timeout: Duration = .seconds(30)
     ) async throws -> DataLoaderResponse {
-        guard isSafe(request.url) else {
+        guard configuration.allows(request.url) else {
             throw AuthorisationError.invalidConfiguration(reason: "an endpoint without https")
         }
         var request = request
@@ -104,11 +119,6 @@ final class OAuthServer: Sendable {
         } catch let error as DataLoaderError {
             throw AuthorisationError.load(error)
         }
-    }
-
-    private func isSafe(_ url: URL) -> Bool {
-        HostScope([], allowsPlainLoopback: configuration.allowsPlainLoopback)
-            .isSafe(DataLoaderRequest(url: url))
     }
 
     /// RFC 6749 section 2.3.1: both are form-encoded before they are joined.

@@ -10,14 +10,14 @@
 ///   └─────────────────────────────┘
 /// ```
 enum OAuthState: Sendable {
-    /// Look for credentials that were kept.
-    case saved
+    /// Look for credentials that were kept, others than those that are spent.
+    case saved(spent: OAuthCredentials?)
     /// Let a person consent, or the program speak for itself.
     case logIn
     /// Get tokens for what the consent brought.
     case exchange(TokenGrant)
     /// Get a new access token for a refresh token.
     case refresh(OAuthCredentials)
-    /// Credentials are there, and kept.
-    case done(OAuthCredentials)
+    /// Credentials are there, and kept; they last until then.
+    case done(OAuthCredentials, until: Instant?)
 }

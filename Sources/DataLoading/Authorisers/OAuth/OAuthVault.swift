@@ -5,11 +5,14 @@ import Foundation
 
 /// Credentials in a store, one at a time: what one process reads, renews and writes no other touches.
 final class OAuthVault: Sendable {
-    /// What has become of the credentials that this process knows.
+    /// What the store has, seen from what this process knows.
     enum Stored: Sendable {
-        case unchanged
+        /// What it had before. The newest of this process may be another: when it was not written.
+        case unchanged(newest: OAuthCredentials?)
         /// Another process has written these.
         case replaced(OAuthCredentials)
+        /// Another process has deleted what there was.
+        case deleted
     }
 
     /// Counts log-outs: what was begun before one is not kept after it.
@@ -20,29 +23,34 @@ final class OAuthVault: Sendable {
     private struct Known: Sendable {
         var epoch = Epoch()
         /// What was read or written last.
-        var credentials: OAuthCredentials?
+        var stored: OAuthCredentials?
+        /// The newest, written or not.
+        var newest: OAuthCredentials?
+        /// What is not to be used again, though it may not have been deleted.
+        var disowned: OAuthCredentials?
     }
 
     private let store: any OAuthCredentialStore
+    private let server: String
     private let delegate: OAuthDelegateReference
     private let gate = SerialGate()
     private let known = Locked(Known())
 
-    init(_ store: any OAuthCredentialStore, delegate: OAuthDelegateReference) {
+    /// Makes a vault for credentials of one server.
+    init(
+        _ store: any OAuthCredentialStore, server: String, delegate: OAuthDelegateReference
+    ) {
         self.store = store
+        self.server = server
         self.delegate = delegate
     }
 
     /// The time between two log-outs that it is now.
     var epoch: Epoch { known.withLock { $0.epoch } }
 
-    /// What is kept; nil when there is nothing.
-    func load() async throws -> OAuthCredentials? {
-        try await gate.run {
-            let stored = try await read()
-            known.withLock { $0.credentials = stored }
-            return stored
-        }
+    /// Looks what the store has now.
+    func look() async throws -> Stored {
+        try await gate.run { try await read() }
     }
 
     /// Keeps credentials, of which there are none yet.
@@ -62,16 +70,7 @@ final class OAuthVault: Sendable {
     ) async throws -> Result {
         try await gate.run {
             try await store.withLock {
-                let stored = try await self.read()
-                let isNew = self.known.withLock { known in
-                    guard let stored, !stored.hasTokens(of: known.credentials) else { return false }
-                    known.credentials = stored
-                    return true
-                }
-                guard isNew, let stored else {
-                    return try await body(.unchanged, Exclusive(vault: self))
-                }
-                return try await body(.replaced(stored), Exclusive(vault: self))
+                try await body(try await self.read(), Exclusive(vault: self))
             }
         }
     }
@@ -94,40 +93,60 @@ final class OAuthVault: Sendable {
         }
         return await gate.run {
             do {
-                return try await store.withLock {
-                    let stored = try? await self.store.load()
-                    await self.save(nil, of: epoch)
-                    return stored ?? nil
-                }
+                return try await store.withLock { await self.delete(epoch) }
             } catch {
+                // Another process has it, and does not let go: what is here goes all the same.
                 delegate.couldNotKeepCredentials(error)
-                return nil
+                return await delete(epoch)
             }
         }
     }
 
-    private func read() async throws -> OAuthCredentials? {
+    private func delete(_ epoch: Epoch) async -> OAuthCredentials? {
+        let stored = try? await store.load()
+        known.withLock { if let stored { $0.newest = stored } }
+        await save(nil, of: epoch)
+        return stored ?? nil
+    }
+
+    private func read() async throws -> Stored {
+        let read: OAuthCredentials?
         do {
-            return try await store.load()
+            read = try await store.load()
         } catch {
             throw error as? AuthorisationError ?? .store(reason: "cannot be read")
+        }
+        return known.withLock { known in
+            let isOurs = read.map { $0.server == nil || $0.server == server } ?? false
+            let isUsable = isOurs && !(read?.hasTokens(of: known.disowned) ?? false)
+            let stored = isUsable ? read : nil
+            let isUnchanged = stored.map { $0.hasTokens(of: known.stored) } ?? (known.stored == nil)
+            guard !isUnchanged else { return .unchanged(newest: known.newest) }
+            known.stored = stored
+            known.newest = stored
+            return stored.map { .replaced($0) } ?? .deleted
         }
     }
 
     private func save(_ credentials: OAuthCredentials?, of epoch: Epoch) async {
-        guard epoch == self.epoch else { return }
+        let isCurrent = known.withLock { known in
+            guard epoch == known.epoch else { return false }
+            if credentials == nil {
+                known.disowned = known.newest
+                known.stored = nil
+            }
+            known.newest = credentials
+            return true
+        }
+        guard isCurrent else { return }
         do {
             try await store.save(credentials)
-            known.withLock { $0.credentials = credentials }
+            known.withLock { known in
+                known.stored = credentials
+                known.disowned = nil
+            }
         } catch {
             delegate.couldNotKeepCredentials(error)
         }
-    }
-}
-
-extension OAuthCredentials {
-    /// Whether these are others' tokens too; times lose a little where they are written.
-    fileprivate func hasTokens(of other: OAuthCredentials?) -> Bool {
-        accessToken == other?.accessToken && refreshToken == other?.refreshToken
     }
 }

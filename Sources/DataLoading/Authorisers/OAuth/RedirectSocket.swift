@@ -25,6 +25,11 @@ final class RedirectSocket: Sendable {
         self.descriptor = descriptor
         guard descriptor >= 0 else { throw Self.failure() }
         _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
+        // A port that a login has had can be had for the next one at once.
+        var isReused: Int32 = 1
+        _ = setsockopt(
+            descriptor, SOL_SOCKET, SO_REUSEADDR, &isReused,
+            socklen_t(MemoryLayout<Int32>.size))
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
         address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
@@ -48,8 +53,10 @@ final class RedirectSocket: Sendable {
         _ = close(descriptor)
     }
 
-    /// Returns the query of the first visit to a path, with its question mark; nil when given up.
-    func query(to path: String, unless isGivenUp: () -> Bool) -> String? {
+    /// Returns the target of the first visit that is the right one; nil when given up.
+    func target(
+        where isRight: (String) -> Bool, unless isGivenUp: () -> Bool
+    ) -> String? {
         while !isGivenUp() {
             guard isReadable(descriptor, within: Self.pause) else { continue }
             let visitor = accept(descriptor, nil, nil)
@@ -57,10 +64,9 @@ final class RedirectSocket: Sendable {
             defer { _ = close(visitor) }
             _ = fcntl(visitor, F_SETFD, FD_CLOEXEC)
             guard let target = target(of: visitor, unless: isGivenUp) else { continue }
-            let parts = target.split(separator: "?", maxSplits: 1)
-            let isRight = parts.first.map(String.init) == path && parts.count == 2
+            let isRight = isRight(target)
             say(isRight ? "200 OK" : "404 Not Found", to: visitor)
-            if isRight { return "?" + parts[1] }
+            if isRight { return target }
         }
         return nil
     }

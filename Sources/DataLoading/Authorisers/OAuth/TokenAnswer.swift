@@ -43,6 +43,8 @@ enum TokenAnswer {
             throw .refused(code: self.code(code))
         }
         guard let fields else { throw .invalidAnswer(reason: "no JSON object") }
+        // Some servers refuse with 200.
+        if case .string(let code)? = fields["error"] { throw .refused(code: self.code(code)) }
         return fields
     }
 
@@ -71,9 +73,18 @@ enum TokenAnswer {
 
     private static func fields(_ response: DataLoaderResponse) -> [String: JSONValue]? {
         guard let body = response.body, body.count <= most,
-            case .object(let fields)? = try? JSONDecoder().decode(JSONValue.self, from: body)
+            let fields = try? JSONDecoder().decode([String: Field].self, from: body)
         else { return nil }
-        return fields
+        return fields.compactMapValues(\.value)
+    }
+
+    /// A field of an answer: what is no scalar is not looked into, and what is broken is not there.
+    private struct Field: Decodable {
+        let value: JSONValue?
+
+        init(from decoder: any Decoder) {
+            value = try? JSONValue.scalar(decoder)
+        }
     }
 
     /// RFC 6750 section 2.1: what may stand in a field.

@@ -16,7 +16,7 @@ final class CredentialDesk<Credential: Sendable>: Sendable {
 
     private struct UnderWay: Sendable {
         let flight: Flight
-        var task: Task<Void, Never>?
+        let task: Task<Void, Never>
         var limit: Agenda.Entry?
     }
 
@@ -31,16 +31,12 @@ final class CredentialDesk<Credential: Sendable>: Sendable {
             return held.values.sorted { $0.place < $1.place }
         }
 
-        /// Notes a flight that is about to begin.
-        mutating func note(_ flight: Flight?) {
-            if let flight { underWay[flight.number] = UnderWay(flight: flight) }
-        }
     }
 
     private let state: Locked<State>
     private let agenda: Agenda
     private let random: RandomSource
-    private let limit: Duration?
+    private let patience: Duration?
     private let resetGate = ResetGate()
     private let fetch: @Sendable (Credential?) async throws -> Fetched<Credential>?
 
@@ -55,7 +51,7 @@ final class CredentialDesk<Credential: Sendable>: Sendable {
         fetch: @escaping @Sendable (Credential?) async throws -> Fetched<Credential>?
     ) {
         state = Locked(State(credentials: CredentialState(rules, first: first)))
-        limit = rules.limit
+        patience = rules.limit
         self.agenda = agenda
         self.random = random
         self.apply = apply
@@ -75,14 +71,14 @@ final class CredentialDesk<Credential: Sendable>: Sendable {
         let now = agenda.now
         let (answer, flight) = state.withLock { state in
             let (answer, flight) = state.credentials.ask(now: now)
-            state.note(flight)
+            begin(flight, in: &state)
             if case .wait = answer {
                 state.places += 1
                 state.held[ticket] = Held(place: state.places, hear: hear)
             }
             return (answer, flight)
         }
-        if let flight { begin(flight) }
+        limit(flight)
         if case .wait = answer { return }
         hear(answer)
     }
@@ -112,10 +108,10 @@ final class CredentialDesk<Credential: Sendable>: Sendable {
         let now = agenda.now
         let flight = state.withLock { state in
             let flight = state.credentials.refresh(now: now)
-            state.note(flight)
+            begin(flight, in: &state)
             return flight
         }
-        if let flight { begin(flight) }
+        limit(flight)
     }
 
     /// Fails whoever waits, forgets everything, and lets `logOut` see to what is elsewhere.
@@ -136,10 +132,9 @@ final class CredentialDesk<Credential: Sendable>: Sendable {
 
     // MARK: Flights
 
-    private func begin(_ flight: Flight) {
-        let entry = limit.map {
-            agenda.schedule(at: agenda.now + $0, for: self, tag: flight.number)
-        }
+    /// Sets out, under the lock that says so: a reset after it finds the task, and cancels it.
+    private func begin(_ flight: Flight?, in state: inout State) {
+        guard let flight else { return }
         let task = Task {
             do {
                 guard let fetched = try await fetch(flight.previous) else {
@@ -150,13 +145,18 @@ final class CredentialDesk<Credential: Sendable>: Sendable {
                 failed(error, flight)
             }
         }
+        state.underWay[flight.number] = UnderWay(flight: flight, task: task)
+    }
+
+    /// Sets the time that a flight has.
+    private func limit(_ flight: Flight?) {
+        guard let flight, let patience else { return }
+        let entry = agenda.schedule(at: agenda.now + patience, for: self, tag: flight.number)
         let isUnderWay = state.withLock { state in
-            state.underWay[flight.number]?.task = task
             state.underWay[flight.number]?.limit = entry
             return state.underWay[flight.number] != nil
         }
-        // Over, or reset, before it was noted.
-        if !isUnderWay { end(UnderWay(flight: flight, task: task, limit: entry)) }
+        if !isUnderWay { agenda.cancel(entry) }
     }
 
     private func arrived(_ fetched: Fetched<Credential>, by flight: Flight) {
@@ -167,30 +167,31 @@ final class CredentialDesk<Credential: Sendable>: Sendable {
             else { return (Answer.wait, Flight?.none, [Held](), ended) }
             // It may have expired on its way: then they wait for another one.
             let (answer, next) = state.credentials.ask(now: now)
-            state.note(next)
+            begin(next, in: &state)
             if case .wait = answer { return (answer, next, [], ended) }
             return (answer, next, state.takeHeld(), ended)
         }
         if let limit = ended?.limit { agenda.cancel(limit) }
-        if let next { begin(next) }
+        limit(next)
         for held in held { held.hear(answer) }
     }
 
     private func failed(_ error: any Error, _ flight: Flight) {
         let now = agenda.now
-        let (held, ended) = random.withGenerator { random in
+        let (answer, held, ended) = random.withGenerator { random in
             state.withLock { state in
                 let ended = state.underWay.removeValue(forKey: flight.number)
-                let fails = state.credentials.failed(error, flight, now: now, using: &random)
-                return (fails ? state.takeHeld() : [], ended)
+                let answer = state.credentials.failed(error, flight, now: now, using: &random)
+                return (answer, answer == nil ? [] : state.takeHeld(), ended)
             }
         }
         if let limit = ended?.limit { agenda.cancel(limit) }
-        for held in held { held.hear(.fail(error)) }
+        guard let answer else { return }
+        for held in held { held.hear(answer) }
     }
 
     private func end(_ flight: UnderWay) {
-        flight.task?.cancel()
+        flight.task.cancel()
         if let limit = flight.limit { agenda.cancel(limit) }
     }
 }
@@ -200,6 +201,6 @@ extension CredentialDesk: Punctual {
     func isDue(_ tag: Int) {
         guard let late = state.withLock({ $0.underWay[tag] }) else { return }
         failed(AuthorisationError.timedOut, late.flight)
-        late.task?.cancel()
+        late.task.cancel()
     }
 }

@@ -4,56 +4,18 @@
 /// What an authoriser has, and what it does about what it lacks: the pure part.
 ///
 /// ```
-///            ask                    ended(success)
-/// none ───────────────▶ fetching ────────────────▶ ready ─┐ renewal due: renewing
-///  ▲  ▲                    │                         │ ▲  │ beside what is there
-///  │  └── pause over ──┐   │ ended(failure)   refused│ └──┘
-///  │                backingOff ◀                     │
-///  └──────────────────────────────── expired ◀───────┘
+///         ask               arrived
+/// none ─────────▶ fetching ─────────▶ ready ─┐ renewal due: renewing beside its use
+///                  │   ▲ ▲            │  │ ▲ │
+///           failed │   │ └── expired ─┘  │ └─┘
+///                  ▼   │ pause over      │ a server said no
+///              backingOff                ▼
+///                      └───── ask ──── refused
 /// ```
 ///
 /// Credentials have versions, so that a refusal concerns the one that was sent and no other. Resets
 /// have generations, so that a flight from before one brings nothing.
 struct CredentialState<Credential: Sendable>: Sendable {
-    /// One way to get a credential: one call of the fetch.
-    struct Flight: Sendable {
-        let number: Int
-        let generation: Int
-        /// What there was before; the version that a refusal of the flight deletes.
-        let previous: Credential?
-    }
-
-    /// A credential that can be used until it expires.
-    struct Issued: Sendable {
-        let credential: Credential
-        let version: Int
-        let expiry: Instant
-        /// From when on a newer one is fetched.
-        var renewal: Instant
-        /// Why the last attempt to renew it failed: nobody sets out before `renewal`.
-        var setback: (any Error)?
-    }
-
-    enum Stage: Sendable {
-        /// Nothing to use; what there was may help to get the next one.
-        case none(previous: Credential?)
-        /// Nothing to use before a flight has ended.
-        case fetching(Flight)
-        /// Something to use; perhaps a flight is under way already to renew it in time.
-        case ready(Issued, renewing: Flight?)
-        /// The last flight failed; before the instant nobody sets out again.
-        case backingOff(until: Instant, because: any Error, previous: Credential?)
-        /// Being reset.
-        case resetting
-    }
-
-    /// What becomes of a request that wants to be authorised.
-    enum Answer: Sendable {
-        case use(Credential, CredentialStamp)
-        case wait
-        case fail(any Error)
-    }
-
     /// When to fetch, and how often at most.
     let rules: CredentialRules
     private(set) var stage = Stage.none(previous: nil)
@@ -77,18 +39,24 @@ struct CredentialState<Credential: Sendable>: Sendable {
         case .ready(var issued, let renewing) where now < issued.expiry:
             var flight: Flight?
             if renewing == nil, now >= issued.renewal {
-                flight = takeOff(from: issued.credential, now: now)
+                flight = takeOff(from: issued.start, now: now)
                 // Refused by the window: not asked again with every request.
                 if flight == nil { issued.renewal = now + rules.window }
             }
             stage = .ready(issued, renewing: renewing ?? flight)
             return (.use(issued.credential, stamp(issued)), flight)
         case .ready(_, let renewing?):
-            stage = .fetching(renewing)
+            stage = .fetching(renewing, beside: nil)
             return (.wait, nil)
         case .ready(let issued, nil):
             if let setback = issued.setback, now < issued.renewal { return (.fail(setback), nil) }
-            return fetch(from: issued.credential, now: now)
+            return fetch(from: issued.start, now: now)
+        case .refused(let issued):
+            // One resource that takes nothing must not keep the others from being asked.
+            guard now < issued.expiry, !mayTakeOff(now: now) else {
+                return fetch(from: issued.start, now: now)
+            }
+            return (.use(issued.credential, stamp(issued)), nil)
         case .none(let previous):
             return fetch(from: previous, now: now)
         case .fetching:
@@ -100,32 +68,42 @@ struct CredentialState<Credential: Sendable>: Sendable {
         }
     }
 
-    /// Somebody wants a new credential whatever there is.
+    /// Somebody wants a new credential whatever there is, which is kept until there is one.
     mutating func refresh(now: Instant) -> Flight? {
+        let start: Credential?
+        var beside: Issued?
         switch stage {
         case .fetching, .resetting:
             return nil
-        case .ready(_, let renewing?):
-            stage = .fetching(renewing)
+        case .ready(let issued, let renewing?):
+            stage = .fetching(renewing, beside: issued)
             return nil
         case .ready(let issued, nil):
-            return fetch(from: issued.credential, now: now).begin
+            beside = issued
+            start = issued.start
+        case .refused(let issued):
+            start = issued.start
         case .none(let previous), .backingOff(_, _, let previous):
-            return fetch(from: previous, now: now).begin
+            start = previous
         }
+        guard let flight = takeOff(from: start, now: now) else { return nil }
+        stage = .fetching(flight, beside: beside)
+        return flight
     }
 
-    /// A server refused a credential, which is not used any more; returns it, unless it was replaced.
+    /// A server refused a credential; returns it, the first time, unless it was replaced.
     mutating func refused(_ stamp: CredentialStamp) -> Credential? {
-        guard case .ready(let issued, let renewing) = stage, self.stamp(issued) == stamp else {
+        switch stage {
+        case .ready(let issued, nil) where self.stamp(issued) == stamp:
+            stage = rules.keepsRefused ? .refused(issued) : .none(previous: nil)
+            return issued.credential
+        case .ready(let issued, let flight?) where self.stamp(issued) == stamp,
+            .fetching(let flight, beside: let issued?) where self.stamp(issued) == stamp:
+            stage = .fetching(flight, beside: nil)
+            return issued.credential
+        default:
             return nil
         }
-        if let renewing {
-            stage = .fetching(renewing)
-        } else {
-            stage = .none(previous: rules.keepsRefused ? issued.credential : nil)
-        }
-        return issued.credential
     }
 
     /// Whether a newer credential has come than the stamp's.
@@ -150,28 +128,46 @@ struct CredentialState<Credential: Sendable>: Sendable {
         return true
     }
 
-    /// A flight has failed, or takes too long; returns whether held requests fail with it.
+    /// A flight has failed, or takes too long; returns what held requests hear of it, if anything.
     mutating func failed(
         _ error: any Error, _ flight: Flight, now: Instant,
         using random: inout some RandomNumberGenerator
-    ) -> Bool {
-        guard let current = self.flight, current.number == flight.number else { return false }
+    ) -> Answer? {
+        guard let current = self.flight, current.number == flight.number else { return nil }
         let pause = timer?.timeIntervalAndCalculateNext(using: &random)
         // Refused for good: the version that was used is gone, and no other.
         let isRefused = (error as? AuthorisationError)?.endsCredential ?? false
         let previous = isRefused ? nil : flight.previous
-        if case .ready(var issued, _) = stage {
-            issued.renewal = now + (pause ?? .zero)
-            issued.setback = error
-            stage = .ready(issued, renewing: nil)
-            return false
-        }
-        if let pause {
-            stage = .backingOff(until: now + pause, because: error, previous: previous)
-        } else {
+        switch stage {
+        case .ready(let issued, _):
+            stage = .ready(setBack(issued, error, isRefused, now + (pause ?? .zero)), renewing: nil)
+            return nil
+        case .fetching(_, beside: let issued?) where now < issued.expiry:
+            stage = .ready(setBack(issued, error, isRefused, now + (pause ?? .zero)), renewing: nil)
+            return .use(issued.credential, stamp(issued))
+        default:
             stage = .none(previous: previous)
+            if let pause {
+                stage = .backingOff(until: now + pause, because: error, previous: previous)
+            }
+            return .fail(error)
         }
-        return true
+    }
+
+    /// What lasts though its renewal has failed.
+    private func setBack(
+        _ issued: Issued, _ error: any Error, _ isRefused: Bool, _ next: Instant
+    ) -> Issued {
+        var issued = issued
+        if isRefused {
+            // Good for nothing but its use: whatever comes next begins when that ends.
+            issued.helps = false
+            issued.renewal = max(next, issued.expiry)
+        } else {
+            issued.setback = error
+            issued.renewal = next
+        }
+        return issued
     }
 
     /// Forgets everything, and what is under way; returns what there was.
@@ -191,7 +187,7 @@ struct CredentialState<Credential: Sendable>: Sendable {
     /// The flight that is under way and was not given up.
     var flight: Flight? {
         switch stage {
-        case .fetching(let flight), .ready(_, let flight?): flight
+        case .fetching(let flight, _), .ready(_, let flight?): flight
         default: nil
         }
     }
@@ -200,8 +196,8 @@ struct CredentialState<Credential: Sendable>: Sendable {
     private var known: Credential? {
         switch stage {
         case .none(let previous), .backingOff(_, _, let previous): previous
-        case .fetching(let flight): flight.previous
-        case .ready(let issued, _): issued.credential
+        case .fetching(let flight, let issued): issued?.credential ?? flight.previous
+        case .ready(let issued, _), .refused(let issued): issued.credential
         case .resetting: nil
         }
     }
@@ -213,15 +209,19 @@ struct CredentialState<Credential: Sendable>: Sendable {
             stage = .none(previous: previous)
             return (.fail(AuthorisationError.tooManyRefreshes), nil)
         }
-        stage = .fetching(flight)
+        stage = .fetching(flight, beside: nil)
         return (.wait, flight)
     }
 
-    /// A flight, unless there were too many lately.
-    private mutating func takeOff(from previous: Credential?, now: Instant) -> Flight? {
+    /// Whether there were not too many flights lately.
+    private mutating func mayTakeOff(now: Instant) -> Bool {
         let window = rules.window
         starts.removeAll { $0 + window <= now }
-        guard starts.count < rules.mostInWindow else { return nil }
+        return starts.count < rules.mostInWindow
+    }
+
+    private mutating func takeOff(from previous: Credential?, now: Instant) -> Flight? {
+        guard mayTakeOff(now: now) else { return nil }
         starts.append(now)
         flights += 1
         return Flight(number: flights, generation: generation, previous: previous)

@@ -163,6 +163,68 @@ import Testing
         #expect(test.sent.last == "Bearer \(other.accessToken)")
         test.expectNoViolation()
     }
+
+    @Test func `clears away what a process has left that died while it wrote`() async throws {
+        let directory = TemporaryDirectory()
+        let file = directory.url("c.json")
+        for name in ["c.json.1.new", "d.json.1.new"] {
+            try Data("refresh-token".utf8).write(to: directory.url(name))
+        }
+        let store = FileCredentialStore(file: file)
+        try await store.withLock { try await store.save(nil) }
+        #expect(Set(directory.names) == ["c.json.lock", "d.json.1.new"])
+    }
+
+    @Test func `sees that the file of its lock was deleted`() throws {
+        let directory = TemporaryDirectory()
+        let path = directory.url("lock").path
+        var first: FileLock? = try FileLock(path)
+        let second = try FileLock(path)
+        #expect(try first?.take() == .taken)
+        #expect(try second.take() == .held)
+        unlink(path)
+        first = nil
+        let third = try FileLock(path)
+        #expect(try third.take() == .taken)
+        #expect(try second.take() == .gone)
+        unlink(path)
+    }
+
+    @Test func `waits for no pipe`() async throws {
+        let directory = TemporaryDirectory()
+        let file = directory.url("c.json")
+        #expect(mkfifo(file.path, 0o600) == 0)
+        await #expect(throws: AuthorisationError.store(reason: "not a file")) {
+            try await FileCredentialStore(file: file).load()
+        }
+    }
+
+    @Test func `writes through a link to the file, and locks what it leads to`() async throws {
+        let directory = TemporaryDirectory()
+        let target = directory.url("target.json")
+        let link = directory.url("link.json")
+        let credentials = OAuthCredentials(accessToken: "a", received: Date())
+        try await FileCredentialStore(file: target).save(credentials)
+        try FileManager.default.createSymbolicLink(at: link, withDestinationURL: target)
+        var newer = credentials
+        newer.accessToken = "b"
+        try await FileCredentialStore(file: link).save(newer)
+        #expect(try await FileCredentialStore(file: target).load()?.accessToken == "b")
+    }
+
+    @Test(.enabled(if: getuid() == 0))
+    func `leaves the file to its owner when another user's process writes it`() async throws {
+        let directory = TemporaryDirectory()
+        let file = directory.url("c.json")
+        let store = FileCredentialStore(file: file)
+        let credentials = OAuthCredentials(accessToken: "a", received: Date())
+        try await store.save(credentials)
+        #expect(chown(file.path, 1_000, 1_000) == 0)
+        try? await store.save(credentials)
+        var status = stat()
+        #expect(stat(file.path, &status) == 0)
+        #expect(status.st_uid == 1_000)
+    }
 }
 
 /// A store whose disk is full.

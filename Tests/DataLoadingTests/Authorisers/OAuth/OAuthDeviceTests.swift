@@ -137,4 +137,40 @@ import Testing
         fields[field] = nil
         #expect(throws: AuthorisationError.invalidAnswer(reason: field)) { try DeviceCode(fields) }
     }
+
+    @Test(arguments: [
+        ("verification_uri", "javascript:alert(1)"), ("verification_uri", "file:///etc/passwd"),
+        ("verification_uri", "http://auth.test/"), ("user_code", "A\u{1B}]0;owned\u{7}"),
+    ])
+    func `shows no code that could harm who shows it`(name: String, value: String) {
+        var fields: [String: JSONValue] = [
+            "device_code": .string("d"), "user_code": .string("u"),
+            "verification_uri": .string("https://auth.test/"), "expires_in": .number(60),
+        ]
+        fields[name] = .string(value)
+        #expect(throws: AuthorisationError.self) { try DeviceCode(fields) }
+    }
+
+    @Test func `asks no more for a device once nobody has the authoriser any more`() async {
+        let clock = ManualClock()
+        let provider = StrictProvider { clock.instant }
+        let bed = TestBed(otherwise: .run { provider.serve($0) }, clock: clock)
+        let person = OAuthBed.Person()
+        do {
+            let authoriser = OAuthAuthoriser(
+                OAuthConfiguration(
+                    server: .endpoints(provider.endpoints), flow: .deviceCode,
+                    clientIdentifier: "client", hosts: ["origin.test"]),
+                service: bed.service, delegate: person)
+            let loader = bed.service.makeFactory(authorisers: [authoriser]).makeDataLoader()
+            loader.perform(.make(host: "https://origin.test"))
+            _ = await person.codes.first(1)
+        }
+        for _ in 0..<5 {
+            clock.advance(by: .seconds(5))
+            for _ in 0..<100 { await Task.yield() }
+        }
+        let asked = provider.asked("urn:ietf:params:oauth:grant-type:device_code")
+        #expect(asked == 0)
+    }
 }

@@ -152,4 +152,30 @@ import Testing
             hex(String(repeating: "a", count: 64))
                 == "ffe054fe7ae0cb6dc65c3af9b61d5209f439851db43d0ba5997337df154668eb")
     }
+
+    @Test func `shows no page over plain http`() async {
+        let test = OAuthBed { configuration, provider in
+            var endpoints = provider.endpoints
+            endpoints.authorization = testURL("http://auth.test/authorize")
+            configuration.server = .endpoints(endpoints)
+        }
+        test.perform()
+        _ = await test.ends(1)
+        #expect(test.person.asked.elements.isEmpty)
+        await test.factory.reset()
+    }
+
+    @Test func `knows a redirect whose path a browser has made a slash`() throws {
+        let provider = StrictProvider { Instant(nanoseconds: 0) }
+        let page = try AuthorizationPage(
+            OAuthConfiguration(
+                server: .endpoints(provider.endpoints),
+                flow: .authorizationCode(redirect: testURL("http://127.0.0.1:7777")),
+                clientIdentifier: "client", hosts: []),
+            provider.endpoints, redirect: testURL("http://127.0.0.1:7777"), using: .system)
+        let answer = provider.consent(at: page.url).absoluteString
+        // As every browser writes it.
+        let visited = testURL(answer.replacing(":7777?", with: ":7777/?"))
+        #expect(throws: Never.self) { try page.code(from: visited) }
+    }
 }

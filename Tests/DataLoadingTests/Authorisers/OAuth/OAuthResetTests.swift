@@ -25,7 +25,7 @@ import Testing
         await test.factory.reset()
         #expect(test.provider.state.withLock { $0.revoked } == ["refresh-2", "access-2"])
         #expect(try await test.store.load() == nil)
-        #expect(test.person.loggedOut.elements == [test.provider.endpoint("/bye")])
+        #expect(await test.person.loggedOut.first(1) == [test.provider.endpoint("/bye")])
         test.perform()
         await test.consent(1)
         #expect(await test.ends(2).last??.error == nil)

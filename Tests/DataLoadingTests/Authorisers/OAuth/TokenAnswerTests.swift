@@ -88,4 +88,34 @@ import Testing
             #expect(!"\(value)\(String(reflecting: value))\(dumped)".contains("canary"))
         }
     }
+
+    @Test func `understands a refusal that comes with 200, as GitHub's do`() {
+        let body = Data(#"{"error":"authorization_pending"}"#.utf8)
+        #expect(throws: AuthorisationError.refused(code: "authorization_pending")) {
+            try TokenAnswer.credentials(
+                DataLoaderResponse(request: .make(), statusCode: .ok, body: body), previous: nil,
+                received: Date())
+        }
+    }
+
+    @Test func `takes tokens that stand beside a number which no double can hold`() throws {
+        let body = Data(
+            #"{"access_token":"a","token_type":"Bearer","refresh_token":"r","x":1e999}"#.utf8)
+        let credentials = try TokenAnswer.credentials(
+            DataLoaderResponse(request: .make(), statusCode: .ok, body: body), previous: nil,
+            received: Date())
+        #expect(credentials.refreshToken == "r")
+    }
+
+    @Test func `reads an answer of four kilobytes in less than a tenth of a second`() {
+        let nest = String(repeating: "[", count: 200) + String(repeating: "]", count: 200)
+        let text =
+            "{\"access_token\":\"a\",\"x\":["
+            + Array(repeating: nest, count: 10).joined(separator: ",") + "]}"
+        let begun = ContinuousClock.now
+        _ = try? TokenAnswer.success(
+            DataLoaderResponse(request: .make(), statusCode: .ok, body: Data(text.utf8)))
+        let took = ContinuousClock.now - begun
+        #expect(took < .milliseconds(100 * patience), "\(text.utf8.count) bytes: \(took)")
+    }
 }

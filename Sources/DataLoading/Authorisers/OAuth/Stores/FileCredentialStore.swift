@@ -5,17 +5,22 @@ public import Foundation
 
 /// Keeps OAuth credentials in a file that its owner alone can read, shared by any number of processes.
 ///
-/// The file has mode 0600. A new one is written beside it, brought to the disk and put in its place,
-/// so that there is always a whole one. A file `NAME.lock` beside it is locked while credentials are
-/// read, renewed and written; it stays. File systems without `flock` will not do.
+/// The file has mode 0600. A new one is written beside it, brought to the disk and put in its place, so
+/// that there is always a whole one; a file `NAME.….new` that a killed process has left is cleared away.
+/// A file `NAME.lock` is locked while credentials are read, renewed and written; it stays. A link is
+/// followed, and a file of another owner is not replaced. File systems without `flock` will not do.
 public final class FileCredentialStore: OAuthCredentialStore {
-    private let file: URL
+    private let given: URL
     private let agenda: Agenda
 
     /// How long to wait for other processes: longer than a refresh may take.
     private static let patience = Duration.seconds(60)
     /// How often to try: the system has no way to wait for a lock that can be cancelled.
     private static let pause = Duration.milliseconds(20)
+    /// How a file is called that is being written.
+    private static let unfinished = ".new"
+    /// After how many seconds whoever wrote such a file is not there any more.
+    private static let staleness = 60.0
     /// The most bytes of a file that are read.
     private static let most = 1_048_576
 
@@ -27,15 +32,19 @@ public final class FileCredentialStore: OAuthCredentialStore {
     }
 
     init(file: URL, timekeeper: any Timekeeper) {
-        self.file = file
+        given = file
         agenda = Agenda(timekeeper: timekeeper)
     }
+
+    /// Programs that come by different links have one file and one lock.
+    private var file: URL { given.resolvingSymlinksInPath() }
 
     /// Reads the file.
     ///
     /// - Throws: `AuthorisationError.store` when it cannot be read, is broken, or others can read it.
     public func load() async throws -> OAuthCredentials? {
-        let descriptor = open(file.path, O_RDONLY | O_CLOEXEC)
+        // A pipe would be waited for.
+        let descriptor = open(file.path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else {
             guard errno == ENOENT else { throw Self.failure("cannot be read") }
             return nil
@@ -43,6 +52,9 @@ public final class FileCredentialStore: OAuthCredentialStore {
         defer { _ = close(descriptor) }
         var status = stat()
         guard fstat(descriptor, &status) == 0 else { throw Self.failure("cannot be read") }
+        guard status.st_mode & S_IFMT == S_IFREG else {
+            throw AuthorisationError.store(reason: "not a file")
+        }
         guard status.st_mode & 0o077 == 0 else {
             throw AuthorisationError.store(reason: "others can read the file")
         }
@@ -57,17 +69,24 @@ public final class FileCredentialStore: OAuthCredentialStore {
         return credentials
     }
 
-    /// Writes a new file, or deletes the one that is there.
+    /// Writes a new file, or deletes the one that is there, with whatever was left of others.
     ///
     /// - Throws: `AuthorisationError.store`; the file of before is still there then.
     public func save(_ credentials: OAuthCredentials?) async throws {
         guard let credentials else {
+            clearAway(olderThan: -.infinity)
             guard unlink(file.path) == 0 || errno == ENOENT else {
                 throw Self.failure("cannot be deleted")
             }
             return
         }
-        var sink = FileSink(file, synchronizes: true, mode: 0o600)
+        clearAway(olderThan: Self.staleness)
+        var status = stat()
+        guard stat(file.path, &status) != 0 || status.st_uid == geteuid() else {
+            throw AuthorisationError.store(reason: "the file is somebody else's")
+        }
+        let unfinished = file.appendingPathExtension(UUID().uuidString + Self.unfinished)
+        var sink = FileSink(file, synchronizes: true, mode: 0o600, writtenAs: unfinished)
         do {
             try sink.begin()
             try sink.write(try JSONEncoder().encode(credentials))
@@ -84,22 +103,38 @@ public final class FileCredentialStore: OAuthCredentialStore {
     public func withLock<Result: Sendable>(
         _ body: @Sendable () async throws -> Result
     ) async throws -> Result {
+        let lock = try await takenLock()
+        defer { withExtendedLifetime(lock) {} }
+        return try await body()
+    }
+
+    private func takenLock() async throws -> FileLock {
         let path = file.path + ".lock"
-        let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else { throw Self.failure("cannot be locked") }
-        // Closing unlocks.
-        defer { _ = close(descriptor) }
         let end = agenda.now + Self.patience
-        while flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
-            guard errno == EWOULDBLOCK || errno == EINTR else {
-                throw Self.failure("cannot be locked")
+        var lock = try FileLock(path)
+        while true {
+            switch try lock.take() {
+            case .taken: return lock
+            case .gone: lock = try FileLock(path)
+            case .held: try await agenda.sleep(for: Self.pause)
             }
             guard agenda.now < end else {
                 throw AuthorisationError.store(reason: "another process has the lock")
             }
-            try await agenda.sleep(for: Self.pause)
         }
-        return try await body()
+    }
+
+    /// Deletes what processes have left that died while they wrote.
+    private func clearAway(olderThan age: TimeInterval) {
+        let directory = file.deletingLastPathComponent()
+        let names = try? FileManager.default.contentsOfDirectory(atPath: directory.path)
+        for name in names ?? [] where name.hasPrefix(file.lastPathComponent + ".") {
+            guard name.hasSuffix(Self.unfinished) else { continue }
+            let url = directory.appendingPathComponent(name)
+            let values = try? url.resourceValues(forKeys: [.contentModificationDateKey])
+            let written = values?.contentModificationDate ?? .distantPast
+            if -written.timeIntervalSinceNow > age { unlink(url.path) }
+        }
     }
 
     /// What the last call of the system failed for, without the path.

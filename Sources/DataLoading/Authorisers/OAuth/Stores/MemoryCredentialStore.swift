@@ -4,6 +4,7 @@
 /// Keeps OAuth credentials for as long as the process lives.
 public final class MemoryCredentialStore: OAuthCredentialStore {
     private let credentials: Locked<OAuthCredentials?>
+    private let gate = SerialGate()
 
     /// Makes a store.
     public init(_ credentials: OAuthCredentials? = nil) {
@@ -18,5 +19,12 @@ public final class MemoryCredentialStore: OAuthCredentialStore {
     /// Replaces what is kept; nil forgets it.
     public func save(_ credentials: OAuthCredentials?) async {
         self.credentials.withLock { $0 = credentials }
+    }
+
+    /// Runs `body` while no other authoriser that shares the store does.
+    public func withLock<Result: Sendable>(
+        _ body: @Sendable () async throws -> Result
+    ) async throws -> Result {
+        try await gate.run(body)
     }
 }

@@ -1,0 +1,49 @@
+// Copyright the DataLoading authors
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+
+/// A lock among processes: whoever has it lets go of it, or dies with it.
+final class FileLock: Sendable {
+    enum Attempt: Sendable {
+        case taken
+        /// Somebody else has it.
+        case held
+        /// Somebody has deleted the file: others lock another one.
+        case gone
+    }
+
+    private let path: String
+    private let descriptor: Int32
+
+    /// Opens the file of a lock, which is made if it is not there.
+    init(_ path: String) throws(AuthorisationError) {
+        self.path = path
+        descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0o600)
+        guard descriptor >= 0 else { throw Self.failure() }
+    }
+
+    /// Unlocks as well.
+    deinit {
+        _ = close(descriptor)
+    }
+
+    /// Tries to take it.
+    func take() throws(AuthorisationError) -> Attempt {
+        guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
+            guard errno == EWOULDBLOCK || errno == EINTR else { throw Self.failure() }
+            return .held
+        }
+        var opened = stat()
+        var present = stat()
+        let isPresent =
+            fstat(descriptor, &opened) == 0 && stat(path, &present) == 0
+            && opened.st_ino == present.st_ino && opened.st_dev == present.st_dev
+        return isPresent ? .taken : .gone
+    }
+
+    /// What the last call of the system failed for, without the path.
+    private static func failure() -> AuthorisationError {
+        .store(reason: "cannot be locked: \(String(cString: strerror(errno)))")
+    }
+}

@@ -1,0 +1,50 @@
+// Copyright the DataLoading authors
+// SPDX-License-Identifier: Apache-2.0
+
+extension CredentialState {
+    /// One way to get a credential: one call of the fetch.
+    struct Flight: Sendable {
+        let number: Int
+        let generation: Int
+        /// What there was before; the version that a refusal of the flight deletes.
+        let previous: Credential?
+    }
+
+    /// A credential that can be used until it expires.
+    struct Issued: Sendable {
+        let credential: Credential
+        let version: Int
+        let expiry: Instant
+        /// From when on a newer one is fetched.
+        var renewal: Instant
+        /// Why the last attempt to renew it failed: nobody sets out before `renewal`.
+        var setback: (any Error)?
+        /// Whether it helps to get the next one: not when a server has said so.
+        var helps = true
+
+        /// Where the next flight starts from.
+        var start: Credential? { helps ? credential : nil }
+    }
+
+    enum Stage: Sendable {
+        /// Nothing to use; what there was may help to get the next one.
+        case none(previous: Credential?)
+        /// Nobody is answered before a flight has ended; should it fail, there may be what lasts.
+        case fetching(Flight, beside: Issued?)
+        /// Something to use; perhaps a flight is under way already to renew it in time.
+        case ready(Issued, renewing: Flight?)
+        /// A server did not accept what there is: it is used only when no flight may set out.
+        case refused(Issued)
+        /// The last flight failed; before the instant nobody sets out again.
+        case backingOff(until: Instant, because: any Error, previous: Credential?)
+        /// Being reset.
+        case resetting
+    }
+
+    /// What becomes of a request that wants to be authorised.
+    enum Answer: Sendable {
+        case use(Credential, CredentialStamp)
+        case wait
+        case fail(any Error)
+    }
+}

@@ -1,0 +1,180 @@
+// Copyright the DataLoading authors
+// SPDX-License-Identifier: Apache-2.0
+
+@testable import DataLoading
+import DataLoadingTesting
+import Foundation
+import Testing
+
+/// Refreshes and log outs that others run into.
+@Suite(.timeLimit(.minutes(1))) struct OAuthEndingTests {
+    private func loggedIn(_ test: OAuthBed) async {
+        test.perform()
+        await test.consent()
+        _ = await test.ends(1)
+    }
+
+    private func eventually(_ condition: () -> Bool) async {
+        while !condition() { await Task.yield() }
+    }
+
+    @Test func `gives no refresh up when all loads of the service are cancelled`() async throws {
+        let test = OAuthBed()
+        await loggedIn(test)
+        let asked = test.bed.transport.attempts.count
+        test.bed.transport.then(.hold)
+        test.clock.advance(by: .seconds(3_600))
+        test.perform()
+        let attempt = await test.bed.attempt(asked)
+        #expect(attempt.request.url.path == "/token")
+        test.bed.service.cancelAllLoads()
+        // It is with the server, which replaces the refresh token.
+        test.provider.serve(attempt)
+        #expect(!attempt.isCancelled)
+        _ = await test.ends(2)
+        test.clock.advance(by: .seconds(30))
+        #expect(await test.load()?.error == nil)
+        test.expectNoViolation()
+    }
+
+    @Test func `shows a refused refresh token no second time while the access token lasts`() async {
+        let test = OAuthBed()
+        await loggedIn(test)
+        test.provider.state.withLock { $0.families = [:] }
+        test.clock.advance(by: .seconds(3_541))
+        #expect(await test.load()?.error == nil)
+        await eventually { test.provider.asked("refresh_token") == 1 }
+        for _ in 0..<4 {
+            for _ in 0..<100 { await Task.yield() }
+            test.clock.advance(by: .seconds(4))
+            #expect(await test.load()?.error == nil)
+        }
+        #expect(test.provider.asked("refresh_token") == 1)
+    }
+
+    @Test func `nobody waits long for a log out whose issuer is gone`() async throws {
+        let clock = ManualClock()
+        let credentials = OAuthCredentials(
+            accessToken: "a", refreshToken: "r", lifetime: .seconds(3_600), received: clock.date)
+        let test = OAuthBed(store: MemoryCredentialStore(credentials)) { configuration, provider in
+            configuration.server = .issuer(testURL("https://auth.test"))
+            provider.state.withLock { $0.accessTokens["a"] = (1, .distantFuture) }
+        }
+        #expect(await test.load()?.error == nil)
+        let asked = test.bed.transport.attempts.count
+        test.bed.transport.then(.hold)
+        async let reset: Void = test.factory.reset()
+        // One question, of five seconds: where there is no document there is nothing to ask.
+        _ = await test.bed.attempt(asked)
+        test.clock.advance(by: .seconds(5))
+        await reset
+        #expect(test.bed.transport.attempts.count == asked + 1)
+        #expect(try await test.store.load() == nil)
+    }
+
+    @Test func `keeps a rotated token before an orderly shut-down returns`() async {
+        let store = SlowStore()
+        let test = OAuthBed(store: store)
+        await loggedIn(test)
+        store.isHeld.withLock { $0 = true }
+        test.clock.advance(by: .seconds(3_541))
+        let asked = test.bed.transport.attempts.count
+        // The load, and beside it the renewal.
+        #expect(await test.load()?.error == nil)
+        await eventually { test.bed.transport.attempts.count == asked + 2 }
+        let ends = store.ends
+        let shutDown = Task {
+            await test.bed.service.shutDown(gracePeriod: .seconds(10))
+            ends.record("over")
+        }
+        _ = await ends.first(1)
+        test.bed.settle()
+        store.release.record(())
+        await shutDown.value
+        #expect(ends.elements == ["writes", "kept", "over"])
+        #expect(await store.load()?.refreshToken == "refresh-3")
+    }
+
+    @Test
+    func `shows no observer of consumption what goes to the token endpoint and comes from it`()
+        async
+    {
+        let test = OAuthBed { configuration, _ in
+            configuration.clientAuthentication = .basic(secret: "s+cret")
+        }
+        await loggedIn(test)
+        test.clock.advance(by: .seconds(3_600))
+        _ = await test.load()
+        test.bed.settle()
+        let seen = test.bed.observer.entries.map(\.response)
+        let texts = seen.map { response in
+            let sent = response.request.body?.bytes.map { String(decoding: $0, as: UTF8.self) }
+            let got = response.body.map { String(decoding: $0, as: UTF8.self) }
+            return (sent ?? "") + (got ?? "") + (response.request.headers["Authorization"] ?? "")
+        }
+        #expect(!texts.contains { $0.contains("code_verifier") })
+        #expect(!texts.contains { $0.contains("refresh-2") })
+        #expect(!texts.contains { $0.contains("Basic ") })
+    }
+
+    @Test func `returns from a log out though nobody comes back from the last page`() async {
+        let clock = ManualClock()
+        let provider = StrictProvider { clock.instant }
+        let bed = TestBed(otherwise: .run { provider.serve($0) }, clock: clock)
+        var endpoints = provider.endpoints
+        endpoints.endSession = provider.endpoint("/bye")
+        let delegate = PatientDelegate(provider)
+        let authoriser = OAuthAuthoriser(
+            OAuthConfiguration(
+                server: .endpoints(endpoints),
+                flow: .authorizationCode(redirect: OAuthBed.redirect),
+                clientIdentifier: "client", hosts: ["origin.test"]),
+            service: bed.service, delegate: delegate)
+        let loader = bed.service.makeFactory(authorisers: [authoriser]).makeDataLoader()
+        _ = try? await loader.response(for: .make(host: "https://origin.test"))
+        await bed.service.reset()
+        _ = await delegate.shown.first(1)
+        let other = bed.service.makeFactory().makeDataLoader()
+        await #expect(throws: Never.self) {
+            try await other.response(for: .make("/x", host: "https://auth.test"))
+        }
+        delegate.closed.record(())
+    }
+}
+
+/// A store on a slow disk.
+private final class SlowStore: OAuthCredentialStore {
+    let isHeld = Locked(false)
+    let ends = EventRecorder<String>()
+    let release = EventRecorder<Void>()
+    private let kept = Locked<OAuthCredentials?>(nil)
+
+    func load() async -> OAuthCredentials? { kept.withLock { $0 } }
+
+    func save(_ credentials: OAuthCredentials?) async throws {
+        if isHeld.withLock({ $0 }) {
+            ends.record("writes")
+            _ = await release.first(1)
+            ends.record("kept")
+        }
+        kept.withLock { $0 = credentials }
+    }
+}
+
+/// A person who looks at the last page for as long as the test wants.
+private final class PatientDelegate: OAuthDelegate {
+    let shown = EventRecorder<URL>()
+    let closed = EventRecorder<Void>()
+    private let provider: StrictProvider
+
+    init(_ provider: StrictProvider) {
+        self.provider = provider
+    }
+
+    func logIn(at url: URL) async throws -> URL? { provider.consent(at: url) }
+
+    func logOut(at url: URL) async {
+        shown.record(url)
+        _ = await closed.first(1)
+    }
+}

@@ -1,0 +1,145 @@
+// Copyright the DataLoading authors
+// SPDX-License-Identifier: Apache-2.0
+
+@testable import DataLoading
+import DataLoadingTesting
+import Foundation
+import Testing
+
+/// What the store has is not what this process has.
+@Suite(.timeLimit(.minutes(1))) struct OAuthStoreTests {
+    private func loggedIn(_ test: OAuthBed) async {
+        test.perform()
+        await test.consent()
+        _ = await test.ends(1)
+    }
+
+    private func eventually(_ condition: () -> Bool) async {
+        while !condition() { await Task.yield() }
+    }
+
+    /// What another process gets for what is stored.
+    private func refreshElsewhere(_ test: OAuthBed) async throws -> OAuthCredentials {
+        let stored = try #require(try await test.store.load())
+        let answer = test.provider.answer(
+            .init(
+                method: "POST", path: "/token", authorization: nil,
+                contentType: "application/x-www-form-urlencoded",
+                form: [
+                    "grant_type": "refresh_token", "client_id": "client",
+                    "refresh_token": stored.refreshToken ?? "",
+                ]))
+        return try TokenAnswer.credentials(
+            DataLoaderResponse(request: .make(), statusCode: .ok, body: answer.json),
+            previous: nil, received: test.clock.date)
+    }
+
+    @Test func `uses another process's refresh token also after a failure of the server`()
+        async throws
+    {
+        let test = OAuthBed()
+        await loggedIn(test)
+        test.clock.advance(by: .seconds(3_600))
+        try await test.store.save(refreshElsewhere(test))
+        // That one expires too; then the server is away for a moment.
+        test.clock.advance(by: .seconds(3_600))
+        test.provider.answerNextTokenQuestion(with: .init(status: 503))
+        #expect(await test.load()?.error != nil)
+        test.clock.advance(by: .seconds(30))
+        #expect(await test.load()?.error == nil)
+        #expect(try await test.store.load() != nil)
+        test.expectNoViolation()
+    }
+
+    @Test func `brings nothing back that another process has deleted in a log out`() async throws {
+        let test = OAuthBed()
+        await loggedIn(test)
+        // The other process could not reach the server to revoke them.
+        try await test.store.save(nil)
+        test.clock.advance(by: .seconds(3_600))
+        test.perform()
+        await eventually {
+            test.person.asked.elements.count == 2
+                || test.delegate.events.filter(\.isTerminal).count == 2
+        }
+        #expect(test.provider.asked("refresh_token") == 0)
+        #expect(try await test.store.load() == nil)
+        await test.factory.reset()
+    }
+
+    @Test func `asks for no login that another process has seen through, without refresh tokens`()
+        async throws
+    {
+        let clock = ManualClock()
+        let store = MemoryCredentialStore(
+            OAuthCredentials(
+                accessToken: "a", lifetime: .seconds(3_600), received: clock.date))
+        let test = OAuthBed(store: store) { _, provider in
+            provider.state.withLock { $0.accessTokens["a"] = (1, .distantFuture) }
+        }
+        #expect(await test.load()?.error == nil)
+        test.clock.advance(by: .seconds(3_600))
+        test.provider.state.withLock { $0.accessTokens["b"] = (1, .distantFuture) }
+        await store.save(
+            OAuthCredentials(
+                accessToken: "b", lifetime: .seconds(3_600), received: test.clock.date))
+        test.perform()
+        await eventually {
+            !test.person.asked.elements.isEmpty
+                || test.delegate.events.filter(\.isTerminal).count == 2
+        }
+        #expect(test.person.asked.elements.isEmpty)
+        #expect(test.sent.last == "Bearer b")
+        await test.factory.reset()
+    }
+
+    @Test func `refreshes once though two authorisers of a process share a store`() async {
+        let test = OAuthBed()
+        await loggedIn(test)
+        let authoriser = OAuthAuthoriser(
+            OAuthConfiguration(
+                server: .endpoints(test.provider.endpoints), flow: .deviceCode,
+                clientIdentifier: "client", hosts: ["origin.test"]),
+            service: test.bed.service, store: test.store)
+        let delegate = RecordingDelegate()
+        let loader = test.bed.service.makeFactory(authorisers: [authoriser])
+            .makeDataLoader(delegate: delegate)
+        loader.perform(.make("/other", host: "https://origin.test"))
+        _ = await delegate.outcomes(1)
+        test.clock.advance(by: .seconds(3_600))
+        let asked = test.bed.transport.attempts.count
+        test.bed.transport.then(.hold)
+        test.perform()
+        let attempt = await test.bed.attempt(asked)
+        loader.perform(.make("/other", host: "https://origin.test"))
+        for _ in 0..<100 { await Task.yield() }
+        test.provider.serve(attempt)
+        _ = await delegate.outcomes(2)
+        #expect(test.provider.asked("refresh_token") == 1)
+        test.expectNoViolation()
+    }
+
+    @Test func `shows no refresh token to another server than the one it came from`() async {
+        let first = OAuthBed()
+        await loggedIn(first)
+        let second = OAuthBed(store: first.store) { configuration, _ in
+            configuration.server = .endpoints(
+                OAuthEndpoints(token: testURL("https://other.test/token")))
+        }
+        second.clock.advance(by: .seconds(3_600))
+        second.perform()
+        await eventually { second.delegate.events.contains(where: \.isTerminal) }
+        let bodies = second.bed.transport.attempts.filter { $0.request.url.host == "other.test" }
+            .map { String(decoding: $0.takeBody() ?? Data(), as: UTF8.self) }
+        #expect(!bodies.contains { $0.contains("refresh-2") })
+    }
+
+    @Test func `revokes each token once though the store rounds times`() async {
+        let directory = TemporaryDirectory()
+        let test = OAuthBed(store: FileCredentialStore(file: directory.url("c.json")))
+        test.clock.setDate(Date(timeIntervalSinceReferenceDate: 788_918_400.123456789))
+        await loggedIn(test)
+        await test.factory.reset()
+        #expect(test.provider.state.withLock { $0.revoked } == ["refresh-2", "access-2"])
+    }
+}
