@@ -40,6 +40,9 @@ final class Admission: Sendable {
         let origin: Origin
         let loader: ObjectIdentifier
         let priority: Priority
+        /// Whether it goes though every connection is taken, as soon as its rate lets it: the loads that
+        /// have them may be waiting for what it brings.
+        var needsNoConnection = false
     }
 
     private let limits: Limits
@@ -75,7 +78,8 @@ final class Admission: Sendable {
     /// Asks for a rate slot and a connection slot; a slot that was given must be given back by `leave`.
     func enter(_ application: Application) -> Answer {
         state.withLock { lanes in
-            if lanes.canStartAtOnce(application), limiter.reserve(application.key) == .granted {
+            let mayStart = application.needsNoConnection || lanes.canStartAtOnce(application)
+            if mayStart, limiter.reserve(application.key) == .granted {
                 lanes.start(application.origin)
                 return .admitted
             }

@@ -15,7 +15,8 @@ extension Exchange {
                 candidate: Admission.Candidate(
                     waiting: self, turn: turn, deadline: state.progress.deadline),
                 key: runtime.limiter.ruleKey(for: target), origin: target.origin,
-                loader: ObjectIdentifier(loader), priority: state.progress.base.priority)
+                loader: ObjectIdentifier(loader), priority: state.progress.base.priority,
+                needsNoConnection: factory.isBelowAuthorisers)
         }
         guard let application else { return nil }
         let turn = application.candidate.turn

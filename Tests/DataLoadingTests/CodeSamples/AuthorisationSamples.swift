@@ -30,6 +30,19 @@ final class Signer: AsyncAuthoriser {
     func reset() async {}
 }
 
+final class BrowserLogin: OAuthDelegate {
+    let receiver: LoopbackRedirectReceiver
+
+    init(receiver: LoopbackRedirectReceiver) {
+        self.receiver = receiver
+    }
+
+    func logIn(at url: URL) async throws -> URL? {
+        print("Open \(url)")
+        return try await receiver.redirect(from: url)
+    }
+}
+
 final class Console: OAuthDelegate {
     func show(_ code: DeviceCode) async {
         print("Open \(code.verificationURL) and enter \(code.userCode)")
@@ -37,11 +50,10 @@ final class Console: OAuthDelegate {
 }
 
 extension DataLoaderService.Configuration {
-    /// No host has an address, and nothing is tried again.
+    /// No server is the right one.
     fileprivate static var failing: Self {
         var configuration = Self()
-        configuration.transport = ScriptedTransport(otherwise: .fail(.dns))
-        configuration.retry.maximumRetryCount = 0
+        configuration.transport = ScriptedTransport(otherwise: .fail(.pin))
         return configuration
     }
 }
@@ -94,7 +106,7 @@ extension DataLoaderService.Configuration {
     }
 
     @Test func `logs in with OAuth`() async throws {
-        let service = DataLoaderService(configuration: .failing)
+        let service = DataLoaderService(configuration: .failing, clock: ManualClock())
         let issuer = testURL("https://auth.example.com")
         let directory = TemporaryDirectory()
         let file = directory.url("credentials.json")
@@ -108,11 +120,11 @@ extension DataLoaderService.Configuration {
                 delegate: console)
             try await authoriser.logIn()
         }
-        await #expect(throws: AuthorisationError.load(.dns)) { try await perform() }
+        await #expect(throws: AuthorisationError.load(.pin)) { try await perform() }
     }
 
     @Test func `speaks for itself`() async throws {
-        let service = DataLoaderService(configuration: .failing)
+        let service = DataLoaderService(configuration: .failing, clock: ManualClock())
         let issuer = testURL("https://auth.example.com")
         let secret = "s"
         var configuration = OAuthConfiguration(
@@ -121,7 +133,7 @@ extension DataLoaderService.Configuration {
         configuration.clientAuthentication = .basic(secret: secret)
         configuration.scopes = ["feeds.read"]
         let authoriser = OAuthAuthoriser(configuration, service: service)
-        await #expect(throws: AuthorisationError.load(.dns)) { try await authoriser.logIn() }
+        await #expect(throws: AuthorisationError.load(.pin)) { try await authoriser.logIn() }
     }
 
     @Test func `tests an authoriser on a manual clock`() async throws {

@@ -58,7 +58,7 @@ public final class OAuthAuthoriser: Authoriser {
         let server = OAuthServer(configuration, service: service)
         let machine = OAuthMachine(
             server: server,
-            vault: OAuthVault(store, server: configuration.server.name, delegate: delegate),
+            vault: OAuthVault(store, server: server, delegate: delegate),
             delegate: delegate, owner: owner)
         self.machine = machine
         var rules = CredentialRules()

@@ -31,14 +31,14 @@ final class OAuthVault: Sendable {
     }
 
     private let store: any OAuthCredentialStore
-    private let server: String
+    private let server: OAuthServer
     private let delegate: OAuthDelegateReference
     private let gate = SerialGate()
     private let known = Locked(Known())
 
     /// Makes a vault for credentials of one server.
     init(
-        _ store: any OAuthCredentialStore, server: String, delegate: OAuthDelegateReference
+        _ store: any OAuthCredentialStore, server: OAuthServer, delegate: OAuthDelegateReference
     ) {
         self.store = store
         self.server = server
@@ -103,19 +103,15 @@ final class OAuthVault: Sendable {
     }
 
     private func delete(_ epoch: Epoch) async -> OAuthCredentials? {
-        let stored = try? await store.load()
+        let stored = try? await load()
         known.withLock { if let stored { $0.newest = stored } }
         await save(nil, of: epoch)
         return stored ?? nil
     }
 
     private func read() async throws -> Stored {
-        let read: OAuthCredentials?
-        do {
-            read = try await store.load()
-        } catch {
-            throw error as? AuthorisationError ?? .store(reason: "cannot be read")
-        }
+        let read = try await load()
+        let server = server.configuration.server.name
         return known.withLock { known in
             let isOurs = read.map { $0.server == nil || $0.server == server } ?? false
             let isUsable = isOurs && !(read?.hasTokens(of: known.disowned) ?? false)
@@ -126,6 +122,18 @@ final class OAuthVault: Sendable {
             known.newest = stored
             return stored.map { .replaced($0) } ?? .deleted
         }
+    }
+
+    /// Reads the store, which may ask a person or a disk that is not there.
+    private func load() async throws -> OAuthCredentials? {
+        let read: OAuthCredentials??
+        do {
+            read = try await server.agenda.within(.seconds(30)) { try await self.store.load() }
+        } catch {
+            throw error as? AuthorisationError ?? .store(reason: "cannot be read")
+        }
+        guard let read else { throw AuthorisationError.store(reason: "no answer in 30 seconds") }
+        return read
     }
 
     private func save(_ credentials: OAuthCredentials?, of epoch: Epoch) async {

@@ -7,7 +7,7 @@ import Foundation
 import Testing
 
 /// Refreshes and log outs that others run into.
-@Suite(.timeLimit(.minutes(1))) struct OAuthEndingTests {
+@Suite struct OAuthEndingTests {
     private func loggedIn(_ test: OAuthBed) async {
         test.perform()
         await test.consent()
@@ -115,6 +115,42 @@ import Testing
         #expect(!texts.contains { $0.contains("code_verifier") })
         #expect(!texts.contains { $0.contains("refresh-2") })
         #expect(!texts.contains { $0.contains("Basic ") })
+    }
+
+    /// As an API that streams, and issues its tokens itself.
+    @Test func `refreshes though endless loads have every connection of the origin`() async {
+        let clock = ManualClock()
+        let provider = StrictProvider { clock.instant }
+        let bed = TestBed(
+            otherwise: .run { attempt in
+                if attempt.request.url.path == "/stream" {
+                    attempt.sendHead(status: 200)
+                } else {
+                    provider.serve(attempt)
+                }
+            }, clock: clock)
+        var configuration = OAuthConfiguration(
+            server: .endpoints(provider.endpoints), flow: .clientCredentials,
+            clientIdentifier: "client", hosts: ["auth.test", "origin.test"])
+        configuration.clientAuthentication = .basic(secret: "s+cret")
+        let authoriser = OAuthAuthoriser(configuration, service: bed.service)
+        let factory = bed.service.makeFactory(authorisers: [authoriser])
+        let delegate = RecordingDelegate(supportsChunks: true)
+        let loader = factory.makeDataLoader(delegate: delegate)
+        for _ in 0..<8 {
+            loader.perform(.make("/stream", host: "https://auth.test") { $0.chunks = true })
+        }
+        await eventually {
+            bed.transport.attempts.filter { $0.request.url.path == "/stream" }.count == 8
+        }
+        clock.advance(by: .seconds(3_600))
+        loader.perform(
+            .make("/other", host: "https://origin.test") { $0.timeout = .seconds(50) })
+        await eventually {
+            bed.transport.attempts.contains { $0.request.url.path == "/other" }
+        }
+        #expect(bed.transport.attempts.contains { $0.request.url.path == "/other" })
+        loader.cancelAllLoads()
     }
 
     @Test func `returns from a log out though nobody comes back from the last page`() async {

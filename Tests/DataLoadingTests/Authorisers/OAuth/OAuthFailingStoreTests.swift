@@ -23,7 +23,7 @@ private final class OddStore: OAuthCredentialStore {
 }
 
 /// Stores that cannot do what they are asked.
-@Suite(.timeLimit(.minutes(1))) struct OAuthFailingStoreTests {
+@Suite struct OAuthFailingStoreTests {
     private func loggedIn(_ test: OAuthBed) async {
         test.perform()
         await test.consent()
@@ -111,4 +111,36 @@ private final class OddStore: OAuthCredentialStore {
         #expect(test.provider.asked("refresh_token") == 0)
         test.expectNoViolation()
     }
+
+    @Test func `gives up a store that does not come back, for loads and for a log out`() async {
+        let store = HungStore()
+        let test = OAuthBed(store: store)
+        // As a load in chunks, which has no deadline of its own.
+        test.loader.perform(
+            .make("/long", host: "https://origin.test") { $0.timeout = .seconds(36_000) })
+        await eventually { store.loads.withLock { $0 } == 1 }
+        test.clock.advance(by: .seconds(30))
+        let reason = "no answer in 30 seconds"
+        #expect(
+            await test.ends(1)[0]?.underlyingError as? AuthorisationError == .store(reason: reason))
+        async let reset: Void = test.factory.reset()
+        await eventually { store.loads.withLock { $0 } == 2 }
+        test.clock.advance(by: .seconds(30))
+        await reset
+        store.release.record(())
+    }
+}
+
+/// A store whose keychain asks a person who is not there.
+private final class HungStore: OAuthCredentialStore {
+    let loads = Locked(0)
+    let release = EventRecorder<Void>()
+
+    func load() async -> OAuthCredentials? {
+        loads.withLock { $0 += 1 }
+        _ = await release.first(1)
+        return nil
+    }
+
+    func save(_ credentials: OAuthCredentials?) async {}
 }

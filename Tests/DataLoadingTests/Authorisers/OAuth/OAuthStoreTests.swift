@@ -7,7 +7,7 @@ import Foundation
 import Testing
 
 /// What the store has is not what this process has.
-@Suite(.timeLimit(.minutes(1))) struct OAuthStoreTests {
+@Suite struct OAuthStoreTests {
     private func loggedIn(_ test: OAuthBed) async {
         test.perform()
         await test.consent()

@@ -3,7 +3,7 @@
 
 /// Where an application keeps OAuth credentials: a file, a keychain, a database.
 public protocol OAuthCredentialStore: AnyObject, Sendable {
-    /// Returns what is kept; nil when there is nothing.
+    /// Returns what is kept; nil when there is nothing. It has 30 seconds.
     func load() async throws -> OAuthCredentials?
 
     /// Keeps credentials in the place of those before; nil deletes them.

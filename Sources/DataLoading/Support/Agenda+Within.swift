@@ -1,0 +1,36 @@
+// Copyright the DataLoading authors
+// SPDX-License-Identifier: Apache-2.0
+
+extension Agenda {
+    /// Returns what `body` brings, or nil when that takes longer; what comes late is dropped.
+    ///
+    /// `body` is cancelled then, and with the task that waits for it.
+    func within<Result: Sendable>(
+        _ limit: Duration, _ body: @escaping @Sendable () async throws -> Result
+    ) async throws -> Result? {
+        let waker = Waker()
+        let result = Locked<Swift.Result<Result, any Error>?>(nil)
+        let entry = schedule(at: now + limit, for: waker, tag: 0)
+        let task = Task {
+            do {
+                let value = try await body()
+                result.withLock { $0 = .success(value) }
+            } catch {
+                result.withLock { $0 = .failure(error) }
+            }
+            waker.wake()
+        }
+        await withTaskCancellationHandler {
+            await waker.wait()
+        } onCancel: {
+            waker.wake()
+        }
+        cancel(entry)
+        guard let end = result.withLock({ $0 }) else {
+            task.cancel()
+            try Task.checkCancellation()
+            return nil
+        }
+        return try end.get()
+    }
+}
