@@ -16,9 +16,10 @@
 ///
 /// - A token is renewed beside its use when a tenth of its life is left, at most 60 seconds; its
 ///   life is counted from its receipt, on a clock that nobody sets.
-/// - A fetch has 30 seconds. After a failed one, loads fail at once with its error for a jittered
-///   second, then 2.7, 7.4 and so on up to a minute; a token that still lasts is used meanwhile.
-/// - A sixth fetch within 30 seconds is refused: `AuthorisationError.tooManyRefreshes`.
+/// - A fetch has 30 seconds. After a failed one, loads fail at once with its error for a second, then
+///   for a jittered 2.7, 7.4 and so on up to a minute; a token that still lasts is used meanwhile.
+/// - A sixth fetch within 30 seconds is refused: `AuthorisationError.tooManyRefreshes`, unless there is
+///   a token that lasts, which is then used though a server did not take it.
 ///
 /// It keeps nothing on a disk; `fetch` may.
 public final class TokenAuthoriser: Authoriser {

@@ -85,8 +85,7 @@ struct OAuthMachine: Sendable {
         _ = try await server.endpoints()
         return try await vault.exclusively { stored, store throws -> OAuthState in
             if case .replaced = stored,
-                case .done(let newer, let end) = successor(
-                    of: nil, in: stored)
+                case .done(let newer, let end) = successor(of: nil, in: stored)
             {
                 return .done(newer, until: end)
             }
