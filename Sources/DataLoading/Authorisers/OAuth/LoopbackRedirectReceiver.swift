@@ -49,11 +49,10 @@ public final class LoopbackRedirectReceiver: Sendable {
         let target = await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 // Accepting blocks, which no thread of the concurrency pool may do.
-                Thread.detachNewThread { [self] in
-                    continuation.resume(
-                        returning: socket.target(where: { isRedirect($0, with: state) }) {
-                            isCancelled.withLock { $0 }
-                        })
+                // It holds nothing once it has answered: a socket that is let go is closed then.
+                Thread.detachNewThread { [weak self] in
+                    let target = self?.target(with: state) { isCancelled.withLock { $0 } }
+                    continuation.resume(returning: target)
                 }
             }
         } onCancel: {
@@ -61,6 +60,10 @@ public final class LoopbackRedirectReceiver: Sendable {
         }
         guard let target, let url = URL(string: origin + target) else { throw CancellationError() }
         return url
+    }
+
+    private func target(with state: Substring?, unless isGivenUp: () -> Bool) -> String? {
+        socket.target(where: { isRedirect($0, with: state) }, unless: isGivenUp)
     }
 
     private func isRedirect(_ target: String, with state: Substring?) -> Bool {
