@@ -10,19 +10,24 @@ import Testing
 private final class Interruption: Authoriser {
     let identifier = "interruption"
     private let next: any Authoriser
-    private let interrupt = EventRecorder<DataLoader>()
+    private let interrupt = EventRecorder<Interrupted>()
+
+    /// Weak, as the loader's factory has the authoriser.
+    private struct Interrupted: Sendable {
+        weak let loader: DataLoader?
+    }
 
     init(_ next: any Authoriser) {
         self.next = next
     }
 
     /// From now on, the loads of this one.
-    func cancels(_ loader: DataLoader) { interrupt.record(loader) }
+    func cancels(_ loader: DataLoader) { interrupt.record(Interrupted(loader: loader)) }
 
     func requiresAuthorisation(_ request: DataLoaderRequest) -> Bool { true }
 
     func authorise(_ request: DataLoaderRequest, for delegate: any AuthoriserDelegate) {
-        for loader in interrupt.elements { loader.cancelAllLoads() }
+        for interrupted in interrupt.elements { interrupted.loader?.cancelAllLoads() }
         next.authorise(request, for: delegate)
     }
 
@@ -88,10 +93,11 @@ private final class Interruption: Authoriser {
         let bed = TestBed(otherwise: .respond(status: 200), authorisers: [composite])
         interruption.cancels(bed.loader)
         bed.loader.perform(.make("/ended") { $0[option: AuthenticationMethod.self] = [.bearer] })
-        _ = await fetch.call(0)
+        let call = await fetch.call(0)
         _ = await bed.delegate.outcomes(1)
         bed.settle()
         #expect(desk.heldCount == 0)
+        call.answer(AccessToken("1"))
         #expect(composite.askedCount == 0)
     }
 }

@@ -69,6 +69,7 @@ private final class OddStore: OAuthCredentialStore {
         }
         #expect(test.sent == ["Bearer access-2"])
         #expect(test.person.asked.elements.count == 2)
+        await test.person.pages.call(1).answer(nil)
         await test.factory.reset()
     }
 
@@ -88,6 +89,7 @@ private final class OddStore: OAuthCredentialStore {
         }
         #expect(test.person.asked.elements.count == 2)
         #expect(test.provider.asked("refresh_token") == 1)
+        await test.person.pages.call(1).answer(nil)
         await test.factory.reset()
     }
 

@@ -64,6 +64,7 @@ import Testing
         }
         #expect(test.provider.asked("refresh_token") == 0)
         #expect(try await test.store.load() == nil)
+        await test.person.pages.call(1).answer(nil)
         await test.factory.reset()
     }
 
