@@ -9,8 +9,8 @@
 /// When a server refuses stored credentials with a 401 they are forgotten, those and no newer ones;
 /// the provider is told, and asked again for the same load. Without a provider the 401 is delivered,
 /// and so is that of a request's own credentials. A 403 is delivered. A sixth question to the
-/// provider within 30 seconds is refused: `AuthorisationError.tooManyRefreshes`. User information in a URL is
-/// not read: a load with any ends `.invalidRequest`.
+/// provider within 30 seconds is refused: `AuthorisationError.tooManyRefreshes`. User information in
+/// a URL is not read: a load with any ends `.invalidRequest`.
 public final class BasicAuthoriser: Authoriser {
     /// A name for logs.
     public let identifier: String

@@ -94,8 +94,7 @@ public final class TokenAuthoriser: Authoriser {
     public func requestFailedAuthorisation(
         _ request: DataLoaderRequest, response: DataLoaderResponse
     ) {
-        guard !AuthenticationChallenge.isAboutScope(response.headers) else { return }
-        _ = desk.refused(request, by: self)
+        desk.refusedToken(of: request, response, by: self)
     }
 
     /// Lets the load go; the fetch that it waited for goes on.

@@ -16,7 +16,7 @@ extension Exchange {
         // What is answered from the cache alone shows nobody a secret.
         let isLeftAlone =
             request[option: SkipsAuthorisation.self] || request.cachePolicy == .cacheOnly
-        if !authorisers.isEmpty, isLeftAlone { return authorised() }
+        if isLeftAlone { return authorised() }
         if index == 0, let method = unknownMethod(request, authorisers) {
             let error = AuthorisationError.unknownMethod(method)
             state.withLock { $0.progress.underlyingError = error }
@@ -25,15 +25,15 @@ extension Exchange {
         for next in authorisers.indices.dropFirst(index) {
             let authoriser = authorisers[next]
             guard authoriser.requiresAuthorisation(request) else { continue }
-            let turn = state.withLock { [request] state -> Int? in
+            let turn = state.withLock { state -> Int? in
                 guard let turn = state.enter(.authorising(authoriser)) else { return nil }
-                state.progress.outgoing = request
-                state.progress.outgoing[option: AuthorisationTicket.self] = AuthorisationTicket(
+                request[option: AuthorisationTicket.self] = AuthorisationTicket(
                     load: ObjectIdentifier(self), turn: turn)
+                // Its cancellation has to name the same ticket.
+                state.progress.outgoing = request
                 return turn
             }
             guard let turn else { return nil }
-            request = state.withLock { $0.progress.outgoing }
             authoriser.authorise(
                 request, for: AuthorisationStep(token: token, turn: turn, index: next))
             return nil
@@ -94,16 +94,13 @@ extension Exchange {
     }
 
     fileprivate func isAuthorising(_ turn: Int) -> Bool {
-        state.withLock { state in
-            guard turn == state.turn, case .authorising = state.stage else { return false }
-            return true
-        }
+        state.withLock { $0.isAuthorising(turn) }
     }
 
     /// Keeps the task that answers for an authoriser, to cancel it should the load end first.
     fileprivate func hold(_ task: Task<Void, Never>, turn: Int) {
         let isCurrent = state.withLock { state in
-            guard turn == state.turn, case .authorising = state.stage else { return false }
+            guard state.isAuthorising(turn) else { return false }
             // A composite's parts answer one after the other, each with a task.
             state.progress.authorisationTasks.append(task)
             return true
@@ -134,6 +131,14 @@ extension Exchange {
         DataLoaderResponse(
             request: request, error: .status(head.status), statusCode: head.status,
             headers: head.headers, resolvedURL: progress.outgoing.url)
+    }
+}
+
+extension LoadState {
+    /// Whether the load waits for the answer that belongs to a turn.
+    fileprivate func isAuthorising(_ turn: Int) -> Bool {
+        guard turn == self.turn, case .authorising = stage else { return false }
+        return true
     }
 }
 

@@ -28,7 +28,7 @@ struct LoadProgress: Sendable {
     /// Whether a response that breaks may be continued; not again once a server has served no range.
     var mayResume = true
 
-    /// The task of an authoriser that is asked and is asynchronous.
+    /// The tasks of asynchronous authorisers that are asked about the attempt.
     var authorisationTasks: [Task<Void, Never>] = []
     /// Why an authoriser refused.
     var underlyingError: (any Error)?

@@ -22,8 +22,8 @@ extension DataLoaderService {
     ///
     /// Loads that are performed meanwhile end `.serviceInvalidated`, while those that run may still be
     /// authorised. Credentials that are being renewed are kept before it returns, as far as the grace
-    /// period reaches. Returns when every outcome was handed over and every socket is closed, at the latest 2 seconds after the grace period, should
-    /// a delegate queue be blocked.
+    /// period reaches. Returns when every outcome was handed over and every socket is closed, at the
+    /// latest 2 seconds after the grace period, should a delegate queue be blocked.
     ///
     /// - Parameter gracePeriod: How long running loads may go on; zero cancels them at once.
     public func shutDown(gracePeriod: Duration) async {

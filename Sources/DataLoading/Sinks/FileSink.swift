@@ -74,23 +74,27 @@ struct FileSink: BodySink {
 
     private func create() throws(DataLoaderError) -> Written {
         guard destination.isFileURL else { throw .responseSink(reason: "not the URL of a file") }
-        if let unfinished { return try create(unfinished.path) }
+        if let unfinished {
+            guard let written = create(unfinished.path) else {
+                throw Self.failure("the file cannot be made")
+            }
+            return written
+        }
         let directory = destination.deletingLastPathComponent()
         // A name of its own: that of the destination may be as long as names can be.
         for _ in 0..<8 {
             let name = ".dataloading-\(UUID().uuidString).part"
             let path = directory.appendingPathComponent(name).path
-            let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode)
-            if descriptor >= 0 { return Written(descriptor: descriptor, path: path) }
+            if let written = create(path) { return written }
             guard errno == EEXIST else { break }
         }
         throw Self.failure("the file cannot be made")
     }
 
-    private func create(_ path: String) throws(DataLoaderError) -> Written {
+    /// Makes a file that nobody has; nil leaves the reason in `errno`.
+    private func create(_ path: String) -> Written? {
         let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode)
-        guard descriptor >= 0 else { throw Self.failure("the file cannot be made") }
-        return Written(descriptor: descriptor, path: path)
+        return descriptor < 0 ? nil : Written(descriptor: descriptor, path: path)
     }
 
     /// The new name is on the disk too, as far as the system can say.

@@ -133,7 +133,7 @@ import Testing
                 isReset.withLock { $0 = true }
             }()
             _ = await (one, two)
-            while !hearer.isOver.withLock({ $0 }) { await Task.yield() }
+            await eventually { hearer.isOver.withLock { $0 } }
             if hearer.wasReset.withLock({ $0 }), begunAfter.withLock({ $0 }) { bad += 1 }
         }
         #expect(bad == 0)

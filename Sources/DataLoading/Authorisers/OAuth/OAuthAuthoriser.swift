@@ -93,8 +93,7 @@ public final class OAuthAuthoriser: Authoriser {
     public func requestFailedAuthorisation(
         _ request: DataLoaderRequest, response: DataLoaderResponse
     ) {
-        guard !AuthenticationChallenge.isAboutScope(response.headers) else { return }
-        _ = desk.refused(request, by: self)
+        desk.refusedToken(of: request, response, by: self)
     }
 
     /// Lets the load go; what it waited for goes on.

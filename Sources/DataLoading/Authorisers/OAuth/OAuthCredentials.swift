@@ -53,11 +53,6 @@ public struct OAuthCredentials: Hashable, Sendable {
     func hasTokens(of other: OAuthCredentials?) -> Bool {
         accessToken == other?.accessToken && refreshToken == other?.refreshToken
     }
-
-    /// Whether anything is left.
-    func isUsable(at date: Date) -> Bool {
-        remaining(at: date).map { $0 > .zero } ?? true
-    }
 }
 
 extension OAuthCredentials: Codable {

@@ -40,6 +40,14 @@ extension CredentialDesk {
         stamp(of: request, by: authoriser).flatMap(refused)
     }
 
+    /// A server did not accept the token that a request was sent with, unless it lacks scope alone.
+    func refusedToken(
+        of request: DataLoaderRequest, _ response: DataLoaderResponse, by authoriser: any Authoriser
+    ) {
+        guard !AuthenticationChallenge.isAboutScope(response.headers) else { return }
+        _ = refused(request, by: authoriser)
+    }
+
     /// Whether there is another credential than the one that the request was sent with.
     func hasNewer(than request: DataLoaderRequest, by authoriser: any Authoriser) -> Bool {
         stamp(of: request, by: authoriser).map(hasNewer) ?? false

@@ -33,6 +33,9 @@ final class CredentialDesk<Credential: Sendable>: Sendable {
 
     }
 
+    /// Adds a credential to a request.
+    let apply: @Sendable (Credential, inout DataLoaderRequest) throws -> Void
+
     private let state: Locked<State>
     private let agenda: Agenda
     private let random: RandomSource
@@ -57,9 +60,6 @@ final class CredentialDesk<Credential: Sendable>: Sendable {
         self.apply = apply
         self.fetch = fetch
     }
-
-    /// Adds a credential to a request.
-    let apply: @Sendable (Credential, inout DataLoaderRequest) throws -> Void
 
     /// How many wait.
     var heldCount: Int { state.withLock { $0.held.count } }

@@ -141,22 +141,9 @@ import Testing
     // Another process has refreshed meanwhile.
     @Test func `takes what another process has put there instead of refreshing`() async throws {
         let test = OAuthBed()
-        test.perform()
-        await test.consent()
-        _ = await test.ends(1)
-        let stored = try #require(try await test.store.load())
+        await test.logIn()
         test.clock.advance(by: .seconds(3_600))
-        let answer = test.provider.answer(
-            .init(
-                method: "POST", path: "/token", authorization: nil,
-                contentType: "application/x-www-form-urlencoded",
-                form: [
-                    "grant_type": "refresh_token", "client_id": "client",
-                    "refresh_token": stored.refreshToken ?? "",
-                ]))
-        let other = try TokenAnswer.credentials(
-            DataLoaderResponse(request: .make(), statusCode: .ok, body: answer.json), previous: nil,
-            received: test.clock.date)
+        let other = try await test.refreshElsewhere()
         try await test.store.save(other)
         #expect(await test.load()?.error == nil)
         #expect(test.provider.asked("refresh_token") == 1)

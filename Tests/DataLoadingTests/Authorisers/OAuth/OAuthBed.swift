@@ -87,6 +87,29 @@ final class OAuthBed: Sendable {
         await person.pages.call(index).answer(provider.consent(at: page))
     }
 
+    /// Performs a load that begins a login, and sees the person through it.
+    func logIn() async {
+        perform()
+        await consent()
+        _ = await ends(1)
+    }
+
+    /// What another process gets for what is stored.
+    func refreshElsewhere() async throws -> OAuthCredentials {
+        let stored = try #require(try await store.load())
+        let answer = provider.answer(
+            .init(
+                method: "POST", path: "/token", authorization: nil,
+                contentType: "application/x-www-form-urlencoded",
+                form: [
+                    "grant_type": "refresh_token", "client_id": "client",
+                    "refresh_token": stored.refreshToken ?? "",
+                ]))
+        return try TokenAnswer.credentials(
+            DataLoaderResponse(request: .make(), statusCode: .ok, body: answer.json),
+            previous: nil, received: clock.date)
+    }
+
     /// The `Authorization` fields that the resource has seen.
     var sent: [String?] {
         bed.transport.attempts.filter { $0.request.url.host == "origin.test" }

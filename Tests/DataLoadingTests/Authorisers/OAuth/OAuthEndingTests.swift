@@ -8,19 +8,9 @@ import Testing
 
 /// Refreshes and log outs that others run into.
 @Suite struct OAuthEndingTests {
-    private func loggedIn(_ test: OAuthBed) async {
-        test.perform()
-        await test.consent()
-        _ = await test.ends(1)
-    }
-
-    private func eventually(_ condition: () -> Bool) async {
-        while !condition() { await Task.yield() }
-    }
-
     @Test func `gives no refresh up when all loads of the service are cancelled`() async throws {
         let test = OAuthBed()
-        await loggedIn(test)
+        await test.logIn()
         let asked = test.bed.transport.attempts.count
         test.bed.transport.then(.hold)
         test.clock.advance(by: .seconds(3_600))
@@ -39,7 +29,7 @@ import Testing
 
     @Test func `shows a refused refresh token no second time while the access token lasts`() async {
         let test = OAuthBed()
-        await loggedIn(test)
+        await test.logIn()
         test.provider.state.withLock { $0.families = [:] }
         test.clock.advance(by: .seconds(3_541))
         #expect(await test.load()?.error == nil)
@@ -75,7 +65,7 @@ import Testing
     @Test func `keeps a rotated token before an orderly shut-down returns`() async {
         let store = SlowStore()
         let test = OAuthBed(store: store)
-        await loggedIn(test)
+        await test.logIn()
         store.isHeld.withLock { $0 = true }
         test.clock.advance(by: .seconds(3_541))
         let asked = test.bed.transport.attempts.count
@@ -102,7 +92,7 @@ import Testing
         let test = OAuthBed { configuration, _ in
             configuration.clientAuthentication = .basic(secret: "s+cret")
         }
-        await loggedIn(test)
+        await test.logIn()
         test.clock.advance(by: .seconds(3_600))
         _ = await test.load()
         test.bed.settle()
@@ -112,6 +102,7 @@ import Testing
             let got = response.body.map { String(decoding: $0, as: UTF8.self) }
             return (sent ?? "") + (got ?? "") + (response.request.headers["Authorization"] ?? "")
         }
+        #expect(seen.contains { $0.request.url.path == "/token" })
         #expect(!texts.contains { $0.contains("code_verifier") })
         #expect(!texts.contains { $0.contains("refresh-2") })
         #expect(!texts.contains { $0.contains("Basic ") })

@@ -24,23 +24,13 @@ private final class OddStore: OAuthCredentialStore {
 
 /// Stores that cannot do what they are asked.
 @Suite struct OAuthFailingStoreTests {
-    private func loggedIn(_ test: OAuthBed) async {
-        test.perform()
-        await test.consent()
-        _ = await test.ends(1)
-    }
-
-    private func eventually(_ condition: () -> Bool) async {
-        while !condition() { await Task.yield() }
-    }
-
     @Test func `deletes the file of a log out though another process has the lock`() async throws {
         let directory = TemporaryDirectory()
         let file = directory.url("credentials.json")
         let clock = ManualClock()
         let store = FileCredentialStore(file: file, timekeeper: clock.timekeeper)
         let test = OAuthBed(store: store)
-        await loggedIn(test)
+        await test.logIn()
         try await FileCredentialStore(file: file).withLock {
             async let reset: Void = test.factory.reset()
             await clock.waitForAlarms(1)
@@ -59,7 +49,7 @@ private final class OddStore: OAuthCredentialStore {
             endpoints.revocation = nil
             configuration.server = .endpoints(endpoints)
         }
-        await loggedIn(test)
+        await test.logIn()
         store.refusesDeletion.withLock { $0 = true }
         await test.factory.reset()
         test.perform()
@@ -76,7 +66,7 @@ private final class OddStore: OAuthCredentialStore {
     @Test func `logs in after a refused refresh though the store cannot delete`() async {
         let store = OddStore()
         let test = OAuthBed(store: store)
-        await loggedIn(test)
+        await test.logIn()
         store.refusesDeletion.withLock { $0 = true }
         test.provider.state.withLock { $0.families = [:] }
         test.clock.advance(by: .seconds(3_600))

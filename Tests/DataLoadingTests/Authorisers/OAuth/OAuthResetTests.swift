@@ -8,12 +8,6 @@ import Testing
 
 // OM-04, OM-24, OM-25, OL-13 to OL-19, and 1.11: a log out in every state.
 @Suite struct OAuthResetTests {
-    private func loggedIn(_ test: OAuthBed) async {
-        test.perform()
-        await test.consent()
-        _ = await test.ends(1)
-    }
-
     // OL-15, OL-18: the common case.
     @Test func `revokes the tokens, empties the store and shows the last page`() async throws {
         let test = OAuthBed { configuration, provider in
@@ -21,7 +15,7 @@ import Testing
             endpoints.endSession = provider.endpoint("/bye")
             configuration.server = .endpoints(endpoints)
         }
-        await loggedIn(test)
+        await test.logIn()
         await test.factory.reset()
         #expect(test.provider.state.withLock { $0.revoked } == ["refresh-2", "access-2"])
         #expect(try await test.store.load() == nil)
@@ -39,14 +33,14 @@ import Testing
             endpoints.revocation = testURL("https://auth.test/nowhere")
             configuration.server = .endpoints(endpoints)
         }
-        await loggedIn(test)
+        await test.logIn()
         await test.factory.reset()
         #expect(try await test.store.load() == nil)
     }
 
     @Test func `goes through while the whole service is being reset`() async throws {
         let test = OAuthBed()
-        await loggedIn(test)
+        await test.logIn()
         await test.bed.service.reset()
         #expect(test.provider.state.withLock { $0.revoked } == ["refresh-2", "access-2"])
         #expect(test.bed.transport.resetCount == 1)
@@ -72,7 +66,7 @@ import Testing
         async throws
     {
         let test = OAuthBed()
-        if isRefresh { await loggedIn(test) }
+        if isRefresh { await test.logIn() }
         let asked = test.bed.transport.attempts.count
         test.bed.transport.then(.hold)
         if isRefresh { test.clock.advance(by: .seconds(3_600)) }
@@ -92,7 +86,7 @@ import Testing
         let test = OAuthBed()
         await test.factory.reset()
         #expect(test.provider.state.withLock { $0.questions.isEmpty })
-        await loggedIn(test)
+        await test.logIn()
         async let first: Void = test.factory.reset()
         async let second: Void = test.factory.reset()
         _ = await (first, second)
@@ -102,7 +96,7 @@ import Testing
     // OL-19: a request that arrives during it.
     @Test func `refuses loads of every factory while it runs`() async throws {
         let test = OAuthBed()
-        await loggedIn(test)
+        await test.logIn()
         let asked = test.bed.transport.attempts.count
         test.bed.transport.then(.hold)
         let other = test.bed.service.makeFactory(authorisers: [test.authoriser]).makeDataLoader()

@@ -8,39 +8,13 @@ import Testing
 
 /// What the store has is not what this process has.
 @Suite struct OAuthStoreTests {
-    private func loggedIn(_ test: OAuthBed) async {
-        test.perform()
-        await test.consent()
-        _ = await test.ends(1)
-    }
-
-    private func eventually(_ condition: () -> Bool) async {
-        while !condition() { await Task.yield() }
-    }
-
-    /// What another process gets for what is stored.
-    private func refreshElsewhere(_ test: OAuthBed) async throws -> OAuthCredentials {
-        let stored = try #require(try await test.store.load())
-        let answer = test.provider.answer(
-            .init(
-                method: "POST", path: "/token", authorization: nil,
-                contentType: "application/x-www-form-urlencoded",
-                form: [
-                    "grant_type": "refresh_token", "client_id": "client",
-                    "refresh_token": stored.refreshToken ?? "",
-                ]))
-        return try TokenAnswer.credentials(
-            DataLoaderResponse(request: .make(), statusCode: .ok, body: answer.json),
-            previous: nil, received: test.clock.date)
-    }
-
     @Test func `uses another process's refresh token also after a failure of the server`()
         async throws
     {
         let test = OAuthBed()
-        await loggedIn(test)
+        await test.logIn()
         test.clock.advance(by: .seconds(3_600))
-        try await test.store.save(refreshElsewhere(test))
+        try await test.store.save(test.refreshElsewhere())
         // That one expires too; then the server is away for a moment.
         test.clock.advance(by: .seconds(3_600))
         test.provider.answerNextTokenQuestion(with: .init(status: 503))
@@ -53,7 +27,7 @@ import Testing
 
     @Test func `brings nothing back that another process has deleted in a log out`() async throws {
         let test = OAuthBed()
-        await loggedIn(test)
+        await test.logIn()
         // The other process could not reach the server to revoke them.
         try await test.store.save(nil)
         test.clock.advance(by: .seconds(3_600))
@@ -96,7 +70,7 @@ import Testing
 
     @Test func `refreshes once though two authorisers of a process share a store`() async {
         let test = OAuthBed()
-        await loggedIn(test)
+        await test.logIn()
         let authoriser = OAuthAuthoriser(
             OAuthConfiguration(
                 server: .endpoints(test.provider.endpoints), flow: .deviceCode,
@@ -122,7 +96,7 @@ import Testing
 
     @Test func `shows no refresh token to another server than the one it came from`() async {
         let first = OAuthBed()
-        await loggedIn(first)
+        await first.logIn()
         let second = OAuthBed(store: first.store) { configuration, _ in
             configuration.server = .endpoints(
                 OAuthEndpoints(token: testURL("https://other.test/token")))
@@ -139,7 +113,7 @@ import Testing
         let directory = TemporaryDirectory()
         let test = OAuthBed(store: FileCredentialStore(file: directory.url("c.json")))
         test.clock.setDate(Date(timeIntervalSinceReferenceDate: 788_918_400.123456789))
-        await loggedIn(test)
+        await test.logIn()
         await test.factory.reset()
         #expect(test.provider.state.withLock { $0.revoked } == ["refresh-2", "access-2"])
     }
