@@ -62,11 +62,17 @@
                 report.headBytesSent = max(0, report.headBytesSent - Int64(data.count))
             }
             report.firstByteTime = attempt.firstByte.map { .nanoseconds($0 &- task.start) }
-            report.reusedConnection = long(CurlInfo.newConnections) == 0
+            report.reusedConnection = wasOnKeptConnection
             if !report.reusedConnection { addConnectTimes(&report, task) }
             report.remoteAddress = loop.remoteAddress(of: easy)
             report.httpVersion = httpVersion
             return report
+        }
+
+        private var wasOnKeptConnection: Bool {
+            // libcurl also counts one that it made for a further send, which was refused.
+            loop.library.seesSends
+                ? !attempt.isOnNewConnection : long(CurlInfo.newConnections) == 0
         }
 
         private func addConnectTimes(_ report: inout TransportReport, _ task: CurlTask) {

@@ -37,6 +37,7 @@
             if attempt.sends == 1
                 || (attempt.sends == 2 && (task.request.maySendTwice || isRefused))
             {
+                noteConnection()
                 return true
             }
             attempt.isRefused = isRefused
@@ -49,12 +50,15 @@
         /// libcurl tells nobody, but what it has sent on a connection made for the attempt it sends
         /// again for that reason alone. On one that was used before, the connection may have died.
         private func wasRefused(_ task: CurlTask) -> Bool {
+            let mayBeHTTP2 = origin?.isSecure == true && !task.request.streamsResponse
+            return attempt.sends > 1 && attempt.isOnNewConnection && mayBeHTTP2
+        }
+
+        /// Notes what kind of connection the request goes out on, not one that it was kept from.
+        private func noteConnection() {
             let connections = long(CurlInfo.newConnections)
-            let wasOnNewConnection = attempt.isOnNewConnection
             attempt.isOnNewConnection = connections > attempt.connections
             attempt.connections = connections
-            let mayBeHTTP2 = origin?.isSecure == true && !task.request.streamsResponse
-            return attempt.sends > 1 && wasOnNewConnection && mayBeHTTP2
         }
 
         /// Fills a buffer with body bytes for libcurl.

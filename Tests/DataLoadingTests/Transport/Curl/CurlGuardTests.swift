@@ -152,6 +152,27 @@
                 #expect(server.requests.map(\.path) == ["/1", "/2", "/2"])
             }
 
+            @Test func `says that stale connections failed, not the new one behind them`()
+                async throws
+            {
+                let areThere = LoopbackGate()
+                let server = try LoopbackServer { request in
+                    request.isOnReusedConnection
+                        ? .steps(.reset) : .ok("a").preceded(by: .wait(for: areThere))
+                }
+                async let one = transport.get(server.url())
+                async let other = transport.get(server.url())
+                await server.waitForHeads(2)
+                areThere.open()
+                _ = await (one, other)
+                // libcurl would go on with a third connection, where the request may not be sent.
+                let record = await transport.run(TransportRequest(url: server.url()))
+                #expect(record.error == .connectionReset)
+                #expect(record.report.reusedConnection)
+                #expect(record.report.connectTime == nil)
+                #expect(server.requests.count == 4)
+            }
+
             @Test func `uses a fresh connection after a timeout, where that is asked`() async throws
             {
                 let server = try LoopbackServer(
