@@ -219,9 +219,8 @@ import Testing
         #expect(bed.clock.pendingAlarms == 1)
         #expect(bed.service.runtime.admission.load.waiting == 100_000)
         tokens.shuffle(using: &generator)
-        let began = ContinuousClock.now
-        for token in tokens { token.cancel() }
-        #expect(ContinuousClock.now - began < .seconds(60))
+        let took = processorTime { for token in tokens { token.cancel() } }
+        #expect(took < .seconds(60))
         bed.expectNothingLeft()
         #expect(bed.delegate.events.count == 100_000)
         #expect(bed.transport.attempts.isEmpty)

@@ -12,9 +12,9 @@ public import Foundation
 public final class FileCredentialStore: OAuthCredentialStore {
     private let given: URL
     private let agenda: Agenda
-
     /// How long to wait for other processes: longer than a refresh may take.
-    private static let patience = Duration.seconds(60)
+    private let patience: Duration
+
     /// How often to try: the system has no way to wait for a lock that can be cancelled.
     private static let pause = Duration.milliseconds(20)
     /// How a file is called that is being written.
@@ -31,8 +31,9 @@ public final class FileCredentialStore: OAuthCredentialStore {
         self.init(file: file, timekeeper: SystemTimekeeper())
     }
 
-    init(file: URL, timekeeper: any Timekeeper) {
+    init(file: URL, timekeeper: any Timekeeper, patience: Duration = .seconds(60)) {
         given = file
+        self.patience = patience
         agenda = Agenda(timekeeper: timekeeper)
     }
 
@@ -110,7 +111,7 @@ public final class FileCredentialStore: OAuthCredentialStore {
 
     private func takenLock() async throws -> FileLock {
         let path = file.path + ".lock"
-        let end = agenda.now + Self.patience
+        let end = agenda.now + patience
         var lock = try FileLock(path)
         while true {
             switch try lock.take() {
