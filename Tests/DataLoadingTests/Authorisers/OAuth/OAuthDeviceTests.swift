@@ -156,16 +156,20 @@ import Testing
         let provider = StrictProvider { clock.instant }
         let bed = TestBed(otherwise: .run { provider.serve($0) }, clock: clock)
         let person = OAuthBed.Person()
+        weak var released: OAuthAuthoriser?
         do {
             let authoriser = OAuthAuthoriser(
                 OAuthConfiguration(
                     server: .endpoints(provider.endpoints), flow: .deviceCode,
                     clientIdentifier: "client", hosts: ["origin.test"]),
                 service: bed.service, delegate: person)
+            released = authoriser
             let loader = bed.service.makeFactory(authorisers: [authoriser]).makeDataLoader()
             loader.perform(.make(host: "https://origin.test"))
             _ = await person.codes.first(1)
         }
+        // The end of the load may still have it for a moment.
+        await eventually { released == nil }
         for _ in 0..<5 {
             clock.advance(by: .seconds(5))
             for _ in 0..<100 { await Task.yield() }
