@@ -25,6 +25,8 @@ final class RedirectSocket: Sendable {
         self.descriptor = descriptor
         guard descriptor >= 0 else { throw Self.failure() }
         _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
+        // A visitor may be gone again, or somebody else's, when it is its turn.
+        _ = fcntl(descriptor, F_SETFL, O_NONBLOCK)
         // A port that a login has had can be had for the next one at once.
         var isReused: Int32 = 1
         _ = setsockopt(
@@ -41,12 +43,10 @@ final class RedirectSocket: Sendable {
                     && getsockname(descriptor, address, &length) == 0
             }
         }
+        let failure = Self.failure()
         self.port = UInt16(bigEndian: address.sin_port)
-        guard isListening else {
-            let failure = Self.failure()
-            _ = close(descriptor)
-            throw failure
-        }
+        // From here on `deinit` closes it, also after an error.
+        guard isListening else { throw failure }
     }
 
     deinit {
@@ -59,16 +59,34 @@ final class RedirectSocket: Sendable {
     ) -> String? {
         while !isGivenUp() {
             guard isReadable(descriptor, within: Self.pause) else { continue }
+            // Who comes now comes to the next wait.
+            if isGivenUp() { return nil }
             let visitor = accept(descriptor, nil, nil)
-            guard visitor >= 0 else { continue }
+            guard visitor >= 0 else {
+                // Without a descriptor for it, say, it stays where it is, and can be seen at once.
+                _ = poll(nil, 0, Self.pause)
+                continue
+            }
             defer { _ = close(visitor) }
-            _ = fcntl(visitor, F_SETFD, FD_CLOEXEC)
+            prepare(visitor)
             guard let target = target(of: visitor, unless: isGivenUp) else { continue }
             let isRight = isRight(target)
             say(isRight ? "200 OK" : "404 Not Found", to: visitor)
             if isRight { return target }
         }
         return nil
+    }
+
+    private func prepare(_ visitor: Int32) {
+        _ = fcntl(visitor, F_SETFD, FD_CLOEXEC)
+        // Some systems hand on what the listening socket has.
+        _ = fcntl(visitor, F_SETFL, 0)
+        #if canImport(Darwin)
+            // Elsewhere each `send` says so.
+            var isSilent: Int32 = 1
+            _ = setsockopt(
+                visitor, SOL_SOCKET, SO_NOSIGPIPE, &isSilent, socklen_t(MemoryLayout<Int32>.size))
+        #endif
     }
 
     /// The target of a GET; nil for anything else, and when it does not come.
