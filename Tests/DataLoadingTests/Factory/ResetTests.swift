@@ -162,6 +162,25 @@ import Testing
         #expect(bed.service.factories.withLock { $0.count } == 1)
     }
 
+    @Test func `is done when a task asks for it that began inside of one that is over`() async {
+        let gate = ResetGate()
+        let runs = EventRecorder<Int>()
+        let isOver = EventRecorder<Void>()
+        let left = Locked<Task<Void, Never>?>(nil)
+        await gate.perform {
+            // As an authoriser that starts its work anew.
+            let task = Task {
+                _ = await isOver.first(1)
+                await gate.perform { runs.record(2) }
+            }
+            left.withLock { $0 = task }
+            runs.record(1)
+        }
+        isOver.record(())
+        await left.withLock { $0 }?.value
+        #expect(runs.elements == [1, 2])
+    }
+
     @Test func `does not wait for itself when it is asked for from inside`() async {
         let gate = ResetGate()
         let runs = EventRecorder<Int>()
