@@ -158,12 +158,37 @@ import Testing
     @Test func `clears away what a process has left that died while it wrote`() async throws {
         let directory = TemporaryDirectory()
         let file = directory.url("c.json")
-        for name in ["c.json.1.new", "d.json.1.new"] {
+        let end = ".\(UUID().uuidString).new"
+        for name in ["c.json", "d.json"].map({ $0 + end }) {
             try Data("refresh-token".utf8).write(to: directory.url(name))
         }
         let store = FileCredentialStore(file: file)
         try await store.withLock { try await store.save(nil) }
-        #expect(Set(directory.names) == ["c.json.lock", "d.json.1.new"])
+        #expect(Set(directory.names) == ["c.json.lock", "d.json" + end])
+    }
+
+    @Test func `clears away nothing that it has not written itself`() async throws {
+        let directory = TemporaryDirectory()
+        let another = "c.work.\(UUID().uuidString).new"
+        let own = "c.\(UUID().uuidString).new"
+        for name in [another, own, "c.d.new", "c.new"] {
+            try Data("refresh-token".utf8).write(to: directory.url(name))
+        }
+        let store = FileCredentialStore(file: directory.url("c"))
+        try await store.withLock { try await store.save(nil) }
+        #expect(Set(directory.names) == ["c.lock", another, "c.d.new", "c.new"])
+    }
+
+    @Test func `follows a link to a file that is not there yet`() async throws {
+        let directory = TemporaryDirectory()
+        let link = directory.url("link.json")
+        try FileManager.default.createSymbolicLink(
+            atPath: link.path, withDestinationPath: "target.json")
+        let store = FileCredentialStore(file: link)
+        let credentials = OAuthCredentials(accessToken: "a", received: Date())
+        try await store.withLock { try await store.save(credentials) }
+        #expect(directory.names == ["link.json", "target.json", "target.json.lock"])
+        #expect(try await store.load()?.accessToken == "a")
     }
 
     @Test func `sees that the file of its lock was deleted`() throws {

@@ -23,6 +23,8 @@ public final class FileCredentialStore: OAuthCredentialStore {
     private static let staleness = 60.0
     /// The most bytes of a file that are read.
     private static let most = 1_048_576
+    /// The most links that are followed one after the other, as Linux has it.
+    private static let mostLinks = 40
 
     /// Makes a store.
     ///
@@ -38,7 +40,17 @@ public final class FileCredentialStore: OAuthCredentialStore {
     }
 
     /// Programs that come by different links have one file and one lock.
-    private var file: URL { given.resolvingSymlinksInPath() }
+    private var file: URL {
+        var file = given.resolvingSymlinksInPath()
+        // A link that leads to nothing yet is left as it is by that.
+        for _ in 0..<Self.mostLinks {
+            let target = try? FileManager.default.destinationOfSymbolicLink(atPath: file.path)
+            guard let target else { break }
+            file = URL(fileURLWithPath: target, relativeTo: file.deletingLastPathComponent())
+                .absoluteURL.resolvingSymlinksInPath()
+        }
+        return file
+    }
 
     /// Reads the file.
     ///
@@ -129,8 +141,11 @@ public final class FileCredentialStore: OAuthCredentialStore {
     private func clearAway(olderThan age: TimeInterval) {
         let directory = file.deletingLastPathComponent()
         let names = try? FileManager.default.contentsOfDirectory(atPath: directory.path)
-        for name in names ?? [] where name.hasPrefix(file.lastPathComponent + ".") {
-            guard name.hasSuffix(Self.unfinished) else { continue }
+        let prefix = file.lastPathComponent + "."
+        for name in names ?? [] where name.hasPrefix(prefix) && name.hasSuffix(Self.unfinished) {
+            // Others, such as another store's whose name begins like this one's, are not its own.
+            let middle = name.dropFirst(prefix.count).dropLast(Self.unfinished.count)
+            guard UUID(uuidString: String(middle)) != nil else { continue }
             let url = directory.appendingPathComponent(name)
             let values = try? url.resourceValues(forKeys: [.contentModificationDateKey])
             let written = values?.contentModificationDate ?? .distantPast
