@@ -45,13 +45,15 @@ enum ProviderDocument {
     private static func places(_ issuer: URL) -> [URL] {
         guard let target = try? RequestTarget(issuer) else { return [] }
         let text = target.urlText
-        let path = target.pathAndQuery == "/" ? "" : target.pathAndQuery
         let origin = text.dropLast(target.pathAndQuery.count)
-        let trimmed = text.hasSuffix("/") ? String(text.dropLast()) : text
+        // Both want the slash at the end to go.
+        let path =
+            target.pathAndQuery.hasSuffix("/")
+            ? target.pathAndQuery.dropLast() : target.pathAndQuery[...]
         return [
-            trimmed + "/.well-known/openid-configuration",
+            origin + path + "/.well-known/openid-configuration",
             origin + "/.well-known/oauth-authorization-server" + path,
-        ].compactMap(URL.init(string:))
+        ].compactMap { URL(string: String($0)) }
     }
 
     private static func url(

@@ -44,6 +44,17 @@ import Testing
         #expect(test.provider.state.withLock { $0.questions.count } == 4)
     }
 
+    // RFC 8414 section 3.1: without the slash at the end.
+    @Test func `looks for the document of an issuer with a slash where it has to be`() async {
+        let test = discovering("https://auth.test/tenant/")
+        _ = await test.load()
+        #expect(
+            test.bed.transport.attempts.map(\.request.url.absoluteString) == [
+                "https://auth.test/tenant/.well-known/openid-configuration",
+                "https://auth.test/.well-known/oauth-authorization-server/tenant",
+            ])
+    }
+
     // OpenID Connect Discovery 1.0 section 4.3, RFC 8414 section 3.3
     @Test func `takes no document of another issuer, and none that lacks what it must have`() throws
     {
