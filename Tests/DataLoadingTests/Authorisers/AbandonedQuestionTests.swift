@@ -100,6 +100,30 @@ private final class Interruption: Authoriser {
         call.answer(AccessToken("1"))
         #expect(composite.askedCount == 0)
     }
+
+    @Test func `whoever asks about two requests without a load has two answers`() async {
+        let authoriser = DeskAuthoriser(desk())
+        let asker = Asker()
+        authoriser.authorise(.make("/1"), for: asker)
+        authoriser.authorise(.make("/2"), for: asker)
+        await fetch.call(0).answer(AccessToken("1"))
+        _ = await asker.answers.first(1)
+        #expect(asker.answers.elements.map(\.path) == ["/1", "/2"])
+    }
+}
+
+/// Asks an authoriser without a load, as for a protocol that the library does not speak.
+private final class Asker: AuthoriserDelegate {
+    let answers = EventRecorder<URL>()
+
+    func authoriser(_ authoriser: any Authoriser, authorised request: DataLoaderRequest) {
+        answers.record(request.url)
+    }
+
+    func authoriser(
+        _ authoriser: any Authoriser, didFailToAuthorise request: DataLoaderRequest,
+        error: any Error
+    ) {}
 }
 
 /// A desk as an authoriser.

@@ -8,10 +8,8 @@ extension CredentialDesk {
         _ request: DataLoaderRequest, by authoriser: any Authoriser,
         for delegate: any AuthoriserDelegate
     ) {
-        // Loads have a ticket; whoever asks without one is told apart by its delegate.
-        let ticket =
-            request[option: AuthorisationTicket.self]
-            ?? AuthorisationTicket(load: ObjectIdentifier(delegate), turn: -1)
+        // Loads have a ticket; whoever asks without one may ask about several requests at a time.
+        let ticket = request[option: AuthorisationTicket.self] ?? freshTicket()
         ask(ticket) { [apply] answer in
             var authorised = request
             do {
@@ -66,7 +64,7 @@ extension CredentialDesk {
     func ready() async throws {
         let waker = Waker()
         let answer = Locked<Answer?>(nil)
-        let ticket = AuthorisationTicket(load: ObjectIdentifier(waker), turn: -1)
+        let ticket = freshTicket()
         ask(ticket) { given in
             answer.withLock { $0 = given }
             waker.wake()

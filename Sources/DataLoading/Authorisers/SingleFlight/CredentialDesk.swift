@@ -83,6 +83,15 @@ final class CredentialDesk<Credential: Sendable>: Sendable {
         hear(answer)
     }
 
+    /// A ticket that no load has, nor anybody else.
+    func freshTicket() -> AuthorisationTicket {
+        let place = state.withLock { state in
+            state.places += 1
+            return state.places
+        }
+        return AuthorisationTicket(load: ObjectIdentifier(self), turn: place)
+    }
+
     /// Nobody wants to hear any more.
     ///
     /// The flight goes on: it may bring what cannot be had a second time.
