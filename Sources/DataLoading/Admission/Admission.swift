@@ -19,7 +19,7 @@ final class Admission: Sendable {
 
     /// A place in a lane.
     struct Ticket: Hashable, Sendable {
-        let key: RuleKey
+        let key: LaneKey
         /// Which of the key's lanes: one that was forgotten and made anew counts places anew too.
         let lane: UInt64
         let place: FairQueue<Candidate>.Ticket
@@ -43,6 +43,8 @@ final class Admission: Sendable {
         /// Whether it goes though every connection is taken, as soon as its rate lets it: the loads that
         /// have them may be waiting for what it brings.
         var needsNoConnection = false
+
+        var lane: LaneKey { LaneKey(rule: key, needsNoConnection: needsNoConnection) }
     }
 
     private let limits: Limits
@@ -83,15 +85,18 @@ final class Admission: Sendable {
                 lanes.start(application.origin)
                 return .admitted
             }
-            guard lanes.waiting < limits.queue else { return .refused(.overloaded) }
+            // What others wait for is not refused because they wait.
+            guard application.needsNoConnection || lanes.waiting < limits.queue else {
+                return .refused(.overloaded)
+            }
             if let wait = hopelessWait(of: application, in: lanes) {
                 return .refused(.rateLimited(wait: wait))
             }
             let ticket = lanes.append(application)
             // A lane that already waits for something goes on waiting for it.
-            guard !lanes.isObstructed(application.key) else { return .queued(ticket) }
+            guard !lanes.isObstructed(application.lane) else { return .queued(ticket) }
             // Otherwise nobody else can be in it, so whoever starts now is this load.
-            return pump(application.key, &lanes).isEmpty ? .queued(ticket) : .admitted
+            return pumpAlone(application.lane, &lanes).isEmpty ? .queued(ticket) : .admitted
         }
     }
 
@@ -123,11 +128,12 @@ final class Admission: Sendable {
         let (started, hopeless) = state.withLock { lanes in
             var started: [Candidate] = []
             var hopeless: [(Candidate, Duration)] = []
-            for key in key.map({ [$0] }) ?? lanes.keys {
+            let changed = key.map { LaneKey(rule: $0) }
+            for key in changed.map({ [$0.express, $0] }) ?? lanes.keys {
                 started += pump(key, &lanes)
-                guard lanes.length(key) > 0, let wait = limiter.wait(for: key, position: 0) else {
-                    continue
-                }
+                guard lanes.length(key) > 0,
+                    let wait = limiter.wait(for: key.rule, position: 0)
+                else { continue }
                 let late = lanes.removeAll(key, dueBefore: agenda.now + wait, agenda)
                 hopeless += late.map { ($0, wait) }
             }
@@ -142,29 +148,38 @@ final class Admission: Sendable {
     /// A rule for a part of an origin was set: who waits for the origin may belong to that part.
     private func askAgain() {
         let moved = state.withLock { lanes in
-            lanes.keys.filter { $0.pathComponent == nil }.flatMap { lanes.removeAll($0, agenda) }
+            lanes.keys.filter { $0.rule.pathComponent == nil }
+                .flatMap { lanes.removeAll($0, agenda) }
         }
         for candidate in moved { candidate.waiting.mustAskAgain(turn: candidate.turn) }
     }
 
-    fileprivate func laneIsDue(_ key: RuleKey) {
+    fileprivate func laneIsDue(_ key: LaneKey) {
         admit(state.withLock { pump(key, &$0) })
     }
 
-    /// Starts what a lane may start now, and notes what it waits for next.
+    /// Starts what a lane may start now, after those of its rule that go first.
     private func pump(
-        _ key: RuleKey, _ lanes: inout Lanes, atMost most: Int = .max
+        _ key: LaneKey, _ lanes: inout Lanes, atMost most: Int = .max
+    ) -> [Candidate] {
+        let first = key.needsNoConnection ? [] : pumpAlone(key.express, &lanes)
+        return first + pumpAlone(key, &lanes, atMost: most)
+    }
+
+    /// Starts what a lane may start now, and notes what it waits for next.
+    private func pumpAlone(
+        _ key: LaneKey, _ lanes: inout Lanes, atMost most: Int = .max
     ) -> [Candidate] {
         var started: [Candidate] = []
         lanes.stopWaiting(key, agenda)
         while let origin = lanes.origin(of: key) {
-            if let obstacle = lanes.fullLimit(for: origin)
+            if let obstacle = (key.needsNoConnection ? nil : lanes.fullLimit(for: origin))
                 ?? (started.count < most ? nil : .anotherTurn)
             {
                 lanes.wait(key, for: obstacle)
                 return started
             }
-            switch limiter.reserve(key) {
+            switch limiter.reserve(key.rule) {
             case .granted:
                 guard let candidate = lanes.startFirst(key) else { continue }
                 started.append(candidate)
@@ -188,7 +203,7 @@ final class Admission: Sendable {
             limiter.wait(for: application.key, position: position)
         }
         // The exact place is worth finding out only when the end of the line is too late.
-        guard let atEnd = wait(lanes.length(application.key)) else { return nil }
+        guard let atEnd = wait(lanes.length(application.lane)) else { return nil }
         guard atEnd > remaining else { return nil }
         guard let inTurn = wait(lanes.position(of: application)), inTurn > remaining else {
             return nil
@@ -210,9 +225,9 @@ protocol Waiting: AnyObject, Sendable {
 /// Wakes a lane when its next slot has come.
 private final class LaneCall: Punctual {
     private let admission: Admission
-    private let key: RuleKey
+    private let key: LaneKey
 
-    init(admission: Admission, key: RuleKey) {
+    init(admission: Admission, key: LaneKey) {
         self.admission = admission
         self.key = key
     }

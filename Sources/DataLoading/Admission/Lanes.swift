@@ -1,6 +1,15 @@
 // Copyright the DataLoading authors
 // SPDX-License-Identifier: Apache-2.0
 
+/// Who stands in a lane: loads of one rule, those that need a connection or those that need none.
+struct LaneKey: Hashable, Sendable {
+    let rule: RuleKey
+    var needsNoConnection = false
+
+    /// The lane of the same rule that goes first.
+    var express: LaneKey { LaneKey(rule: rule, needsNoConnection: true) }
+}
+
 /// The lanes of waiting loads and the slots that are taken: the state behind `Admission`'s lock.
 struct Lanes: Sendable {
     /// What a lane with waiting loads waits for.
@@ -28,15 +37,15 @@ struct Lanes: Sendable {
 
     private struct OriginSlots: Sendable {
         var running = 0
-        var blocked = LinkedPool<RuleKey>.List()
+        var blocked = LinkedPool<LaneKey>.List()
     }
 
     private let limits: Limits
-    private var lanes: [RuleKey: Lane] = [:]
+    private var lanes: [LaneKey: Lane] = [:]
     private var lastLane: UInt64 = 0
     private var origins: [Origin: OriginSlots] = [:]
-    private var places = LinkedPool<RuleKey>()
-    private var hungry = LinkedPool<RuleKey>.List()
+    private var places = LinkedPool<LaneKey>()
+    private var hungry = LinkedPool<LaneKey>.List()
     private(set) var waiting = 0
     private(set) var running = 0
 
@@ -45,12 +54,12 @@ struct Lanes: Sendable {
     }
 
     var isEmpty: Bool { lanes.isEmpty && origins.isEmpty }
-    var keys: [RuleKey] { Array(lanes.keys) }
+    var keys: [LaneKey] { Array(lanes.keys) }
 
-    func length(_ key: RuleKey) -> Int { lanes[key]?.queue.count ?? 0 }
+    func length(_ key: LaneKey) -> Int { lanes[key]?.queue.count ?? 0 }
 
     func position(of application: Admission.Application) -> Int {
-        lanes[application.key]?.queue
+        lanes[application.lane]?.queue
             .position(loader: application.loader, priority: application.priority) ?? 0
     }
 
@@ -58,7 +67,7 @@ struct Lanes: Sendable {
 
     /// Whether nobody waits before the load and both connection limits have room.
     func canStartAtOnce(_ application: Admission.Application) -> Bool {
-        lanes[application.key] == nil && fullLimit(for: application.origin) == nil
+        lanes[application.lane] == nil && fullLimit(for: application.origin) == nil
     }
 
     /// The limit that stands in the way of another start at the origin.
@@ -88,7 +97,7 @@ struct Lanes: Sendable {
 
     /// The lane to pump next after a slot came free, while there is room: whoever has lined up
     /// longest, so that one busy origin cannot keep all slots.
-    var nextForFreedSlot: RuleKey? {
+    var nextForFreedSlot: LaneKey? {
         guard running < limits.total, let first = hungry.first else { return nil }
         return places[first]
     }
@@ -97,9 +106,9 @@ struct Lanes: Sendable {
 
     mutating func append(_ application: Admission.Application) -> Admission.Ticket {
         waiting += 1
-        if lanes[application.key] == nil { lastLane &+= 1 }
+        if lanes[application.lane] == nil { lastLane &+= 1 }
         let fresh = Lane(number: lastLane, origin: application.origin)
-        return Self.append(application, to: &lanes[application.key, default: fresh])
+        return Self.append(application, to: &lanes[application.lane, default: fresh])
     }
 
     private static func append(
@@ -107,7 +116,7 @@ struct Lanes: Sendable {
     ) -> Admission.Ticket {
         let place = lane.queue.append(
             application.candidate, loader: application.loader, priority: application.priority)
-        return Admission.Ticket(key: application.key, lane: lane.number, place: place)
+        return Admission.Ticket(key: application.lane, lane: lane.number, place: place)
     }
 
     mutating func remove(_ ticket: Admission.Ticket, _ agenda: Agenda) -> Bool {
@@ -119,14 +128,14 @@ struct Lanes: Sendable {
         return true
     }
 
-    private mutating func forgetIfEmpty(_ key: RuleKey, _ agenda: Agenda) {
+    private mutating func forgetIfEmpty(_ key: LaneKey, _ agenda: Agenda) {
         guard lanes[key]?.queue.isEmpty == true else { return }
         stopWaiting(key, agenda)
         lanes[key] = nil
     }
 
     /// Takes out all loads of a lane, in the order in which they would have gone.
-    mutating func removeAll(_ key: RuleKey, _ agenda: Agenda) -> [Admission.Candidate] {
+    mutating func removeAll(_ key: LaneKey, _ agenda: Agenda) -> [Admission.Candidate] {
         var removed: [Admission.Candidate] = []
         while let next = lanes[key]?.queue.popFirst() { removed.append(next) }
         waiting -= removed.count
@@ -136,7 +145,7 @@ struct Lanes: Sendable {
 
     /// Takes out the loads whose deadline passes before an instant.
     mutating func removeAll(
-        _ key: RuleKey, dueBefore instant: Instant, _ agenda: Agenda
+        _ key: LaneKey, dueBefore instant: Instant, _ agenda: Agenda
     ) -> [Admission.Candidate] {
         let removed = lanes[key]?.queue.removeAll { $0.deadline.map { $0 < instant } ?? false }
         guard let removed, !removed.isEmpty else { return [] }
@@ -146,7 +155,7 @@ struct Lanes: Sendable {
     }
 
     /// Takes the first load of a lane and gives it a slot.
-    mutating func startFirst(_ key: RuleKey) -> Admission.Candidate? {
+    mutating func startFirst(_ key: LaneKey) -> Admission.Candidate? {
         guard let candidate = lanes[key]?.queue.popFirst(), let lane = lanes[key] else {
             return nil
         }
@@ -156,7 +165,7 @@ struct Lanes: Sendable {
     }
 
     /// The origin of a lane that has somebody waiting; a lane that has nobody is forgotten.
-    mutating func origin(of key: RuleKey) -> Origin? {
+    mutating func origin(of key: LaneKey) -> Origin? {
         guard let lane = lanes[key] else { return nil }
         guard !lane.queue.isEmpty else {
             lanes[key] = nil
@@ -167,9 +176,9 @@ struct Lanes: Sendable {
 
     // MARK: Obstacles
 
-    func isObstructed(_ key: RuleKey) -> Bool { lanes[key]?.obstacle != nil }
+    func isObstructed(_ key: LaneKey) -> Bool { lanes[key]?.obstacle != nil }
 
-    mutating func wait(_ key: RuleKey, for obstacle: Obstacle) {
+    mutating func wait(_ key: LaneKey, for obstacle: Obstacle) {
         guard let origin = lanes[key]?.origin else { return }
         lanes[key]?.obstacle = obstacle
         switch obstacle {
@@ -183,7 +192,7 @@ struct Lanes: Sendable {
         }
     }
 
-    mutating func stopWaiting(_ key: RuleKey, _ agenda: Agenda) {
+    mutating func stopWaiting(_ key: LaneKey, _ agenda: Agenda) {
         guard let lane = lanes[key], let obstacle = lane.obstacle else { return }
         switch obstacle {
         case .instant(let entry):
