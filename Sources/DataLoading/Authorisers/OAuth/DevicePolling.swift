@@ -6,8 +6,12 @@ struct DevicePolling {
     let server: OAuthServer
     weak let owner: OAuthOwner?
 
-    /// Returns what the consent has brought.
-    func credentials(for code: DeviceCode) async throws -> OAuthCredentials {
+    /// Returns what `keep` makes of what the consent has brought.
+    ///
+    /// The code is spent by then: the end of the service waits until they are kept.
+    func state<Result>(
+        after code: DeviceCode, _ keep: (OAuthCredentials) async -> Result
+    ) async throws -> Result {
         let agenda = server.agenda
         let end = agenda.now + code.lifetime
         var interval = code.interval
@@ -18,14 +22,16 @@ struct DevicePolling {
                 throw AuthorisationError.refused(code: "expired_token")
             }
             do {
-                return try await server.credentials(for: .device(code.deviceCode))
+                return try await server.beforeTheEnd {
+                    await keep(try await server.credentials(for: .device(code.deviceCode)))
+                }
             } catch AuthorisationError.refused(code: "authorization_pending") {
                 continue
             } catch AuthorisationError.refused(code: "slow_down") {
                 interval += .seconds(5)
             } catch AuthorisationError.load(let error) where Self.mayPass(error) {
                 // Section 3.5: whoever does not get through asks less often.
-                interval = min(interval * 2, .seconds(300))
+                interval = max(interval, min(interval * 2, .seconds(300)))
             }
         }
     }

@@ -70,7 +70,7 @@ struct OAuthMachine: Sendable {
             let code = try await server.deviceCode()
             try await delegate.show(code)
             let polling = DevicePolling(server: server, owner: owner)
-            return await kept(try await polling.credentials(for: code), epoch)
+            return try await polling.state(after: code) { await kept($0, epoch) }
         }
     }
 

@@ -68,6 +68,39 @@ import Testing
         test.expectNoViolation()
     }
 
+    // Section 3.5: "for this and all subsequent requests".
+    @Test func `asks no more often after a failure than it was told to`() async throws {
+        let test = OAuthBed(.deviceCode)
+        let expiry = test.clock.instant + .seconds(36_000)
+        test.provider.state.withLock {
+            $0.devices["d"] = .init(interval: .seconds(300), expiry: expiry)
+        }
+        let code = try DeviceCode([
+            "device_code": .string("d"), "user_code": .string("u"), "interval": .number(300),
+            "verification_uri": .string("https://auth.test"), "expires_in": .number(36_000),
+        ])
+        let server = OAuthServer(
+            OAuthConfiguration(
+                server: .endpoints(test.provider.endpoints), flow: .deviceCode,
+                clientIdentifier: "client", hosts: []), service: test.bed.service)
+        let owner = OAuthOwner()
+        let login = Task {
+            try await DevicePolling(server: server, owner: owner).state(after: code) { $0 }
+        }
+        test.provider.answerNextTokenQuestion(with: .refuse("slow_down"))
+        test.provider.answerNextTokenQuestion(with: .init(status: 503))
+        test.provider.decide(approve: true)
+        let agenda = test.bed.service.runtime.agenda
+        for interval: Duration in [.seconds(300), .seconds(305), .seconds(305)] {
+            let now = test.clock.instant
+            // Loads have 30 seconds.
+            await eventually { agenda.earliest.map { $0 - now >= .seconds(300) } ?? false }
+            #expect(agenda.earliest == now + interval)
+            test.clock.advance(by: interval)
+        }
+        #expect(try await login.value.refreshToken != nil)
+    }
+
     @Test func `gives up when the code has expired`() async {
         let test = OAuthBed(.deviceCode)
         perform(test)

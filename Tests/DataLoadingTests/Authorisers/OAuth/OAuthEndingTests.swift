@@ -85,6 +85,32 @@ import Testing
         #expect(await store.load()?.refreshToken == "refresh-3")
     }
 
+    @Test func `keeps what a device's login has brought before an orderly shut-down returns`()
+        async
+    {
+        let store = SlowStore()
+        let test = OAuthBed(.deviceCode, store: store)
+        // As a program that begins with it: no load waits.
+        let login = Task { try await test.authoriser.logIn() }
+        _ = await test.person.codes.first(1)
+        store.isHeld.withLock { $0 = true }
+        test.provider.decide(approve: true)
+        await test.clock.waitForAlarms(1, within: .seconds(5))
+        test.clock.advance(by: .seconds(5))
+        let ends = store.ends
+        _ = await ends.first(1)
+        let shutDown = Task {
+            await test.bed.service.shutDown(gracePeriod: .seconds(10))
+            ends.record("over")
+        }
+        for _ in 0..<1_000 { await Task.yield() }
+        test.bed.settle()
+        store.release.record(())
+        await shutDown.value
+        #expect(ends.elements == ["writes", "kept", "over"])
+        await #expect(throws: Never.self) { try await login.value }
+    }
+
     @Test
     func `shows no observer of consumption what goes to the token endpoint and comes from it`()
         async
