@@ -120,7 +120,8 @@ public final class OAuthAuthoriser: Authoriser {
     public func reset() async {
         let page = Locked<URL?>(nil)
         await desk.reset { last in
-            let last = await self.machine.logOut(last)
+            // Begun, it is seen through: whoever is cancelled here may not be the only one who waits.
+            let last = await Task { [machine] in await machine.logOut(last) }.value
             page.withLock { $0 = last }
         }
         // Nobody waits for a person who looks at it.

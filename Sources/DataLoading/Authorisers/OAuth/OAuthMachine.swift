@@ -92,7 +92,7 @@ struct OAuthMachine: Sendable {
             let credentials = try await server.credentials(
                 for: .client(scope: configuration.scope))
             let end = self.end(of: credentials)
-            await store.save(credentials, of: epoch)
+            if await !store.save(credentials, of: epoch) { giveBack(credentials) }
             return .done(credentials, until: end)
         }
     }
@@ -108,7 +108,7 @@ struct OAuthMachine: Sendable {
         _ credentials: OAuthCredentials, _ epoch: OAuthVault.Epoch
     ) async -> OAuthState {
         let end = end(of: credentials)
-        await vault.keep(credentials, of: epoch)
+        if await !vault.keep(credentials, of: epoch) { giveBack(credentials) }
         return .done(credentials, until: end)
     }
 
@@ -134,7 +134,7 @@ struct OAuthMachine: Sendable {
                 let refreshed = try await server.credentials(
                     for: .refresh(token), previous: current)
                 let end = self.end(of: refreshed)
-                await store.save(refreshed, of: epoch)
+                if await !store.save(refreshed, of: epoch) { giveBack(refreshed) }
                 return .done(refreshed, until: end)
             } catch let error as AuthorisationError where error.endsCredential {
                 await store.save(nil, of: epoch)
@@ -148,17 +148,32 @@ struct OAuthMachine: Sendable {
     ///
     /// Returns the page that ends a person's session.
     func logOut(_ last: OAuthCredentials?) async -> URL? {
-        let stored = await vault.forget()
-        let known = [last, stored?.hasTokens(of: last) ?? true ? nil : stored].compactMap(\.self)
+        var known = [last].compactMap(\.self)
+        for other in await vault.forget() where !known.contains(where: other.hasTokens) {
+            known.append(other)
+        }
         guard !known.isEmpty, let endpoints = try? await server.endpoints(within: server.patience)
         else { return nil }
-        for credentials in known {
-            // Section 2.1 of RFC 7009: with the refresh token goes whatever was issued for it.
-            if let token = credentials.refreshToken {
-                try? await server.revoke(token, hint: "refresh_token", at: endpoints)
-            }
-            try? await server.revoke(credentials.accessToken, hint: "access_token", at: endpoints)
-        }
+        for credentials in known { await revoke(credentials, at: endpoints) }
         return endpoints.endSession.flatMap { configuration.allows($0) ? $0 : nil }
+    }
+
+    /// Gives back what came after a log out, in a task that this has not cancelled.
+    private func giveBack(_ credentials: OAuthCredentials) {
+        Task {
+            await server.beforeTheEnd {
+                guard let endpoints = try? await server.endpoints(within: server.patience)
+                else { return }
+                await revoke(credentials, at: endpoints)
+            }
+        }
+    }
+
+    private func revoke(_ credentials: OAuthCredentials, at endpoints: OAuthEndpoints) async {
+        // Section 2.1 of RFC 7009: with the refresh token goes whatever was issued for it.
+        if let token = credentials.refreshToken {
+            try? await server.revoke(token, hint: "refresh_token", at: endpoints)
+        }
+        try? await server.revoke(credentials.accessToken, hint: "access_token", at: endpoints)
     }
 }

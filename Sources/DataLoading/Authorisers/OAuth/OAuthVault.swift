@@ -28,6 +28,17 @@ final class OAuthVault: Sendable {
         var newest: OAuthCredentials?
         /// What is not to be used again, though it may not have been deleted.
         var disowned: OAuthCredentials?
+
+        /// Notes what is newest, or that there is nothing; false when there was a log-out since.
+        mutating func note(_ credentials: OAuthCredentials?, of epoch: Epoch) -> Bool {
+            guard epoch == self.epoch else { return false }
+            if credentials == nil {
+                disowned = newest
+                stored = nil
+            }
+            newest = credentials
+            return true
+        }
     }
 
     private let store: any OAuthCredentialStore
@@ -35,6 +46,9 @@ final class OAuthVault: Sendable {
     private let delegate: OAuthDelegateReference
     private let gate = SerialGate()
     private let known = Locked(Known())
+
+    private static let patience = Duration.seconds(30)
+    private static let noAnswer = AuthorisationError.store(reason: "no answer in 30 seconds")
 
     /// Makes a vault for credentials of one server.
     init(
@@ -53,13 +67,17 @@ final class OAuthVault: Sendable {
         try await gate.run { try await read() }
     }
 
-    /// Keeps credentials, of which there are none yet.
-    func keep(_ credentials: OAuthCredentials, of epoch: Epoch) async {
+    /// Keeps credentials, of which there are none yet; false when there was a log out since.
+    func keep(_ credentials: OAuthCredentials, of epoch: Epoch) async -> Bool {
         await gate.run {
             do {
-                try await store.withLock { await self.save(credentials, of: epoch) }
+                return try await store.withLock { await self.save(credentials, of: epoch) }
             } catch {
-                delegate.couldNotKeepCredentials(error)
+                let isCurrent = known.withLock { $0.note(credentials, of: epoch) }
+                if isCurrent, !(error is CancellationError) {
+                    delegate.couldNotKeepCredentials(error)
+                }
+                return isCurrent
             }
         }
     }
@@ -79,14 +97,16 @@ final class OAuthVault: Sendable {
     struct Exclusive: Sendable {
         fileprivate let vault: OAuthVault
 
-        /// Writes credentials, or deletes those that are there, unless there was a log-out since.
-        func save(_ credentials: OAuthCredentials?, of epoch: Epoch) async {
+        /// Writes credentials, or deletes those that are there; false when there was a log-out since.
+        @discardableResult
+        func save(_ credentials: OAuthCredentials?, of epoch: Epoch) async -> Bool {
             await vault.save(credentials, of: epoch)
         }
     }
 
-    /// Deletes what is kept, and returns it, once whoever has the store is through.
-    func forget() async -> OAuthCredentials? {
+    /// Deletes what is kept, and returns it, once whoever has the store is through: what the store
+    /// had of this server's, and what was not written.
+    func forget() async -> [OAuthCredentials] {
         let epoch = known.withLock { known in
             known.epoch.number += 1
             return known.epoch
@@ -102,18 +122,25 @@ final class OAuthVault: Sendable {
         }
     }
 
-    private func delete(_ epoch: Epoch) async -> OAuthCredentials? {
+    private func delete(_ epoch: Epoch) async -> [OAuthCredentials] {
         let stored = try? await load()
-        known.withLock { if let stored { $0.newest = stored } }
-        await save(nil, of: epoch)
-        return stored ?? nil
+        let newest = known.withLock { known in
+            defer { if let stored { known.newest = stored } }
+            return known.newest
+        }
+        _ = await save(nil, of: epoch)
+        return [newest, stored.flatMap { isOurs($0) ? $0 : nil }].compactMap(\.self)
+    }
+
+    /// Whether this server has issued them: no other is to see them.
+    private func isOurs(_ credentials: OAuthCredentials) -> Bool {
+        credentials.server == nil || credentials.server == server.configuration.server.name
     }
 
     private func read() async throws -> Stored {
         let read = try await load()
-        let server = server.configuration.server.name
+        let isOurs = read.map { self.isOurs($0) } ?? false
         return known.withLock { known in
-            let isOurs = read.map { $0.server == nil || $0.server == server } ?? false
             let isUsable = isOurs && !(read?.hasTokens(of: known.disowned) ?? false)
             let stored = isUsable ? read : nil
             let isUnchanged = stored.map { $0.hasTokens(of: known.stored) } ?? (known.stored == nil)
@@ -128,27 +155,18 @@ final class OAuthVault: Sendable {
     private func load() async throws -> OAuthCredentials? {
         let read: OAuthCredentials??
         do {
-            read = try await server.agenda.within(.seconds(30)) { try await self.store.load() }
+            read = try await server.agenda.within(Self.patience) { try await self.store.load() }
         } catch {
             throw error as? AuthorisationError ?? .store(reason: "cannot be read")
         }
-        guard let read else { throw AuthorisationError.store(reason: "no answer in 30 seconds") }
+        guard let read else { throw Self.noAnswer }
         return read
     }
 
-    private func save(_ credentials: OAuthCredentials?, of epoch: Epoch) async {
-        let isCurrent = known.withLock { known in
-            guard epoch == known.epoch else { return false }
-            if credentials == nil {
-                known.disowned = known.newest
-                known.stored = nil
-            }
-            known.newest = credentials
-            return true
-        }
-        guard isCurrent else { return }
+    private func save(_ credentials: OAuthCredentials?, of epoch: Epoch) async -> Bool {
+        guard known.withLock({ $0.note(credentials, of: epoch) }) else { return false }
         do {
-            try await store.save(credentials)
+            try await write(credentials)
             known.withLock { known in
                 known.stored = credentials
                 known.disowned = nil
@@ -156,5 +174,19 @@ final class OAuthVault: Sendable {
         } catch {
             delegate.couldNotKeepCredentials(error)
         }
+        return true
+    }
+
+    /// Writes to the store, which may be as far away as when it is read.
+    private func write(_ credentials: OAuthCredentials?) async throws {
+        // A task of its own: a log out that cancels this one waits until it is written, so that what
+        // it deletes does not come back.
+        let writing = Task { [store, agenda = server.agenda] in
+            try await agenda.within(Self.patience) {
+                try await store.save(credentials)
+                return true
+            }
+        }
+        guard try await writing.value != nil else { throw Self.noAnswer }
     }
 }

@@ -1,0 +1,159 @@
+// Copyright the DataLoading authors
+// SPDX-License-Identifier: Apache-2.0
+
+@testable import DataLoading
+import DataLoadingTesting
+import Foundation
+import Testing
+
+/// What a log out must not leave with a server, nor tell to another one.
+@Suite struct OAuthLeftoverTests {
+    @Test func `shows another server's credentials to nobody, not even to have them revoked`()
+        async throws
+    {
+        let foreign = OAuthCredentials(
+            accessToken: "foreign-a", refreshToken: "foreign-r", lifetime: .seconds(3_600),
+            received: Date(timeIntervalSince1970: 1_767_225_600), server: "https://other.test")
+        let test = OAuthBed(store: MemoryCredentialStore(foreign))
+        await test.factory.reset()
+        #expect(test.provider.state.withLock { $0.revoked } == [])
+        #expect(try await test.store.load() == nil)
+    }
+
+    @Test func `revokes the tokens though whoever asks for the log out is cancelled`() async {
+        let test = OAuthBed()
+        await test.logIn()
+        let impatient = Task {
+            withUnsafeCurrentTask { $0?.cancel() }
+            await test.factory.reset()
+        }
+        await impatient.value
+        #expect(test.provider.state.withLock { $0.revoked } == ["refresh-2", "access-2"])
+    }
+
+    @Test func `revokes what a login has brought that waits for the store at the log out`()
+        async throws
+    {
+        let directory = TemporaryDirectory()
+        let file = directory.url("credentials.json")
+        let clock = ManualClock()
+        let test = OAuthBed(store: FileCredentialStore(file: file, timekeeper: clock.timekeeper))
+        try await FileCredentialStore(file: file).withLock {
+            test.perform()
+            await test.consent()
+            // For the lock.
+            await clock.waitForAlarms(1)
+            let ends = EventRecorder<Void>()
+            let reset = Task {
+                await test.factory.reset()
+                ends.record(())
+            }
+            _ = await test.ends(1)
+            // The log out waits for it as well, once it has begun.
+            await eventually {
+                clock.advance(by: .seconds(60))
+                return !ends.elements.isEmpty
+            }
+            await reset.value
+        }
+        #expect(test.provider.state.withLock { $0.revoked } == ["refresh-2", "access-2"])
+        #expect(try await test.store.load() == nil)
+    }
+
+    @Test func `revokes what comes to be kept after the log out has begun`() async {
+        let store = GatedStore()
+        let test = OAuthBed(store: store)
+        test.perform()
+        await test.consent()
+        _ = await store.asked.first(1)
+        async let reset: Void = test.factory.reset()
+        _ = await test.ends(1)
+        // So that it has begun.
+        for _ in 0..<1_000 { await Task.yield() }
+        store.release.record(())
+        await reset
+        await eventually { test.provider.state.withLock { $0.revoked.count } >= 2 }
+        #expect(test.provider.state.withLock { Set($0.revoked) } == ["refresh-2", "access-2"])
+        #expect(await store.load() == nil)
+    }
+
+    @Test func `gives up a store that never says that it has written or deleted`() async {
+        let store = StuckStore()
+        let test = OAuthBed(store: store)
+        async let reset: Void = test.factory.reset()
+        _ = await store.asked.first(1)
+        test.clock.advance(by: .seconds(30))
+        await reset
+        store.release.record(())
+    }
+
+    @Test func `keeps the refresh token of a login though the store could not be locked`() async {
+        let store = UnlockableStore()
+        let test = OAuthBed(store: store)
+        await test.logIn()
+        #expect(test.person.complaints.elements.count == 1)
+        store.fails.withLock { $0 = false }
+        test.clock.advance(by: .seconds(3_600))
+        test.perform()
+        await eventually {
+            test.person.asked.elements.count == 2
+                || test.delegate.events.filter(\.isTerminal).count == 2
+        }
+        #expect(test.person.asked.elements.count == 1)
+        #expect(test.provider.asked("refresh_token") == 1)
+        for _ in test.person.asked.elements.dropFirst() {
+            await test.person.pages.call(1).answer(nil)
+        }
+        #expect(await store.load()?.refreshToken == "refresh-3")
+        test.expectNoViolation()
+    }
+}
+
+/// A store whose lock is had when the test says so.
+private final class GatedStore: OAuthCredentialStore {
+    let asked = EventRecorder<Void>()
+    let release = EventRecorder<Void>()
+    private let kept = Locked<OAuthCredentials?>(nil)
+
+    func load() async -> OAuthCredentials? { kept.withLock { $0 } }
+
+    func save(_ credentials: OAuthCredentials?) async { kept.withLock { $0 = credentials } }
+
+    func withLock<Result: Sendable>(
+        _ body: @Sendable () async throws -> Result
+    ) async throws -> Result {
+        asked.record(())
+        _ = await release.first(1)
+        return try await body()
+    }
+}
+
+/// A store that never returns from a write.
+private final class StuckStore: OAuthCredentialStore {
+    let asked = EventRecorder<Void>()
+    let release = EventRecorder<Void>()
+
+    func load() async -> OAuthCredentials? { nil }
+
+    func save(_ credentials: OAuthCredentials?) async {
+        asked.record(())
+        _ = await release.first(1)
+    }
+}
+
+/// A store whose lock fails.
+private final class UnlockableStore: OAuthCredentialStore {
+    let fails = Locked(true)
+    private let kept = Locked<OAuthCredentials?>(nil)
+
+    func load() async -> OAuthCredentials? { kept.withLock { $0 } }
+
+    func save(_ credentials: OAuthCredentials?) async { kept.withLock { $0 = credentials } }
+
+    func withLock<Result: Sendable>(
+        _ body: @Sendable () async throws -> Result
+    ) async throws -> Result {
+        if fails.withLock({ $0 }) { throw TestFailure() }
+        return try await body()
+    }
+}
