@@ -56,6 +56,8 @@ import Testing
             }
             await reset.value
         }
+        // What came after the log out had begun is given back beside it.
+        await eventually { test.provider.state.withLock { $0.revoked.count } >= 2 }
         #expect(test.provider.state.withLock { $0.revoked } == ["refresh-2", "access-2"])
         #expect(try await test.store.load() == nil)
     }

@@ -92,7 +92,7 @@ import Testing
                     visited.wait()
                     isOver.withLock { $0 = true }
                     left.wait()
-                    let isLeft = left.wait(timeout: .now() + 10) == .success
+                    let isLeft = left.wait(timeout: .now() + 60) == .success
                     #expect(isLeft)
                     guard isLeft else { return }
                     withExtendedLifetime(client) {}
