@@ -52,9 +52,8 @@ public struct DeviceCode: Hashable, Sendable {
         verificationURL = url
         completeURL = Self.page(fields["verification_uri_complete"])
         self.lifetime = lifetime
-        // Section 3.2: five seconds unless the server says otherwise, within what makes sense.
-        let interval = TokenAnswer.seconds(fields["interval"]) ?? .seconds(5)
-        self.interval = min(max(.seconds(1), interval), .seconds(300))
+        // Section 3.2: five seconds unless the server says otherwise.
+        interval = max(.seconds(1), TokenAnswer.seconds(fields["interval"]) ?? .seconds(5))
     }
 
     /// A page that a person may be led to: over https, or on this machine.

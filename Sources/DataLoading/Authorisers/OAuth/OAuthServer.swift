@@ -12,7 +12,18 @@ final class OAuthServer: Sendable {
     private let service: DataLoaderService
     private let factory: DataLoaderFactory
     private let loader: DataLoader
-    private let discovered = Locked<OAuthEndpoints?>(nil)
+    private let discovered = Locked<Discovered?>(nil)
+
+    /// What the document of the server said, and until when that is not asked again.
+    private struct Discovered: Sendable {
+        let endpoints: OAuthEndpoints
+        let end: Instant
+    }
+
+    /// A daemon outlives what a document says; no RFC has a number.
+    private static let lifeOfDocument = Duration.seconds(86_400)
+    /// How soon to ask again for one that could not be had; the old one is used meanwhile.
+    private static let pauseOfDocument = Duration.seconds(300)
 
     init(_ configuration: OAuthConfiguration, service: DataLoaderService) {
         self.configuration = configuration
@@ -37,19 +48,31 @@ final class OAuthServer: Sendable {
     /// How long a log out waits for each answer of a server that may be gone.
     let patience = Duration.seconds(5)
 
-    /// Where the server answers: as configured, or as its document says, which is fetched once.
+    /// Where the server answers: as configured, or as its document says, which is fetched once a day.
     func endpoints(within timeout: Duration = .seconds(30)) async throws -> OAuthEndpoints {
         switch configuration.server {
         case .endpoints(let endpoints):
             return endpoints
         case .issuer(let issuer):
-            if let known = discovered.withLock({ $0 }) { return known }
-            let found = try await ProviderDocument.fetch(issuer) {
-                try await self.load($0, within: timeout)
+            let known = discovered.withLock { $0 }
+            if let known, agenda.now < known.end { return known.endpoints }
+            do {
+                let found = try await ProviderDocument.fetch(issuer) {
+                    try await self.load($0, within: timeout)
+                }
+                keep(found, for: Self.lifeOfDocument)
+                return found
+            } catch {
+                guard let known else { throw error }
+                keep(known.endpoints, for: Self.pauseOfDocument)
+                return known.endpoints
             }
-            discovered.withLock { $0 = found }
-            return found
         }
+    }
+
+    private func keep(_ endpoints: OAuthEndpoints, for life: Duration) {
+        let discovered = Discovered(endpoints: endpoints, end: agenda.now + life)
+        self.discovered.withLock { $0 = discovered }
     }
 
     /// Gets credentials for a grant.

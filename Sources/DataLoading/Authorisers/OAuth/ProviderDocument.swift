@@ -59,7 +59,7 @@ enum ProviderDocument {
     private static func url(
         _ name: String, in fields: [String: JSONValue]
     ) throws(AuthorisationError) -> URL? {
-        guard let value = fields[name] else { return nil }
+        guard let value = fields[name], value != .null else { return nil }
         guard let text = TokenAnswer.text(value), let url = URL(string: text),
             (try? RequestTarget(url)) != nil
         else { throw .invalidAnswer(reason: name) }

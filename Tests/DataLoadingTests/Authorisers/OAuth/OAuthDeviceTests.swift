@@ -160,6 +160,14 @@ import Testing
         #expect(test.provider.asked(grant) == 1)
     }
 
+    @Test func `asks as seldom as the server wants`() throws {
+        let code = try DeviceCode([
+            "device_code": .string("d"), "user_code": .string("u"), "interval": .number(900),
+            "verification_uri": .string("https://auth.test/"), "expires_in": .number(1_800),
+        ])
+        #expect(code.interval == .seconds(900))
+    }
+
     @Test(arguments: ["device_code", "user_code", "verification_uri", "expires_in"])
     func `says which part of the answer is missing`(field: String) {
         var fields: [String: JSONValue] = [

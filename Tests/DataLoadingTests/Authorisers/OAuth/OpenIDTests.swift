@@ -44,6 +44,27 @@ import Testing
         #expect(test.provider.state.withLock { $0.questions.count } == 4)
     }
 
+    @Test func `asks for the document again after a day, and goes on without where there is none`()
+        async
+    {
+        let test = discovering()
+        #expect(await test.load()?.error == nil)
+        test.clock.advance(by: .seconds(86_400))
+        test.bed.transport.then(.respond(status: 400))
+        #expect(await test.load()?.error == nil)
+        test.clock.advance(by: .seconds(3_600))
+        #expect(await test.load()?.error == nil)
+        test.clock.advance(by: .seconds(82_800))
+        #expect(await test.load()?.error == nil)
+        let paths = test.bed.transport.attempts.map(\.request.url.path)
+        let document = "/.well-known/openid-configuration"
+        #expect(
+            paths.filter { $0.hasPrefix("/.well") || $0 == "/token" } == [
+                document, "/token", document, "/token", document, "/token", "/token",
+            ])
+        test.expectNoViolation()
+    }
+
     // RFC 8414 section 3.1: without the slash at the end.
     @Test func `looks for the document of an issuer with a slash where it has to be`() async {
         let test = discovering("https://auth.test/tenant/")
@@ -67,6 +88,9 @@ import Testing
         let read = try ProviderDocument.endpoints(in: whole, of: issuer)
         #expect(read.token == testURL("https://auth.test/token"))
         #expect(read.alwaysNamesIssuer)
+        var sparse = whole
+        sparse["revocation_endpoint"] = .null
+        #expect(try ProviderDocument.endpoints(in: sparse, of: issuer).revocation == nil)
         let broken: [(String, JSONValue?)] = [
             ("issuer", nil), ("issuer", .string("https://auth.test/")), ("issuer", .number(1)),
             ("issuer", .string("https://AUTH.test")), ("token_endpoint", nil),
