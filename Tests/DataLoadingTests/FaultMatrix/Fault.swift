@@ -38,7 +38,11 @@
             axes: FaultAxes = .all,
             _ expectation: @escaping @Sendable (FaultCell) -> FaultExpectation
         ) -> Fault {
-            answer(number, title, .raw(text), meant: meant, axes: axes, expectation)
+            Fault(number: number, title: title, axes: axes) { _ in
+                FaultScene.answering(.raw(text), meant: meant).with { $0.closesUnsaid = true }
+            } expectation: {
+                expectation($0)
+            }
         }
     }
 

@@ -36,6 +36,8 @@
         var lookup: @Sendable (String) -> NameAnswer = { _ in .addresses(["127.0.0.1"]) }
         /// Whether a load on a used connection may find it closed already.
         var mayReconnect = false
+        /// Whether connections are closed after answers that do not say so.
+        var closesUnsaid = false
         /// Called once the warm-up, if there is one, is over.
         var prepare: @Sendable (LoopbackServer) throws -> Void = { _ in }
         /// Called when the load has ended, before anything is taken down.

@@ -100,6 +100,7 @@
                     return FaultScene.answering(
                         .raw(.bytes(head + [0xE9] + Array("\r\n\r\nok".utf8))), meant: "ok"
                     ).with {
+                        $0.closesUnsaid = true
                         $0.check = { seen in
                             let value = seen.outcome?.response?.headers["A"]
                             return value == "caf\u{E9}" ? nil : "the value is \(value ?? "gone")"

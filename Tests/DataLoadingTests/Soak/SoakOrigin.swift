@@ -41,6 +41,10 @@
                 if fault.axes.connections == [.reused] {
                     kinds[cell, default: []].insert(FaultExpectation.success)
                 }
+                // Between an answer and the close behind it another load may take the connection.
+                if scene.closesUnsaid, cell.isPost {
+                    kinds[cell, default: []].insert(DataLoaderError.connectionReset.kind)
+                }
             }
             return SoakOrigin(
                 title: "\(fault.number) \(fault.title)",

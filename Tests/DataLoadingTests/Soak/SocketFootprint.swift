@@ -39,7 +39,7 @@
         /// Dispatch lets a thread go that had nothing to do for some seconds.
         static func settled(
             within before: SocketFootprint, moreThreads: Int,
-            grace: Duration = .seconds(15) * patience
+            grace: Duration = .seconds(60) * patience
         ) async -> SocketFootprint {
             let begun = ContinuousClock.now
             while true {
