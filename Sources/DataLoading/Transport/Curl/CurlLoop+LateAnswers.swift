@@ -27,7 +27,24 @@
         }
     }
 
+    extension CurlLoop {
+        /// Lets uploads end that were answered while their stream had nothing to give.
+        ///
+        /// libcurl stops sending at the end of such an answer, and yet does not end a transfer that is
+        /// paused. One that it goes on with asks for the body again, and pauses again.
+        func endAnsweredUploads() {
+            for transfer in Array(awaitingBodies.values) where transfer.hasAnswer {
+                ccurl_easy_pause(transfer.easy, transfer.attempt.isHeldBack ? 1 : 0)
+            }
+        }
+    }
+
     extension CurlTransfer {
+        /// Whether the head of an answer is there.
+        fileprivate var hasAnswer: Bool {
+            if case .running = phase { attempt.response.isComplete } else { false }
+        }
+
         /// Whether the socket is that of this transfer, and an answer has not come, or not whole.
         ///
         /// libcurl sends on after a head that says that the connection will be closed.

@@ -153,6 +153,7 @@
             guard let task = transfer.task,
                 running.removeValue(forKey: ObjectIdentifier(task)) != nil
             else { return }
+            awaitingBodies[ObjectIdentifier(task)] = nil
             let error = task.isCancelled && error != nil ? .cancelled : error
             let report = transfer.makeReport()
             let sent = transfer.sent

@@ -38,6 +38,8 @@
         /// Those that a reset replaced and whose transfers still run.
         var retired: [CurlMulti] = []
         var running: [ObjectIdentifier: CurlTransfer] = [:]
+        /// Those whose upload waits for its file or stream.
+        var awaitingBodies: [ObjectIdentifier: CurlTransfer] = [:]
         var pool: [CurlTransfer] = []
         var names = NameCache()
         let resolver: NameResolver

@@ -73,13 +73,16 @@
                 task.sink.didSend(Int64(attempt.dataOffset), of: Int64(data.count))
                 return count
             }
+            loop.awaitingBodies[ObjectIdentifier(task)] = nil
             switch attempt.feed?.take(into: buffer) {
             case .bytes(let count):
                 attempt.lastActivity = loop.now
                 attempt.dataOffset += count
                 task.sink.didSend(Int64(attempt.dataOffset), of: attempt.feed?.length)
                 return count
-            case .notYet: return CurlSignal.pauseData
+            case .notYet:
+                loop.awaitingBodies[ObjectIdentifier(task)] = self
+                return CurlSignal.pauseData
             case .end, nil: return 0
             case .failed(let error):
                 attempt.stop = error

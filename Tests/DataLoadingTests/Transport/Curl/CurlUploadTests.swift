@@ -136,17 +136,22 @@
             @Test func `a body that only the kernel still sends is no idle one`() async throws {
                 var configuration = LoopbackServer.Configuration()
                 configuration.receiveBufferSize = 65_536
-                let reading = (0..<10).flatMap { _ in
-                    [LoopbackStep.readBody(atMost: 100_000), .pause(.milliseconds(150))]
+                let isWhole = try await unhurried { pace in
+                    let pause = LoopbackStep.pause(.milliseconds(150 * pace))
+                    let reading = (0..<10).flatMap { _ in
+                        [LoopbackStep.readBody(atMost: 100_000), pause]
+                    }
+                    let answer = LoopbackResponse(
+                        reading + [.readBody()] + LoopbackResponse.ok().steps)
+                    let server = try LoopbackServer(
+                        configuration,
+                        handler: LoopbackHandler(early: { _ in answer }, otherwise: { _ in .ok() }))
+                    var attempt = TransportRequest(method: .post, url: server.url())
+                    attempt.body = .data(bytes)
+                    attempt.idleTimeout = .milliseconds(500 * pace)
+                    return await transport.run(attempt).error == nil
                 }
-                let answer = LoopbackResponse(reading + [.readBody()] + LoopbackResponse.ok().steps)
-                let server = try LoopbackServer(
-                    configuration,
-                    handler: LoopbackHandler(early: { _ in answer }, otherwise: { _ in .ok() }))
-                var attempt = TransportRequest(method: .post, url: server.url())
-                attempt.body = .data(bytes)
-                attempt.idleTimeout = .milliseconds(500)
-                #expect(await transport.run(attempt).error == nil)
+                #expect(isWhole)
             }
 
             @Test func `a server that answers early is heard`() async throws {
@@ -173,12 +178,47 @@
                 let stream = BlockingStream(data: Data("ab".utf8))
                 var attempt = TransportRequest(method: .post, url: server.url())
                 attempt.body = .stream { stream.opened }
-                attempt.idleTimeout = .seconds(2)
                 let record = await transport.run(attempt)
                 #expect(record.error == nil)
                 #expect(record.head?.status.rawValue == 413)
                 #expect(record.body == bytes.prefix(length))
                 stream.mayGoOn.signal()
+                #expect(server.requestCount == 1)
+                await transport.shutDown()
+            }
+
+            /// How an answer says where its body ends.
+            enum Framing: CaseIterable {
+                case empty, length, chunks
+            }
+
+            // Nothing holds the body back here but the stream.
+            @Test(arguments: [nil, "close"], Framing.allCases)
+            func `an answer ends an upload that waits for its stream`(
+                connection: String?, framing: Framing
+            ) async throws {
+                var headers: HTTPHeaders = [:]
+                headers["Connection"] = connection
+                let answer: LoopbackResponse =
+                    switch framing {
+                    case .empty: .status(413, headers: headers)
+                    case .length: .status(413, headers: headers, body: "no")
+                    case .chunks: .chunked(["no"], status: 413, headers: headers)
+                    }
+                let steps = [.readBody(atMost: 1)] + answer.steps + [.stall]
+                let server = try LoopbackServer(
+                    handler: LoopbackHandler(
+                        early: { _ in LoopbackResponse(steps) }, otherwise: { _ in .ok() }))
+                let stream = BlockingStream(data: Data("ab".utf8))
+                var attempt = TransportRequest(method: .post, url: server.url())
+                attempt.body = .stream { stream.opened }
+                attempt.expectsContinue = false
+                let record = await transport.run(attempt)
+                #expect(record.error == nil)
+                #expect(record.head?.status.rawValue == 413)
+                #expect(record.text == (framing == .empty ? "" : "no"))
+                stream.mayGoOn.signal()
+                #expect(await server.waitForRequests(1)[0].isComplete == false)
                 #expect(server.requestCount == 1)
                 await transport.shutDown()
             }
