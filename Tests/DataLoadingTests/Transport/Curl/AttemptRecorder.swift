@@ -39,14 +39,17 @@ final class AttemptRecorder: TransportSink {
     private let keepsBody: Bool
     private let onHead: @Sendable (ResponseHead) -> Void
     private let onBytes: @Sendable (Data) -> Void
+    private let onEnd: @Sendable () -> Void
 
     init(
         keepsBody: Bool = true, onHead: @escaping @Sendable (ResponseHead) -> Void = { _ in },
-        onBytes: @escaping @Sendable (Data) -> Void = { _ in }
+        onBytes: @escaping @Sendable (Data) -> Void = { _ in },
+        onEnd: @escaping @Sendable () -> Void = {}
     ) {
         self.keepsBody = keepsBody
         self.onHead = onHead
         self.onBytes = onBytes
+        self.onEnd = onEnd
     }
 
     var record: Record { state.withLock { $0.record } }
@@ -105,6 +108,7 @@ final class AttemptRecorder: TransportSink {
             defer { state.waiters = [] }
             return (state.record, state.waiters)
         }
+        onEnd()
         for waiter in waiters { waiter.resume(returning: record) }
     }
 }
