@@ -20,11 +20,15 @@ final class SignalWatch {
             // The default action would end the process before the source is asked.
             signal(number, SIG_IGN)
             let source = DispatchSource.makeSignalSource(signal: number)
+            let isRegistered = DispatchSemaphore(value: 0)
+            source.setRegistrationHandler { isRegistered.signal() }
             source.setEventHandler {
                 signal(number, SIG_DFL)
                 wire.send(.stop(reason: name))
             }
             source.activate()
+            // A signal that came before would be lost.
+            isRegistered.wait()
             return source
         }
     }
