@@ -22,11 +22,11 @@
                 residentBytes: ProcessFigures.residentBytes)
         }
 
-        /// What is left over of a fault's cells, once they had a second to go.
+        /// What is left over of a fault's cells, once they had the time to go.
         func violations(peak: Int) -> [FaultViolation] {
             var left = leftovers
             // Threads and sockets of what has ended may be on their way out.
-            for _ in 0..<200 where !left.isEmpty {
+            for _ in 0..<(3_000 * patience) where !left.isEmpty {
                 usleep(5_000)
                 left = leftovers
             }

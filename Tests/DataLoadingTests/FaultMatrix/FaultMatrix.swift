@@ -13,7 +13,7 @@
         /// behind · I7 little memory · I8 no secret in any text. I1 to I5 and I8 hold for each cell,
         /// I6 and I7 for the cells of a fault together, which run side by side.
         @Suite struct FaultMatrix {
-            @Test(.timeLimit(.minutes(3)))
+            @Test(.timeLimit(.minutes(15)))
             func `every fault ends as the table says, whatever the load`() async {
                 // In a process of its own, whose descriptors, threads and memory are the matrix's.
                 let result = await #expect(

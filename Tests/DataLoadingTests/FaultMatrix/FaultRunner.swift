@@ -17,8 +17,8 @@
         }
 
         /// The violations of the cell, and whether a busy machine alone may have made them.
-        func run() async throws -> (violations: [FaultViolation], mayBeLate: Bool) {
-            let scene = column.adapt(try fault.scene(cell))
+        func run(pace: Int) async throws -> (violations: [FaultViolation], mayBeLate: Bool) {
+            let scene = column.adapt(try fault.scene(cell).at(pace))
             let server = try makeServer(scene)
             defer { server.stop() }
             let service = DataLoaderService(configuration: configuration(scene))

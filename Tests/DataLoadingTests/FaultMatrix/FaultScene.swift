@@ -57,7 +57,17 @@
 
         /// Whether a machine that does something else meanwhile may overstep its limits.
         var isHasty: Bool {
-            min(timeouts.connect, timeouts.idle, deadline) < .seconds(1)
+            min(timeouts.connect, timeouts.idle, deadline) < .seconds(5)
+        }
+
+        /// The same with so many times the time, where its limits for a connection are short.
+        func at(_ pace: Int) -> FaultScene {
+            guard pace > 1, min(timeouts.connect, timeouts.idle) < .seconds(1) else { return self }
+            return with {
+                $0.timeouts.connect *= pace
+                $0.timeouts.idle *= pace
+                $0.deadline *= pace
+            }
         }
 
         init(script: LoopbackScript) {

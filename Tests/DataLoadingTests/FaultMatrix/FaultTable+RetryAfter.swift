@@ -7,7 +7,7 @@
     import Foundation
 
     extension FaultTable {
-        /// Row 30: what servers write into Retry-After, with a deadline of less than a second.
+        /// Row 30: what servers write into Retry-After, with a deadline before that.
         ///
         /// A delay that can be read outlasts the deadline and ends the load at once, with the
         /// instant; what cannot be read counts as absent, and the load is tried again.
@@ -19,7 +19,8 @@
                     FaultScene.answering(
                         .status(status, headers: HTTPHeaders(retryAfter: form.values()))
                     ).with {
-                        $0.deadline = .milliseconds(900)
+                        // Less than any delay asks for.
+                        $0.deadline = form.delay == 1 ? .milliseconds(900) : .seconds(4)
                         $0.check = { complaint(form.delay, $0) }
                     }
                 } expectation: { cell in
@@ -81,7 +82,8 @@
 
         /// What is wrong with the instant that the load ended with.
         private static func complaint(_ delay: Double?, _ seen: FaultObservation) -> String? {
-            let told = seen.outcome?.response?.retryAfter?.timeIntervalSinceNow
+            let since = seen.outcome.map { (ContinuousClock.now - $0.at) / .seconds(1) } ?? 0
+            let told = seen.outcome?.response?.retryAfter.map { $0.timeIntervalSinceNow + since }
             switch (delay, told) {
             case (nil, nil): return nil
             case (nil, let told?): return "an instant in \(told) s from nothing"

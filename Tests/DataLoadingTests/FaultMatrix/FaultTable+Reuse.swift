@@ -45,10 +45,11 @@
                 number: 39, title: "413 and a reset while the body is sent",
                 axes: FaultAxes(methods: [.post])
             ) { cell in
-                // What has arrived is read, though the connection be reset; TLS must be read before.
+                // What has arrived is read, though the connection be reset; TLS must be read before,
+                // and its server waits for that.
                 let refusal = LoopbackResponse.status(
                     413, headers: ["Connection": "close"], body: "too much"
-                ).followed(by: .flush, cell.isSecure ? .pause(.seconds(2)) : .confirmed, .reset)
+                ).followed(by: .flush, cell.isSecure ? .stall : .confirmed, .reset)
                 let handler = LoopbackHandler(
                     early: { $0.path == FaultScene.warmPath ? nil : refusal },
                     otherwise: { _ in warm })

@@ -11,7 +11,7 @@
         /// Row 44 of the matrix: a server that dies under 200 loads, is away and comes back.
         @Suite struct RestartMatrix {
             // SP-04, P2, P3
-            @Test(.timeLimit(.minutes(2)), arguments: RestartScene.all)
+            @Test(.timeLimit(.minutes(15)), arguments: RestartScene.all)
             func `costs no GET, sends no POST twice, and few attempts more than loads`(
                 scene: RestartScene
             ) async throws {
