@@ -17,19 +17,28 @@
         private var directory: URL { temporary.url }
 
         init() throws {
-            let reservation = try LoopbackServer { _ in .ok() }
-            port = reservation.port
-            reservation.stop()
-            try Self.configuration(port: port, directory: directory.path).write(
-                to: directory.appendingPathComponent("nginx.conf"), atomically: true,
-                encoding: .utf8)
-            guard Self.run(Self.certificates, in: directory) == 0 else { throw Failure.openssl }
-            // It returns when the daemon listens.
-            guard Self.run(command, in: directory) == 0 else { throw Failure.nginx }
+            guard Self.run(Self.certificates, in: temporary.url) == 0 else {
+                throw Failure.openssl
+            }
+            // Somebody may take a port before nginx does.
+            for _ in 0..<3 {
+                let reservation = try LoopbackServer { _ in .ok() }
+                let port = reservation.port
+                reservation.stop()
+                try Self.configuration(port: port, directory: temporary.url.path).write(
+                    to: temporary.url("nginx.conf"), atomically: true, encoding: .utf8)
+                // It returns when the daemon listens.
+                if Self.run(Self.command(in: temporary.url), in: temporary.url) == 0 {
+                    self.port = port
+                    return
+                }
+            }
+            throw Failure.nginx
         }
 
         deinit {
             // It takes its files away while it ends, which `rm` does not mind.
+            let command = Self.command(in: directory)
             _ = Self.run("\(command) -s stop; rm -rf '\(directory.path)'", in: directory)
         }
 
@@ -51,8 +60,8 @@
             case openssl, nginx
         }
 
-        private var command: String {
-            "\(Self.executable ?? "nginx") -p \(directory.path) -c nginx.conf -e error.log"
+        private static func command(in directory: URL) -> String {
+            "\(executable ?? "nginx") -p \(directory.path) -c nginx.conf -e error.log"
         }
 
         private static let executable = ["/usr/sbin/nginx", "/usr/bin/nginx"].first {
