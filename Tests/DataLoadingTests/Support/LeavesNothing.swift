@@ -6,8 +6,8 @@ import Testing
 
 /// Fails a test after which there are more sockets, threads or transports than before it.
 ///
-/// What has ended may take a second to go. Tests that are under it must run one after another, and no
-/// other test may use a socket meanwhile.
+/// What has ended may take its time to go on a busy machine. Tests that are under it must run one
+/// after another, and no other test may use a socket meanwhile.
 struct LeavesNothing: SuiteTrait, TestTrait, TestScoping {
     var isRecursive: Bool { true }
 
@@ -22,9 +22,9 @@ struct LeavesNothing: SuiteTrait, TestTrait, TestScoping {
         }
     }
 
-    /// What there is more of than before, in words, once it had a second to go.
+    /// What there is more of than before, in words, once it had the time to go.
     static func leftovers(
-        since before: SocketFigures, grace: Duration = .seconds(1) * patience
+        since before: SocketFigures, grace: Duration = .seconds(15) * patience
     ) async -> String? {
         let begun = ContinuousClock.now
         while true {
