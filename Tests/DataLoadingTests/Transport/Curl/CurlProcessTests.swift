@@ -63,7 +63,7 @@
                         if error.isUnsupported { refused.signal() }
                     }
                     _ = transport.start(TransportRequest(url: url), sink: sink)
-                    _exit(refused.wait(timeout: .now() + .seconds(10)) == .success ? 0 : 1)
+                    _exit(refused.wait(timeout: .now() + .seconds(60)) == .success ? 0 : 1)
                 }
             }
 
