@@ -97,6 +97,21 @@
                 return finish(transfer, .resources(reason: "memory"))
             }
             transfer.phase = .running(multi)
+            if let task = transfer.task, transfer.mayShare,
+                !task.request.maySendTwice || task.request.method != .get
+            {
+                sharers[ObjectIdentifier(task)] = transfer
+            }
+        }
+
+        /// An attempt sends on a connection that was there: whoever made it does not have it alone.
+        func noteSharing(by transfer: CurlTransfer) {
+            guard !sharers.isEmpty, transfer.mayShare else { return }
+            let port = transfer.long(CurlInfo.localPort)
+            for other in sharers.values
+            where other !== transfer && other.long(CurlInfo.localPort) == port {
+                other.attempt.isShared = true
+            }
         }
 
         func cancel(_ task: CurlTask) {
@@ -154,6 +169,7 @@
                 running.removeValue(forKey: ObjectIdentifier(task)) != nil
             else { return }
             awaitingBodies[ObjectIdentifier(task)] = nil
+            sharers[ObjectIdentifier(task)] = nil
             let error = task.isCancelled && error != nil ? .cancelled : error
             let report = transfer.makeReport()
             let sent = transfer.sent

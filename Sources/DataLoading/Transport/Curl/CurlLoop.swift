@@ -40,6 +40,8 @@
         var running: [ObjectIdentifier: CurlTransfer] = [:]
         /// Those whose upload waits for its file or stream.
         var awaitingBodies: [ObjectIdentifier: CurlTransfer] = [:]
+        /// Those of `running` that may share connections, and for which it matters what was sent.
+        var sharers: [ObjectIdentifier: CurlTransfer] = [:]
         var pool: [CurlTransfer] = []
         var names = NameCache()
         let resolver: NameResolver

@@ -18,9 +18,11 @@
         /// libcurl 7.88 sends a request again, a POST too, when a connection that it used before
         /// ends without a byte of response; the server may have acted on the first.
         func willSend(to peer: UnsafePointer<CChar>?) -> Bool {
+            if !isOnFurtherConnection { loop.noteSharing(by: self) }
             guard let task, !task.isCancelled else { return false }
-            // libcurl sends a request again that was answered with 417: that is the caller's to do.
             guard !attempt.response.isComplete else {
+                // libcurl sends a request again that was answered with 417: that is the caller's to
+                // do.
                 attempt.isAnswered = true
                 return false
             }
@@ -33,7 +35,7 @@
             }
             attempt.lastActivity = loop.now
             loop.expectActivity(self)
-            let isRefused = wasRefused(task)
+            let isRefused = wasRefused
             if attempt.sends == 1
                 || (attempt.sends == 2 && (task.request.maySendTwice || isRefused))
             {
@@ -48,17 +50,27 @@
         /// Whether the peer said that it would not work on what was sent before (RFC 9113 section 8.7).
         ///
         /// libcurl tells nobody, but what it has sent on a connection made for the attempt it sends
-        /// again for that reason alone. On one that was used before, the connection may have died.
-        private func wasRefused(_ task: CurlTask) -> Bool {
-            let mayBeHTTP2 = origin?.isSecure == true && !task.request.streamsResponse
-            return attempt.sends > 1 && attempt.isOnNewConnection && mayBeHTTP2
+        /// again for that reason alone. On one that was used before, or by others meanwhile, the
+        /// connection may have died with the request.
+        private var wasRefused: Bool {
+            attempt.sends > 1 && attempt.isOnNewConnection && !attempt.isShared && mayShare
+        }
+
+        /// Whether other attempts may send on the same connection while this one runs.
+        var mayShare: Bool {
+            origin?.isSecure == true && task?.request.streamsResponse == false
+        }
+
+        /// Whether libcurl has made a connection for the attempt since it last sent.
+        private var isOnFurtherConnection: Bool {
+            long(CurlInfo.newConnections) > attempt.connections
         }
 
         /// Notes what kind of connection the request goes out on, not one that it was kept from.
         private func noteConnection() {
-            let connections = long(CurlInfo.newConnections)
-            attempt.isOnNewConnection = connections > attempt.connections
-            attempt.connections = connections
+            attempt.isOnNewConnection = isOnFurtherConnection
+            attempt.connections = long(CurlInfo.newConnections)
+            if attempt.sends > 1 { attempt.isShared = false }
         }
 
         /// Fills a buffer with body bytes for libcurl.

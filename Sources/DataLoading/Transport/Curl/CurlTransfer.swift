@@ -153,6 +153,8 @@
         /// that was on one of them.
         var connections = 0
         var isOnNewConnection = false
+        /// Another attempt sends on the connection that was made for this one.
+        var isShared = false
         /// The peer has said that it did nothing with the request.
         var isRefused = false
         /// The loop's own reason to stop, whatever libcurl calls it.

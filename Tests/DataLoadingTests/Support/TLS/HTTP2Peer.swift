@@ -4,6 +4,7 @@
 #if canImport(Glibc) || canImport(Musl)
     import DataLoading
     import DataLoadingTesting
+    import Dispatch
 
     /// A server of HTTP/2 that knows just enough to misbehave: its answers are frames.
     final class HTTP2Peer: Sendable {
@@ -11,8 +12,11 @@
             case send([HTTP2Frame])
             /// The same frame many times over.
             case flood(HTTP2Frame, count: Int)
+            /// Waits, for a client that has to have read what was sent.
+            case wait(DispatchSemaphore)
             case stall
             case close
+            case reset
         }
 
         typealias Answer = @Sendable (_ request: Int, _ stream: UInt32) -> [Step]
@@ -65,18 +69,22 @@
                 case .flood(let frame, let count):
                     let block = Array(repeatElement(frame, count: 1_000))
                     for _ in 0..<(count / block.count) { try Self.send(block, to: stream) }
+                case .wait(let signal): signal.wait()
                 case .stall: try stream.waitForClient()
                 case .close: return false
+                case .reset:
+                    stream.close(resetting: true)
+                    return false
                 }
             }
             return true
         }
 
-        private static func send(_ frames: [HTTP2Frame], to stream: any ByteStream) throws {
+        static func send(_ frames: [HTTP2Frame], to stream: any ByteStream) throws {
             try frames.flatMap(\.bytes).withUnsafeBytes { try stream.write($0) }
         }
 
-        private static func nextFrame(from stream: any ByteStream) throws -> HTTP2Frame? {
+        static func nextFrame(from stream: any ByteStream) throws -> HTTP2Frame? {
             let head = try read(9, from: stream)
             guard head.count == 9 else { return nil }
             let length = head[..<3].reduce(0) { $0 << 8 | Int($1) }
@@ -87,7 +95,7 @@
         }
 
         /// Reads so many bytes; fewer at the end of the connection.
-        private static func read(_ count: Int, from stream: any ByteStream) throws -> [UInt8] {
+        static func read(_ count: Int, from stream: any ByteStream) throws -> [UInt8] {
             var bytes = [UInt8](repeating: 0, count: count)
             var filled = 0
             while filled < count {

@@ -1,0 +1,64 @@
+// Copyright the DataLoading authors
+// SPDX-License-Identifier: Apache-2.0
+
+#if canImport(Glibc) || canImport(Musl)
+    @testable import DataLoading
+    import DataLoadingTesting
+    import Foundation
+    import Testing
+
+    extension SocketTests {
+        /// What one connection of HTTP/2 does to the streams on it.
+        @Suite struct CurlStreamTests {
+            private let scene: TrustScene
+            private let identity: TestIdentity
+
+            init() throws {
+                scene = try TrustScene()
+                identity = try scene.identity(isHTTP2: true)
+            }
+
+            private func attempt(
+                _ method: HTTPMethod, _ server: LoopbackServer
+            ) throws -> TransportRequest {
+                var attempt = TransportRequest(
+                    method: method, url: testURL("https://a.origin.test:\(server.port)/"))
+                attempt.address = "127.0.0.1:\(server.port)"
+                attempt.serverTrustPolicy = try scene.policy()
+                return attempt
+            }
+
+            // libcurl takes the death of a connection that others use for a stale one, also where
+            // the attempt has made it, and then sends again as after a refused stream. It does so
+            // with the stream that it looks at first, which handles of other uses make another one.
+            @Test(arguments: [2, 3])
+            func `that die with their connection are not sent again, whoever made it`(
+                count: Int
+            ) async throws {
+                let other = try LoopbackServer { _ in .ok() }
+                for round in 0..<24 {
+                    let peer = HTTP2Peer { request, stream in
+                        if request < count - 1 { return [] }
+                        return request == count - 1
+                            ? [.reset] : HTTP2Peer.response(stream, "twice")
+                    }
+                    let server = try scene.peer(identity, .init(), peer.script)
+                    var post = try attempt(.post, server)
+                    post.body = .data(Data("pay".utf8))
+                    let transport = CurlTransport()
+                    await withTaskGroup(of: Void.self) { group in
+                        for _ in 0..<(round % 8) {
+                            group.addTask { _ = await transport.get(other.url()) }
+                        }
+                    }
+                    let records = await withTaskGroup(of: AttemptRecorder.Record.self) { group in
+                        for _ in 0..<count { group.addTask { [post] in await transport.run(post) } }
+                        return await group.reduce(into: []) { $0.append($1) }
+                    }
+                    #expect(peer.requests == count)
+                    #expect(records.allSatisfy { $0.failure?.sent == .written })
+                }
+            }
+        }
+    }
+#endif
