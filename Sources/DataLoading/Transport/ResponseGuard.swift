@@ -32,6 +32,9 @@ struct ResponseGuard {
     /// The fields after a chunked body.
     private(set) var trailers: [HTTPHeaders.Field] = []
 
+    /// Whether the response says that somebody on the way does not know `Expect`.
+    var refusesExpectation: Bool { isComplete && status == 417 }
+
     /// Whether the final head has a Content-Encoding.
     private(set) var isEncoded = false
 

@@ -10,7 +10,8 @@
 
         /// What an attempt that libcurl has ended with a result comes to.
         func outcome(_ result: Int32) -> DataLoaderError? {
-            let isAnswered = attempt.isAnswered || (result == 65 && attempt.response.isComplete)
+            let isAnswered =
+                attempt.isAnswered || (result == 65 && attempt.response.refusesExpectation)
             var result = isAnswered ? 0 : result
             if result == Self.sendFailure, attempt.stop == nil {
                 if !attempt.lateAnswer.isEmpty, let error = readLateAnswer() { return error }

@@ -22,8 +22,9 @@
             guard let task, !task.isCancelled else { return false }
             guard !attempt.response.isComplete else {
                 // libcurl sends a request again that was answered with 417: that is the caller's to
-                // do.
-                attempt.isAnswered = true
+                // do. It also does so when a server takes a response back, whose rest is then missing.
+                attempt.isAnswered = attempt.response.refusesExpectation
+                if !attempt.isAnswered { attempt.stop = .http2(reason: "HTTP/1.1 required") }
                 return false
             }
             guard maySend(to: peer) else { return false }

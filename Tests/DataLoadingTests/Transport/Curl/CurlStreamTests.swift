@@ -59,6 +59,31 @@
                     #expect(records.allSatisfy { $0.failure?.sent == .written })
                 }
             }
+
+            // RST_STREAM, HTTP_1_1_REQUIRED
+            @Test(arguments: [nil, 10])
+            func `that a server takes back inside their bodies are not whole`(
+                length: Int?
+            ) async throws {
+                let isRead = DispatchSemaphore(value: 0)
+                let peer = HTTP2Peer { _, stream in
+                    [
+                        .send([
+                            .head(stream, length: length), .data(stream, "12345", isLast: false),
+                        ]),
+                        .wait(isRead), .send([.reset(stream, 13)]),
+                    ]
+                }
+                let server = try scene.peer(identity, .init(), peer.script)
+                let sink = AttemptRecorder(onBytes: { _ in isRead.signal() })
+                let transport = CurlTransport()
+                _ = transport.start(try attempt(.get, server), sink: sink)
+                let record = await sink.ended()
+                #expect(record.error?.kind == "http2")
+                #expect(record.failure?.sent == .headReceived)
+                #expect(record.text == "12345")
+                #expect(peer.requests == 1)
+            }
         }
     }
 #endif
