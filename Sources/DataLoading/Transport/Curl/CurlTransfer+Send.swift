@@ -38,7 +38,7 @@
             loop.expectActivity(self)
             let isRefused = wasRefused
             if attempt.sends == 1
-                || (attempt.sends == 2 && (task.request.maySendTwice || isRefused))
+                || (attempt.sends == 2 && (task.request.maySendTwice || isRefused) && restartBody())
             {
                 noteConnection()
                 return true
@@ -72,6 +72,16 @@
             attempt.isOnNewConnection = isOnFurtherConnection
             attempt.connections = long(CurlInfo.newConnections)
             if attempt.sends > 1 { attempt.isShared = false }
+        }
+
+        /// Starts the body over for a second send; false when that cannot be done.
+        ///
+        /// libcurl does so itself only when it had written any of it: what it had read and not
+        /// written, for want of a window, would be missing.
+        private func restartBody() -> Bool {
+            guard attempt.feed == nil || attempt.dataOffset == 0 else { return false }
+            attempt.dataOffset = 0
+            return true
         }
 
         /// Fills a buffer with body bytes for libcurl.

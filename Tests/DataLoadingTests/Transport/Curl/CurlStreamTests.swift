@@ -84,6 +84,80 @@
                 #expect(record.text == "12345")
                 #expect(peer.requests == 1)
             }
+
+            // The window is closed, so that libcurl reads of the body what it does not write.
+            @Test(arguments: [true, false])
+            func `that were refused are sent again with all of their bodies`(
+                isInMemory: Bool
+            ) async throws {
+                let body = patternBytes(100_000)
+                let bodies = EventRecorder<Int>()
+                let server = try scene.peer(
+                    identity, .init(),
+                    .perConnection { number in
+                        .converse {
+                            try RefusingPeer($0, refuses: number == 0).serve { bodies.record($0) }
+                        }
+                    })
+                let transport = CurlTransport()
+                // Now the client knows of the window.
+                #expect(await transport.run(try attempt(.get, server)).error == nil)
+                var request = try attempt(.put, server)
+                request.body = isInMemory ? .data(body) : .stream { InputStream(data: body) }
+                let record = await transport.run(request)
+                // A stream cannot be read again by libcurl, only by whoever has it made anew.
+                #expect(bodies.elements == (isInMemory ? [body.count] : []))
+                #expect(isInMemory == (record.error == nil))
+            }
+        }
+    }
+
+    /// A connection that takes bodies, or one behind whose closed window they are refused.
+    private struct RefusingPeer {
+        let stream: any ByteStream
+        let refuses: Bool
+
+        init(_ stream: any ByteStream, refuses: Bool) {
+            self.stream = stream
+            self.refuses = refuses
+        }
+
+        func serve(_ takeBody: (Int) -> Void) throws {
+            guard try HTTP2Peer.read(24, from: stream).count == 24 else { return }
+            // SETTINGS_INITIAL_WINDOW_SIZE
+            let window = HTTP2Frame.bytes(refuses ? 0 : 1_000_000)
+            try send(
+                HTTP2Frame(kind: .settings, payload: [0, 4] + window),
+                HTTP2Frame(kind: .window, payload: HTTP2Frame.bytes(1_000_000)))
+            var length = 0
+            var pings = 0
+            while let frame = try HTTP2Peer.nextFrame(from: stream) {
+                let ends = frame.flags & HTTP2Frame.endStream != 0
+                switch frame.kind {
+                case .settings where frame.flags & HTTP2Frame.acknowledgement == 0:
+                    try send(HTTP2Frame(kind: .settings, flags: HTTP2Frame.acknowledgement))
+                case .headers where ends: try answer(frame)
+                case .headers where refuses: try send(.ping)
+                case .ping where refuses:
+                    // Round trips, in which the client has read what it cannot write.
+                    pings += 1
+                    try send(pings < 20 ? .ping : .reset(3, 7))
+                case .data:
+                    length += frame.payload.count
+                    guard ends else { break }
+                    takeBody(length)
+                    try answer(frame)
+                default: break
+                }
+            }
+        }
+
+        private func answer(_ frame: HTTP2Frame) throws {
+            try send(.head(frame.stream), .data(frame.stream, "", isLast: true))
+        }
+
+        private func send(_ frames: HTTP2Frame...) throws {
+            try HTTP2Peer.send(frames, to: stream)
         }
     }
 #endif
