@@ -9,6 +9,8 @@ final class DelegateChunkRecipient: RecipientBefore {
     private struct State: Sendable {
         var drain = WindowDrain()
         var response: DataLoaderResponse?
+        /// Chunks are missing: whatever the outcome says, the body is not whole.
+        var hasLost = false
     }
 
     private let core: LoaderCore
@@ -39,7 +41,10 @@ final class DelegateChunkRecipient: RecipientBefore {
     var isFull: Bool { state.withLock { $0.drain.window.isFull } }
 
     func dropPending() {
-        state.withLock { $0.drain.window.close() }
+        state.withLock { state in
+            state.drain.window.close()
+            state.hasLost = true
+        }
     }
 
     func outcomeIsReady(_ exchange: Exchange) {
@@ -61,7 +66,9 @@ final class DelegateChunkRecipient: RecipientBefore {
                 guard case .chunk(let data) = item else { continue }
                 let opens = state.withLock { $0.drain.window.delivered(data.count) }
                 if opens { exchange.windowHasOpened() }
-            case .end: return core.handOver(exchange)
+            case .end:
+                if state.withLock({ $0.hasLost }) { exchange.bodyWasLost() }
+                return core.handOver(exchange)
             case .rest: return
             }
         }

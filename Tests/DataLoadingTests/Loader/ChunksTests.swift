@@ -203,6 +203,19 @@ import Testing
     }
 
     // P13: pausing and resuming at random points loses and doubles no byte.
+    // A cancellation drops what is held before it decides: an end may come in between.
+    @Test func `that a cancellation dropped make no success`() async {
+        let (bed, queue, attempt) = await Self.stalled()
+        attempt.send(patternBytes(10))
+        for load in bed.loader.core.exchanges { load.recipient.dropPending() }
+        attempt.end()
+        queue.resume()
+        bed.settle()
+        #expect(bed.error == .cancelled)
+        #expect(bed.delegate.body.isEmpty)
+        bed.expectNothingLeft()
+    }
+
     @Test func `lose and double no byte, however the owner dawdles`() async {
         for seed in UInt64(1)...60 {
             var generator = SeededGenerator(seed: seed)
