@@ -53,7 +53,7 @@
                     now, after: task.request.connectTimeout)
                 expect(transfer.attempt.connectDeadline)
                 resolve(transfer)
-            case .running: ccurl_easy_pause(transfer.easy, transfer.attempt.isHeldBack ? 1 : 0)
+            case .running: unpause(transfer)
             default: break
             }
         }
@@ -135,8 +135,15 @@
                 finish(transfer, transfer.outcome(result))
             } else if transfer.attempt.isHeldBack, case .running = transfer.phase {
                 transfer.attempt.isHeldBack = false
-                ccurl_easy_pause(transfer.easy, 0)
+                unpause(transfer)
             }
+        }
+
+        /// Lets libcurl ask for the body again, and hand over what it holds unless that is held back.
+        private func unpause(_ transfer: CurlTransfer) {
+            let result = ccurl_easy_pause(transfer.easy, transfer.attempt.isHeldBack ? 1 : 0)
+            // Bytes that are refused here are lost to libcurl, which then goes on behind them.
+            if result == CurlSignal.writeError { finish(transfer, transfer.outcome(result)) }
         }
 
         /// Ends what libcurl has ended.

@@ -88,6 +88,7 @@
     enum CurlSignal {
         static let pauseData = 0x1000_0001
         static let abortRead = 0x1000_0000
+        static let writeError: Int32 = 23
         static let badSocket: Int32 = -1
         static let timeout: Int32 = -1
         static let readable: Int32 = 1

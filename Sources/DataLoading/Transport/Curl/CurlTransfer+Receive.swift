@@ -58,7 +58,8 @@
                     throw .framing(reason: "a body before its head")
                 }
                 if attempt.isUndecoded { try decode() }
-                guard !task.isPaused else {
+                // What is not decoded yet has no room for more, whatever the task is by now.
+                guard !attempt.isUndecoded, !task.isPaused else {
                     attempt.isHeldBack = true
                     return CurlSignal.pauseData
                 }

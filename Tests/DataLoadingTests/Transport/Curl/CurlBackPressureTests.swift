@@ -82,6 +82,49 @@
                 #expect(record.report.bodyBytesReceived == bomb.count)
                 #expect(record.report.decodedBytes == size)
             }
+
+            /// Loads a body that is held back from its head on, and goes on once all of it is there.
+            private func loadHeldBack(
+                _ server: LoopbackServer, bodyLimit: Int64? = nil
+            ) async -> AttemptRecorder.Record {
+                let handle = Locked<(any TransportTask)?>(nil)
+                let isSet = DispatchSemaphore(value: 0)
+                let isPaused = LoopbackGate()
+                let sink = AttemptRecorder(onHead: { _ in
+                    isSet.wait()
+                    handle.withLock { $0 }?.pause()
+                    isPaused.open()
+                })
+                var attempt = TransportRequest(url: server.url())
+                attempt.streamsResponse = true
+                attempt.bodyLimit = bodyLimit
+                let task = transport.start(attempt, sink: sink)
+                handle.withLock { $0 = task }
+                isSet.signal()
+                await isPaused.opened()
+                // By then the loop has met the body, too.
+                var other = TransportRequest(method: .head, url: server.url())
+                other.bodyLimit = nil
+                _ = await transport.run(other)
+                task.resume()
+                handle.withLock { $0 = nil }
+                return await sink.ended()
+            }
+
+            // libcurl does not end a transfer whose held back bytes were refused.
+            @Test func `that held back what is broken fails when it goes on`() async throws {
+                let server = try LoopbackServer { _ in
+                    .ok("no gzip", headers: ["Content-Encoding": "gzip"])
+                }
+                #expect(await loadHeldBack(server).error?.kind == "decode")
+            }
+
+            @Test func `that held back too much fails when it goes on`() async throws {
+                let server = try LoopbackServer { _ in .chunked(["0123456789"]) }
+                let record = await loadHeldBack(server, bodyLimit: 5)
+                #expect(record.error == .bodyTooLarge(limit: 5))
+                #expect(record.text.isEmpty)
+            }
         }
     }
 
