@@ -40,5 +40,23 @@ extension SocketTests {
             #expect(response.metrics.attempts <= 2)
             await service.shutDown(gracePeriod: .zero)
         }
+
+        // libcurl counts them over the life of a handle, and gives up at the sixth.
+        @Test func `any number of them, one after another, are replaced without a retry`()
+            async throws
+        {
+            let server = try LoopbackServer { request in
+                request.isOnReusedConnection ? .steps(.close) : .ok("fresh")
+            }
+            defer { server.stop() }
+            let service = DataLoaderService()
+            let loader = service.makeFactory().makeDataLoader()
+            for _ in 0..<14 {
+                let response = try await loader.response(
+                    for: DataLoaderRequest(url: server.url()))
+                #expect(response.metrics.attempts == 1)
+            }
+            await service.shutDown(gracePeriod: .zero)
+        }
     }
 }

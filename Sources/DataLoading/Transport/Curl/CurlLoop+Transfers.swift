@@ -201,9 +201,11 @@
         }
 
         private func recycle(_ transfer: CurlTransfer, failed: Bool) {
+            // libcurl counts further sends over all transfers of a handle, and refuses the sixth.
+            let isWorn = failed || transfer.attempt.sends != 1
             transfer.end()
             guard pool.count < Self.poolLimit else { return transfer.free() }
-            if failed { transfer.shape = nil }
+            if isWorn { transfer.shape = nil }
             pool.append(transfer)
         }
 
