@@ -90,17 +90,27 @@
             shutdown(socket, Int32(SHUT_RDWR))
         }
 
-        /// The descriptor of a transfer's connection, by its ports.
+        /// The descriptor of a transfer's connection, by its ports and its peer.
         ///
-        /// libcurl 7.88 tells CURLINFO_ACTIVESOCKET only once the transfer is over.
+        /// libcurl 7.88 tells CURLINFO_ACTIVESOCKET only once the transfer is over. The system gives
+        /// one port to connections of several peers.
         private func socket(of transfer: CurlTransfer) -> Int32? {
             let local = transfer.long(CurlInfo.localPort)
             let remote = transfer.long(CurlInfo.remotePort)
+            let peer = transfer.peerAddress
             let index = sockets.indices.first { index in
-                sockets[index].isOurs && Self.port(Int32(index), getsockname) == local
-                    && Self.port(Int32(index), getpeername) == remote
+                sockets[index].isOurs
+                    && Self.connects(Int32(index), from: local, to: peer, remote)
             }
             return index.map { Int32($0) }
+        }
+
+        /// Whether a socket leads from a port to an address' port.
+        static func connects(
+            _ socket: Int32, from local: Int, to address: [UInt8], _ remote: Int
+        ) -> Bool {
+            port(socket, getsockname) == local && port(socket, getpeername) == remote
+                && CurlTransfer.peerAddress(of: socket) == address
         }
 
         static func port(

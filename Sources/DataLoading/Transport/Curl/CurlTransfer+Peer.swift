@@ -49,6 +49,29 @@
             }
         }
 
+        /// The address of the peer, as libcurl names it; none before there is one.
+        var peerAddress: [UInt8] {
+            var text: UnsafePointer<CChar>?
+            guard ccurl_get_text(easy, CurlInfo.remoteAddress, &text) == 0, let text else {
+                return []
+            }
+            return Self.addressBytes(text)
+        }
+
+        /// The address that a socket is connected to.
+        static func peerAddress(of socket: Int32) -> [UInt8] {
+            var address = sockaddr_in6()
+            var length = socklen_t(MemoryLayout<sockaddr_in6>.size)
+            return withUnsafeMutableBytes(of: &address) { bytes in
+                let result = bytes.withMemoryRebound(to: sockaddr.self) { addresses in
+                    addresses.baseAddress.map { getpeername(socket, $0, &length) }
+                }
+                let isVersion6 = bytes.load(as: sockaddr.self).sa_family == AF_INET6
+                // Where the address stands in a sockaddr_in6 and a sockaddr_in.
+                return result == 0 ? Array(isVersion6 ? bytes[8..<24] : bytes[4..<8]) : []
+            }
+        }
+
         /// A numeric address, a scope of IPv6 left out; none when it is no such thing.
         static func addressBytes(_ text: UnsafePointer<CChar>) -> [UInt8] {
             var version4 = in_addr()

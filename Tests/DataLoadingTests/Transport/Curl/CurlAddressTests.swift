@@ -153,6 +153,31 @@
                 #expect(record.report.remoteAddress == "::1")
             }
 
+            // As the system gives it out for two peers.
+            @Test func `a connection is known by its peer, and not by its ports alone`() throws {
+                let first = try LoopbackServer { _ in .ok() }
+                var configuration = LoopbackServer.Configuration()
+                configuration.host = "127.0.0.2"
+                configuration.port = first.port
+                let second = try LoopbackServer(configuration) { _ in .ok() }
+                let sockets = try ["127.0.0.1", "127.0.0.2"].map { _ in
+                    try #require(StreamSocket())
+                }
+                defer { for socket in sockets { socket.close() } }
+                let local = sockets[0].bind(port: 0)
+                #expect(sockets[1].bind(port: local) == local)
+                #expect(sockets[0].connect([127, 0, 0, 1], port: first.port))
+                #expect(sockets[1].connect([127, 0, 0, 2], port: second.port))
+                for (index, socket) in sockets.enumerated() {
+                    for (number, address) in [[127, 0, 0, 1], [127, 0, 0, 2]].enumerated() {
+                        let isSame = CurlLoop.connects(
+                            socket.descriptor, from: Int(local), to: address.map { UInt8($0) },
+                            Int(first.port))
+                        #expect(isSame == (index == number))
+                    }
+                }
+            }
+
             @Test func `finds localhost by the system's resolver`() async throws {
                 let server = try LoopbackServer { _ in .ok("local") }
                 #expect(await CurlTransport().get(try url("localhost", server)).text == "local")
