@@ -184,7 +184,10 @@
             switch transfer.phase {
             case .running(let multi):
                 multi.remove(transfer.easy)
-            case .resolving(let name): names.stopWaiting(task, for: name)
+            case .resolving(let name):
+                names.stopWaiting(task, for: name)
+                // Names that nobody waits for must not keep others waiting.
+                if !names.isAwaited(name), resolver.forget(name) { names.abandon(name) }
             default: break
             }
             if error == .connectRefused || error == .connectTimeout,

@@ -49,6 +49,15 @@
             waiting[name]?.removeAll { $0 === task }
         }
 
+        /// Whether any task waits for a name.
+        func isAwaited(_ name: String) -> Bool { waiting[name]?.isEmpty == false }
+
+        /// Forgets a look-up that will not be made.
+        mutating func abandon(_ name: String) {
+            entries[name] = nil
+            waiting[name] = nil
+        }
+
         /// Stores an answer; the result is who waits for it.
         mutating func resolved(_ name: String, _ answer: NameAnswer, now: Int64) -> [CurlTask] {
             switch answer {

@@ -57,6 +57,17 @@
             }
         }
 
+        /// Forgets a name whose answer then never comes; false when a thread has taken it already.
+        func forget(_ name: String) -> Bool {
+            state.withLock { state in
+                guard let index = state.waiting.firstIndex(where: { $0.name == name }) else {
+                    return false
+                }
+                state.waiting.remove(at: index)
+                return true
+            }
+        }
+
         /// Forgets the names that no thread has taken yet; their answers never come.
         func stop() {
             state.withLock { $0.waiting = [] }

@@ -153,6 +153,29 @@
                 #expect(record.report.remoteAddress == "::1")
             }
 
+            @Test func `a name that nobody waits for any more keeps no other waiting`() async {
+                let lookedUp = EventRecorder<String>()
+                let release = DispatchSemaphore(value: 0)
+                let transport = CurlTransport { name in
+                    lookedUp.record(name)
+                    if name != "good.test" { release.wait() }
+                    return .unknown
+                }
+                await withTaskGroup(of: Void.self) { group in
+                    for number in 0..<40 {
+                        var attempt = TransportRequest(url: testURL("http://slow\(number).test/"))
+                        attempt.connectTimeout = .milliseconds(50)
+                        group.addTask { [attempt] in _ = await transport.run(attempt) }
+                    }
+                }
+                // Those that threads had taken; a fifth would wait for ever.
+                for _ in 0..<NameResolver.workerLimit { release.signal() }
+                _ = await transport.get(testURL("http://good.test/"))
+                #expect(lookedUp.elements.count == NameResolver.workerLimit + 1)
+                #expect(lookedUp.elements.last == "good.test")
+                for _ in 0..<40 { release.signal() }
+            }
+
             // As the system gives it out for two peers.
             @Test func `a connection is known by its peer, and not by its ports alone`() throws {
                 let first = try LoopbackServer { _ in .ok() }
