@@ -4,6 +4,7 @@
 extension Exchange {
     /// Goes where a redirect leads: authorised anew, admitted anew.
     func follow(_ redirect: Redirection.Next) -> Step? {
+        noteRedirect(to: redirect.target.origin)
         state.withLock { state in
             var request = redirect.request
             // A body that had to be made again is with the request that was redirected.

@@ -151,10 +151,19 @@ extension Exchange {
             sink.candidate, forHost: sink.origin.host, outcome: outcome ?? .neutral)
     }
 
+    /// Tells the retry budget that an origin has answered with a redirect, which is no failure of it.
+    ///
+    /// One that leads to itself is told of once, at the load's end, but gets a retry's cost back.
+    func noteRedirect(to next: Origin) {
+        let (origin, cost) = state.withLock { ($0.progress.target?.origin, $0.progress.retryCost) }
+        guard let origin, cost != nil || origin != next else { return }
+        noteSuccess(origin)
+    }
+
     /// Tells the retry budget of a success.
     func noteSuccess(_ origin: Origin) {
         let (retries, cost) = state.withLock {
-            ($0.progress.metrics.retries, $0.progress.retryCost)
+            ($0.progress.metrics.retries, $0.progress.retryCost.take())
         }
         if let cost {
             runtime.budget.refund(cost, for: origin)

@@ -209,6 +209,26 @@ import Testing
             #expect(bed.delegate.events.count == 1)
         }
     }
+
+    // A load's budget is its origin's, and a redirect is no failure of that.
+    @Test(arguments: ["http://other.test/", "/elsewhere"])
+    func `an origin that redirects gets its retries' costs back`(location: String) {
+        let bed = TestBed()
+        for _ in 0..<150 {
+            let count = bed.transport.attempts.count
+            bed.loader.perform(.make { $0.maximumRetryCount = 1 })
+            bed.settle()
+            bed.transport.attempts.last?.respond(status: 503)
+            bed.passPause()
+            #expect(bed.transport.attempts.count == count + 2)
+            bed.transport.attempts.last?.respond(status: 307, headers: ["Location": location])
+            bed.settle()
+            bed.transport.attempts.last?.respond(status: 200)
+            bed.settle()
+        }
+        #expect(bed.service.runtime.budget.busyOrigins == 0)
+        bed.expectNothingLeft()
+    }
 }
 
 /// Pauses from a list, and then no more.
