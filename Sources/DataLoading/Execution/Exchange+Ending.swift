@@ -20,7 +20,7 @@ extension Exchange {
         }
         guard let (stage, deadline) = decided else { return false }
         if let deadline { runtime.agenda.cancel(deadline) }
-        letGo(of: stage)
+        letGo(of: stage, for: error)
         if error == .cancelled { token.markCancelled() }
         guard let reporter else {
             recipient.outcomeIsReady(self)
@@ -83,14 +83,21 @@ extension Exchange {
         _ = finish(.timedOut(after: limit, mayHaveBeenProcessed: mayHaveBeenProcessed))
     }
 
-    private func letGo(of stage: LoadState.Stage) {
+    private func letGo(of stage: LoadState.Stage, for error: DataLoaderError?) {
         switch stage {
         case .authorising(let authoriser):
             let (outgoing, tasks) = state.withLock { state in
                 (state.progress.outgoing, state.progress.authorisationTasks)
             }
             for task in tasks { task.cancel() }
-            authoriser.cancelAuthorisation(of: outgoing)
+            guard case .timedOut = error else {
+                return authoriser.cancelAuthorisation(of: outgoing)
+            }
+            // Every timer shares this thread, which an authoriser must not hold up. The load stays
+            // until then, so that no other one can have its identity.
+            runtime.queue.async {
+                withExtendedLifetime(self) { authoriser.cancelAuthorisation(of: outgoing) }
+            }
         case .waiting(let ticket):
             if let ticket { _ = runtime.admission.withdraw(ticket) }
         case .pausing(let entry):

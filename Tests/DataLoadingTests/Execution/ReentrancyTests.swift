@@ -19,6 +19,44 @@ import Testing
         }
     }
 
+    /// An authoriser that never answers, and blocks when it is told that it need not.
+    private final class StuckAuthoriser: Authoriser {
+        let identifier = "stuck"
+        let release = DispatchSemaphore(value: 0)
+        private let held = Locked<[any AuthoriserDelegate]>([])
+
+        func requiresAuthorisation(_ request: DataLoaderRequest) -> Bool { true }
+        func authorise(_ request: DataLoaderRequest, for delegate: any AuthoriserDelegate) {
+            held.withLock { $0.append(delegate) }
+        }
+        func requestFailedAuthorisation(
+            _ request: DataLoaderRequest, response: DataLoaderResponse
+        ) {}
+        func cancelAuthorisation(of request: DataLoaderRequest) { release.wait() }
+        func refresh() {}
+        func reset() async { held.withLock { $0 = [] } }
+    }
+
+    @Test func `an authoriser that blocks when its load times out holds up no other timer`() async {
+        let stuck = StuckAuthoriser()
+        let bed = TestBed(authorisers: [stuck])
+        bed.loader.perform(.make { $0.timeout = .seconds(1) })
+        let delegate = RecordingDelegate()
+        let loader = bed.service.makeFactory().makeDataLoader(delegate: delegate)
+        loader.perform(.make { $0.timeout = .seconds(2) })
+        // Were they on one thread, the clock would not come back.
+        let hasMoved = LoopbackGate()
+        Thread.detachNewThread {
+            bed.clock.advance(by: .seconds(5))
+            hasMoved.open()
+        }
+        _ = await delegate.outcomes(1)
+        await hasMoved.opened()
+        stuck.release.signal()
+        _ = await bed.outcome()
+        await stuck.reset()
+    }
+
     @Test func `may cancel from inside a retry policy, a redirect policy and an authoriser`() async
     {
         for place in 0..<3 {
