@@ -138,15 +138,20 @@
             var lines: [String] = []
             lines.reserveCapacity(shape.headers.fields.count + 3)
             var hasEncoding = false
+            var hasRange = false
             var hasType = false
             for field in shape.headers.fields {
                 // With a colon, libcurl takes an empty value for the removal of its own field.
                 lines.append(
                     field.value.isEmpty ? field.name + ";" : field.name + ": " + field.value)
                 hasEncoding = hasEncoding || field.name.equalsIgnoringASCIICase("Accept-Encoding")
+                hasRange = hasRange || field.name.equalsIgnoringASCIICase("Range")
                 hasType = hasType || field.name.equalsIgnoringASCIICase("Content-Type")
             }
-            if !hasEncoding, loop.library.hasZlib { lines.append("Accept-Encoding: gzip, deflate") }
+            if !hasEncoding, loop.library.hasZlib {
+                // A part of an encoded body is nothing that can be decoded.
+                lines.append("Accept-Encoding: " + (hasRange ? "identity" : "gzip, deflate"))
+            }
             if shape.upload != .none {
                 // Not a form, unless the caller says so.
                 if !hasType { lines.append("Content-Type:") }

@@ -19,10 +19,10 @@
     ///
     /// HTTP/1.1, and HTTP/2 where the server offers it over TLS; responses that are streamed use
     /// HTTP/1.1, where a paused reader holds the server back on its own connection. Bodies in gzip
-    /// or deflate are asked for and decoded, unless the request sets `Accept-Encoding` itself; head
-    /// fields stay as they came. A coding that is unknown fails the attempt with `.decode`. Proxies
-    /// of the environment are not used. Sinks are called on the transport's thread and must return
-    /// soon: while one blocks, every attempt waits.
+    /// or deflate are asked for and decoded, unless the request sets `Accept-Encoding` itself or
+    /// asks for a `Range`; head fields stay as they came. A coding that is unknown fails the attempt
+    /// with `.decode`. Proxies of the environment are not used. Sinks are called on the transport's
+    /// thread and must return soon: while one blocks, every attempt waits.
     ///
     /// A process that forks must exec: in a mere copy attempts fail `.unsupported`.
     public final class CurlTransport: Transport {

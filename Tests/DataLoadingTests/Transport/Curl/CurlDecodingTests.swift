@@ -117,6 +117,18 @@
                 #expect(head.error == nil)
             }
 
+            // Nobody can decode a part of an encoded body.
+            @Test func `asks for no coding where the caller asks for a range`() async throws {
+                let server = try LoopbackServer { _ in .status(206, body: "part") }
+                var attempt = TransportRequest(url: server.url())
+                attempt.headers = ["range": "bytes=5-"]
+                #expect(await transport.run(attempt).text == "part")
+                #expect(
+                    await server.waitForRequests(1)[0].headers.values(for: "Accept-Encoding") == [
+                        "identity"
+                    ])
+            }
+
             @Test func `leaves the body alone where the caller set Accept-Encoding`() async throws {
                 let payload = LoopbackPayload.gzip(bytes)
                 let server = try LoopbackServer { _ in
