@@ -70,6 +70,24 @@ public struct HTTPHeaders: Sendable {
     }
 }
 
+extension HTTPHeaders {
+    /// Whether the same bytes go on the wire; texts are equal that are spelt differently in Unicode.
+    func hasSameBytes(as other: HTTPHeaders) -> Bool {
+        fields.count == other.fields.count
+            && zip(fields, other.fields).allSatisfy {
+                Self.isSame($0.name, $1.name) && Self.isSame($0.value, $1.value)
+            }
+    }
+
+    private static func isSame(_ left: String, _ right: String) -> Bool {
+        // Bytes in a row are compared several times as fast as a string's own view of them.
+        let isSame = left.utf8.withContiguousStorageIfAvailable { left in
+            right.utf8.withContiguousStorageIfAvailable { left.elementsEqual($0) }
+        }
+        return (isSame ?? nil) ?? left.utf8.elementsEqual(right.utf8)
+    }
+}
+
 extension HTTPHeaders: ExpressibleByDictionaryLiteral {
     /// Makes headers from a literal, in its order.
     public init(dictionaryLiteral elements: (String, String)...) {

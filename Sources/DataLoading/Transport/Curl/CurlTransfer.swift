@@ -88,7 +88,7 @@
             }
             // What the handle is set up for was checked when that was done.
             if shape?.method != task.request.method { try RequestCheck.check(task.request.method) }
-            let hasSameHeaders = shape?.headers == task.request.headers
+            let hasSameHeaders = shape?.headers.hasSameBytes(as: task.request.headers) == true
             if !hasSameHeaders {
                 for field in task.request.headers.fields { try RequestCheck.check(field) }
             }

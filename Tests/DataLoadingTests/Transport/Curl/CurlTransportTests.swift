@@ -102,6 +102,25 @@
                 }
             }
 
+            // Swift takes the first two for equal texts, and names as equal whatever their case.
+            @Test func `sends each attempt's own bytes, whatever was sent before`() async throws {
+                let server = try LoopbackServer { _ in .ok() }
+                let fields = [
+                    ("X-Key", "caf\u{E9}"), ("X-Key", "cafe\u{301}"), ("x-key", "cafe\u{301}"),
+                ]
+                for (name, value) in fields {
+                    var attempt = TransportRequest(url: server.url())
+                    attempt.headers.add(value, for: name)
+                    _ = await transport.run(attempt)
+                }
+                let requests = await server.waitForRequests(fields.count)
+                for (request, field) in zip(requests, fields) {
+                    let sent = request.headers.fields.first { $0.isNamed("X-Key") }
+                    #expect(sent?.name == field.0)
+                    #expect(sent?.value.utf8.elementsEqual(field.1.utf8) == true)
+                }
+            }
+
             @Test func `hears trailers, and informational heads apart from the final one`()
                 async throws
             {
