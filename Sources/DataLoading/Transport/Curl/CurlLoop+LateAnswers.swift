@@ -34,7 +34,7 @@
         /// paused. One that it goes on with asks for the body again, and pauses again.
         func endAnsweredUploads() {
             for transfer in Array(awaitingBodies.values) where transfer.hasAnswer {
-                ccurl_easy_pause(transfer.easy, transfer.attempt.isHeldBack ? 1 : 0)
+                unpause(transfer)
             }
         }
     }

@@ -140,7 +140,7 @@
         }
 
         /// Lets libcurl ask for the body again, and hand over what it holds unless that is held back.
-        private func unpause(_ transfer: CurlTransfer) {
+        func unpause(_ transfer: CurlTransfer) {
             let result = ccurl_easy_pause(transfer.easy, transfer.attempt.isHeldBack ? 1 : 0)
             // Bytes that are refused here are lost to libcurl, which then goes on behind them.
             if result == CurlSignal.writeError { finish(transfer, transfer.outcome(result)) }
