@@ -24,6 +24,9 @@
     /// with `.decode`. Proxies of the environment are not used. Sinks are called on the transport's
     /// thread and must return soon: while one blocks, every attempt waits.
     ///
+    /// Over HTTP/2 a body without a length counts as whole when its server breaks it off and calls that
+    /// no error: libcurl 7.88 does not tell the one from the other.
+    ///
     /// A process that forks must exec: in a mere copy attempts fail `.unsupported`.
     public final class CurlTransport: Transport {
         private enum State {
