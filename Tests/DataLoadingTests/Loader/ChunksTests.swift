@@ -202,7 +202,6 @@ import Testing
         #expect(bed.error == .cancelled)
     }
 
-    // P13: pausing and resuming at random points loses and doubles no byte.
     // A cancellation drops what is held before it decides: an end may come in between.
     @Test func `that a cancellation dropped make no success`() async {
         let (bed, queue, attempt) = await Self.stalled()
@@ -216,6 +215,7 @@ import Testing
         bed.expectNothingLeft()
     }
 
+    // P13: pausing and resuming at random points loses and doubles no byte.
     @Test func `lose and double no byte, however the owner dawdles`() async {
         for seed in UInt64(1)...60 {
             var generator = SeededGenerator(seed: seed)

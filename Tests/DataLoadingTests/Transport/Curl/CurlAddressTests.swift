@@ -158,22 +158,30 @@
                 let release = DispatchSemaphore(value: 0)
                 let transport = CurlTransport { name in
                     lookedUp.record(name)
-                    if name != "good.test" { release.wait() }
+                    if name.hasPrefix("taken") { release.wait() }
                     return .unknown
                 }
+                let limit = NameResolver.workerLimit
                 await withTaskGroup(of: Void.self) { group in
-                    for number in 0..<40 {
-                        var attempt = TransportRequest(url: testURL("http://slow\(number).test/"))
-                        attempt.connectTimeout = .milliseconds(50)
-                        group.addTask { [attempt] in _ = await transport.run(attempt) }
+                    for number in 0..<limit {
+                        let url = testURL("http://taken\(number).test/")
+                        group.addTask { _ = await transport.get(url) }
                     }
+                    _ = await lookedUp.first(limit)
+                    // No thread is left for these.
+                    await withTaskGroup(of: Void.self) { group in
+                        for number in 0..<40 {
+                            let url = testURL("http://waiting\(number).test/")
+                            var attempt = TransportRequest(url: url)
+                            attempt.connectTimeout = .milliseconds(50)
+                            group.addTask { [attempt] in _ = await transport.run(attempt) }
+                        }
+                    }
+                    for _ in 0..<limit { release.signal() }
+                    _ = await transport.get(testURL("http://good.test/"))
                 }
-                // Those that threads had taken; a fifth would wait for ever.
-                for _ in 0..<NameResolver.workerLimit { release.signal() }
-                _ = await transport.get(testURL("http://good.test/"))
-                #expect(lookedUp.elements.count == NameResolver.workerLimit + 1)
+                #expect(lookedUp.elements.count == limit + 1)
                 #expect(lookedUp.elements.last == "good.test")
-                for _ in 0..<40 { release.signal() }
             }
 
             // As the system gives it out for two peers.
