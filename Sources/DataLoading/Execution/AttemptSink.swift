@@ -12,8 +12,10 @@ final class AttemptSink: TransportSink {
     let turn: Int
     let origin: Origin
     let candidate: HostResolver.Candidate
+    let begun: Instant
 
     init(exchange: Exchange, turn: Int, origin: Origin, candidate: HostResolver.Candidate) {
+        begun = exchange.runtime.agenda.now
         self.exchange = exchange
         self.turn = turn
         self.origin = origin

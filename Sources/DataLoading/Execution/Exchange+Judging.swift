@@ -146,9 +146,17 @@ extension Exchange {
         // A response that was cut short on purpose still says how its server is.
         let isCutShort = failure?.error == .cancelled
         let fromHead = failure == nil || isCutShort ? head.map { AddressOutcome($0.status) } : nil
-        let outcome = fromHead ?? failure.map { AddressOutcome($0) }
-        runtime.resolver.report(
-            sink.candidate, forHost: sink.origin.host, outcome: outcome ?? .neutral)
+        var outcome = fromHead ?? failure.map { AddressOutcome($0) } ?? .neutral
+        if isCutShort, failure?.sent == .nothingWritten, isLate(sink) { outcome = .serverTrouble }
+        runtime.resolver.report(sink.candidate, forHost: sink.origin.host, outcome: outcome)
+    }
+
+    /// Whether the deadline ended an attempt that was slow to connect: its time to connect may be the
+    /// longer one, and would then never tell of an address that is dead.
+    private func isLate(_ sink: AttemptSink) -> Bool {
+        // RFC 6298 section 2: by then the system has sent its SYN a second time.
+        runtime.agenda.now - sink.begun >= .seconds(1)
+            && state.withLock { $0.progress.hasTimedOut }
     }
 
     /// Tells the retry budget that an origin has answered with a redirect, which is no failure of it.

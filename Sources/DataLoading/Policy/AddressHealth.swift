@@ -7,7 +7,8 @@ package enum AddressOutcome: Hashable, Sendable {
     case success
     /// No connection came about, so nothing was written.
     case nothingWritten
-    /// 502, 503, 504 or an idle timeout: trouble, of which several in a row tell something.
+    /// 502, 503, 504, an idle timeout, or no connection before a load's deadline: trouble, of which
+    /// several in a row tell something.
     case serverTrouble
     /// Nothing about the address: cancelled, out of file descriptors, broken while running.
     case neutral

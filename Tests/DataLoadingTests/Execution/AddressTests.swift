@@ -93,6 +93,31 @@ import Testing
         bed.expectNothingLeft()
     }
 
+    // The deadline of a load may come before the end of the time that a connection has.
+    @Test(arguments: [
+        (Duration.seconds(1), SentState.nothingWritten, "10.0.0.2"),
+        (.milliseconds(999), .nothingWritten, "10.0.0.1"), (.seconds(1), .written, "10.0.0.1"),
+    ])
+    func `leaves an address out that let five loads in a row wait for a connection to their end`(
+        deadline: Duration, sent: SentState, next: String
+    ) {
+        let transport = ManualTransport()
+        let bed = TestBed { $0.transport = transport }
+        bed.service.resolver.setAddresses(["10.0.0.1", "10.0.0.2"], forHost: "origin.test")
+        var used: [String?] { transport.attempts.elements.map(\.request.address) }
+        for _ in 0..<5 {
+            bed.loader.perform(.make { $0.timeout = deadline })
+            bed.advance(deadline)
+            transport.attempts.elements.last?.sink.didFail(
+                TransportFailure(.cancelled, sent: sent))
+        }
+        #expect(Set(used) == ["10.0.0.1"])
+        bed.loader.perform(.make())
+        #expect(used.last == next)
+        bed.loader.cancelAllLoads()
+        transport.letGo()
+    }
+
     @Test func `holds one slot over all addresses of an attempt`() {
         let bed = Self.bed()
         bed.loader.perform(.make())
