@@ -30,7 +30,8 @@ public protocol OAuthDelegate: AnyObject, Sendable {
     func logOut(at url: URL) async
 
     /// Credentials were not written or not deleted; those that are here are used all the same, until
-    /// a log out. Called on any thread, each time.
+    /// a log out. What was not written is tried again after 1 s, 2 s and so on up to 60 s, in silence.
+    /// Called on any thread.
     func couldNotKeepCredentials(_ error: any Error)
 }
 

@@ -46,6 +46,7 @@ final class OAuthVault: Sendable {
     private let delegate: OAuthDelegateReference
     private let gate = SerialGate()
     private let known = Locked(Known())
+    private let rewriting = Locked<Task<Void, any Error>?>(nil)
 
     private static let patience = Duration.seconds(30)
     private static let noAnswer = AuthorisationError.store(reason: "no answer in 30 seconds")
@@ -57,6 +58,10 @@ final class OAuthVault: Sendable {
         self.store = store
         self.server = server
         self.delegate = delegate
+    }
+
+    deinit {
+        rewriting.withLock { $0?.cancel() }
     }
 
     /// The time between two log-outs that it is now.
@@ -74,9 +79,7 @@ final class OAuthVault: Sendable {
                 return try await store.withLock { await self.save(credentials, of: epoch) }
             } catch {
                 let isCurrent = known.withLock { $0.note(credentials, of: epoch) }
-                if isCurrent, !(error is CancellationError) {
-                    delegate.couldNotKeepCredentials(error)
-                }
+                if isCurrent { couldNotKeep(credentials, of: epoch, error) }
                 return isCurrent
             }
         }
@@ -172,9 +175,50 @@ final class OAuthVault: Sendable {
                 known.disowned = nil
             }
         } catch {
-            delegate.couldNotKeepCredentials(error)
+            couldNotKeep(credentials, of: epoch, error)
         }
         return true
+    }
+
+    // MARK: What could not be written
+
+    /// Says so, and tries again until they are written, or are not the newest any more.
+    ///
+    /// The server knows no older refresh token: whoever starts anew would find none that is good.
+    private func couldNotKeep(
+        _ credentials: OAuthCredentials?, of epoch: Epoch, _ error: any Error
+    ) {
+        if !(error is CancellationError) { delegate.couldNotKeepCredentials(error) }
+        guard let credentials else { return }
+        let task = Task { [weak self, agenda = server.agenda] in
+            var pause = Duration.seconds(1)
+            repeat {
+                try await agenda.sleep(for: pause)
+                pause = min(pause * 2, .seconds(60))
+            } while await self?.needsAnotherTry(credentials, of: epoch) ?? false
+        }
+        rewriting.withLock { rewriting in
+            rewriting?.cancel()
+            rewriting = task
+        }
+    }
+
+    private func needsAnotherTry(_ credentials: OAuthCredentials, of epoch: Epoch) async -> Bool {
+        await gate.run {
+            do {
+                try await store.withLock {
+                    // Another process may have got newer ones meanwhile.
+                    guard self.epoch == epoch, case .unchanged(let newest) = try await self.read(),
+                        credentials.hasTokens(of: newest)
+                    else { return }
+                    try await self.write(credentials)
+                    self.known.withLock { $0.stored = credentials }
+                }
+                return false
+            } catch {
+                return true
+            }
+        }
     }
 
     /// Writes to the store, which may be as far away as when it is read.

@@ -125,6 +125,40 @@ import Testing
         test.expectNoViolation()
     }
 
+    @Test func `writes credentials that could not be kept as soon as that goes, without a refresh`()
+        async
+    {
+        let store = FailingStore()
+        let test = OAuthBed(store: store)
+        await test.logIn()
+        for _ in 0..<5 {
+            for _ in 0..<100 { await Task.yield() }
+            test.clock.advance(by: .seconds(1))
+        }
+        #expect(await store.load() == nil)
+        store.fails.withLock { $0 = false }
+        while await store.load() == nil {
+            await Task.yield()
+            test.clock.advance(by: .milliseconds(500))
+        }
+        #expect(await store.load()?.refreshToken == "refresh-2")
+        #expect(test.person.complaints.elements.count == 1)
+        #expect(test.provider.asked("refresh_token") == 0)
+    }
+
+    @Test func `writes nothing after a log out that could not be kept before`() async {
+        let store = FailingStore()
+        let test = OAuthBed(store: store)
+        await test.logIn()
+        store.fails.withLock { $0 = false }
+        await test.factory.reset()
+        for _ in 0..<10 {
+            for _ in 0..<100 { await Task.yield() }
+            test.clock.advance(by: .seconds(5))
+        }
+        #expect(await store.load() == nil)
+    }
+
     // A crash between the server's answer and the write: the old token is all that is left.
     @Test func `logs in once when the only token that was kept is spent`() async throws {
         let spent = OAuthCredentials(
