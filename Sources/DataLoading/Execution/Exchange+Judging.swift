@@ -155,8 +155,12 @@ extension Exchange {
     /// longer one, and would then never tell of an address that is dead.
     private func isLate(_ sink: AttemptSink) -> Bool {
         // RFC 6298 section 2: by then the system has sent its SYN a second time.
-        runtime.agenda.now - sink.begun >= .seconds(1)
-            && state.withLock { $0.progress.hasTimedOut }
+        guard runtime.agenda.now - sink.begun >= .seconds(1) else { return false }
+        return state.withLock { state in
+            // A file or stream may have kept the attempt from being connected at all.
+            let body = state.progress.outgoing.body
+            return state.progress.hasTimedOut && (body == nil || body?.bytes != nil)
+        }
     }
 
     /// Tells the retry budget that an origin has answered with a redirect, which is no failure of it.

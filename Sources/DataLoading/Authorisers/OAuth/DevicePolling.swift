@@ -16,7 +16,7 @@ struct DevicePolling {
         let end = agenda.now + code.lifetime
         var interval = code.interval
         while true {
-            try await agenda.sleep(for: interval)
+            try await agenda.sleep(for: min(interval, end - agenda.now))
             guard owner != nil else { throw CancellationError() }
             guard agenda.now < end else {
                 throw AuthorisationError.refused(code: "expired_token")

@@ -48,7 +48,10 @@ final class OAuthVault: Sendable {
     private let known = Locked(Known())
     private let rewriting = Locked<Task<Void, any Error>?>(nil)
 
+    /// How long the store may take to be read.
     private static let patience = Duration.seconds(30)
+    /// How long a log out waits: a file's lock has 60 s, and reading 30 s.
+    private static let patienceOfLogOut = Duration.seconds(120)
     private static let noAnswer = AuthorisationError.store(reason: "no answer in 30 seconds")
 
     /// Makes a vault for credentials of one server.
@@ -110,18 +113,29 @@ final class OAuthVault: Sendable {
     /// Deletes what is kept, and returns it, once whoever has the store is through: what the store
     /// had of this server's, and what was not written.
     func forget() async -> [OAuthCredentials] {
-        let epoch = known.withLock { known in
+        let (epoch, newest) = known.withLock { known in
             known.epoch.number += 1
-            return known.epoch
+            return (known.epoch, known.newest)
         }
-        return await gate.run {
-            do {
-                return try await store.withLock { await self.delete(epoch) }
-            } catch {
-                // Another process has it, and does not let go: what is here goes all the same.
-                delegate.couldNotKeepCredentials(error)
-                return await delete(epoch)
-            }
+        rewriting.withLock { $0?.cancel() }
+        // Where the store does not come back it is seen through when it does, before anything else.
+        let deletion = Task { await self.gate.run { await self.deleteAlone(epoch) } }
+        let deleted = try? await server.agenda.within(Self.patienceOfLogOut) {
+            await deletion.value
+        }
+        if let deleted { return deleted }
+        delegate.couldNotKeepCredentials(
+            AuthorisationError.store(reason: "no answer in 120 seconds"))
+        return [newest].compactMap(\.self)
+    }
+
+    private func deleteAlone(_ epoch: Epoch) async -> [OAuthCredentials] {
+        do {
+            return try await store.withLock { await self.delete(epoch) }
+        } catch {
+            // Another process has it, and does not let go: what is here goes all the same.
+            delegate.couldNotKeepCredentials(error)
+            return await delete(epoch)
         }
     }
 
@@ -221,16 +235,10 @@ final class OAuthVault: Sendable {
         }
     }
 
-    /// Writes to the store, which may be as far away as when it is read.
+    /// Writes to the store, however long that takes: until then nobody else may touch it.
     private func write(_ credentials: OAuthCredentials?) async throws {
         // A task of its own: a log out that cancels this one waits until it is written, so that what
         // it deletes does not come back.
-        let writing = Task { [store, agenda = server.agenda] in
-            try await agenda.within(Self.patience) {
-                try await store.save(credentials)
-                return true
-            }
-        }
-        guard try await writing.value != nil else { throw Self.noAnswer }
+        try await Task { [store] in try await store.save(credentials) }.value
     }
 }

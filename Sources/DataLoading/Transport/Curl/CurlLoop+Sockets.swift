@@ -107,7 +107,6 @@
             now = LoopClock.now
             guard count > 0 else { return }
             for index in 0..<Int(count) { handle(events[index]) }
-            endAnsweredUploads()
         }
 
         private func handle(_ event: epoll_event) {

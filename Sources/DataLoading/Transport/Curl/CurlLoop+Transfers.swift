@@ -204,7 +204,8 @@
         }
 
         private func recycle(_ transfer: CurlTransfer, failed: Bool) {
-            // libcurl counts further sends over all transfers of a handle, and refuses the sixth.
+            // libcurl counts further sends over all transfers of a handle, and refuses the sixth; where
+            // it does not tell of them, there may have been one.
             let isWorn = failed || transfer.attempt.sends != 1
             transfer.end()
             guard pool.count < Self.poolLimit else { return transfer.free() }

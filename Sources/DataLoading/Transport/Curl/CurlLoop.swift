@@ -40,6 +40,8 @@
         var running: [ObjectIdentifier: CurlTransfer] = [:]
         /// Those whose upload waits for its file or stream.
         var awaitingBodies: [ObjectIdentifier: CurlTransfer] = [:]
+        /// When those of them that were answered are looked at next.
+        var nextLook: Int64 = 0
         /// Those of `running` that may share connections, and for which it matters what was sent.
         var sharers: [ObjectIdentifier: CurlTransfer] = [:]
         var pool: [CurlTransfer] = []
@@ -131,6 +133,7 @@
             for old in retired { old.actIfDue(now: now) }
             finishDone()
             checkDeadlines()
+            endAnsweredUploads()
             closeIdle()
             closeRetired()
         }

@@ -213,18 +213,6 @@ import Testing
         #expect(Set(directory.names) == ["c.lock", another, "c.d.new", "c.new"])
     }
 
-    @Test func `follows a link to a file that is not there yet`() async throws {
-        let directory = TemporaryDirectory()
-        let link = directory.url("link.json")
-        try FileManager.default.createSymbolicLink(
-            atPath: link.path, withDestinationPath: "target.json")
-        let store = FileCredentialStore(file: link)
-        let credentials = OAuthCredentials(accessToken: "a", received: Date())
-        try await store.withLock { try await store.save(credentials) }
-        #expect(directory.names == ["link.json", "target.json", "target.json.lock"])
-        #expect(try await store.load()?.accessToken == "a")
-    }
-
     @Test func `sees that the file of its lock was deleted`() throws {
         let directory = TemporaryDirectory()
         let path = directory.url("lock").path
@@ -247,19 +235,6 @@ import Testing
         await #expect(throws: AuthorisationError.store(reason: "not a file")) {
             try await FileCredentialStore(file: file).load()
         }
-    }
-
-    @Test func `writes through a link to the file, and locks what it leads to`() async throws {
-        let directory = TemporaryDirectory()
-        let target = directory.url("target.json")
-        let link = directory.url("link.json")
-        let credentials = OAuthCredentials(accessToken: "a", received: Date())
-        try await FileCredentialStore(file: target).save(credentials)
-        try FileManager.default.createSymbolicLink(at: link, withDestinationURL: target)
-        var newer = credentials
-        newer.accessToken = "b"
-        try await FileCredentialStore(file: link).save(newer)
-        #expect(try await FileCredentialStore(file: target).load()?.accessToken == "b")
     }
 
     @Test(.enabled(if: getuid() == 0))

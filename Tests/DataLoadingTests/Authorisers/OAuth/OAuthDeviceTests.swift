@@ -101,6 +101,27 @@ import Testing
         #expect(try await login.value.refreshToken != nil)
     }
 
+    @Test func `waits for no question that would come after the end of the code`() async throws {
+        let test = OAuthBed(.deviceCode)
+        let code = try DeviceCode([
+            "device_code": .string("d"), "user_code": .string("u"), "interval": .number(5_000),
+            "verification_uri": .string("https://auth.test"), "expires_in": .number(900),
+        ])
+        let server = OAuthServer(
+            OAuthConfiguration(
+                server: .endpoints(test.provider.endpoints), flow: .deviceCode,
+                clientIdentifier: "client", hosts: []), service: test.bed.service)
+        let owner = OAuthOwner()
+        let login = Task {
+            try await DevicePolling(server: server, owner: owner).state(after: code) { $0 }
+        }
+        await test.clock.waitForAlarms(1)
+        test.clock.advance(by: .seconds(900))
+        await #expect(throws: AuthorisationError.refused(code: "expired_token")) {
+            try await login.value
+        }
+    }
+
     @Test func `gives up when the code has expired`() async {
         let test = OAuthBed(.deviceCode)
         perform(test)

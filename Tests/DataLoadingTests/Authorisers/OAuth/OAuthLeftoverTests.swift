@@ -84,8 +84,24 @@ import Testing
         let test = OAuthBed(store: store)
         async let reset: Void = test.factory.reset()
         _ = await store.asked.first(1)
-        test.clock.advance(by: .seconds(30))
+        test.clock.advance(by: .seconds(120))
         await reset
+        store.release.record(())
+    }
+
+    @Test func `revokes what a store never says that it has written`() async {
+        let store = StuckStore()
+        let test = OAuthBed(store: store)
+        test.perform()
+        await test.consent()
+        _ = await store.asked.first(1)
+        let reset = Task { await test.factory.reset() }
+        _ = await test.ends(1)
+        let end = test.clock.instant + .seconds(120)
+        await eventually { test.bed.service.runtime.agenda.earliest == end }
+        test.clock.advance(by: .seconds(120))
+        await reset.value
+        #expect(test.provider.state.withLock { $0.revoked } == ["refresh-2", "access-2"])
         store.release.record(())
     }
 

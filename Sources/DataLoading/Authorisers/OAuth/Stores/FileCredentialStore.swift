@@ -41,13 +41,14 @@ public final class FileCredentialStore: OAuthCredentialStore {
 
     /// Programs that come by different links have one file and one lock.
     private var file: URL {
-        var file = given.resolvingSymlinksInPath()
-        // A link that leads to nothing yet is left as it is by that.
+        var file = given
+        // Foundation follows no link that leads to nothing yet.
         for _ in 0..<Self.mostLinks {
+            let directory = file.deletingLastPathComponent().resolvingSymlinksInPath()
+            file = directory.appendingPathComponent(file.lastPathComponent)
             let target = try? FileManager.default.destinationOfSymbolicLink(atPath: file.path)
             guard let target else { break }
-            file = URL(fileURLWithPath: target, relativeTo: file.deletingLastPathComponent())
-                .absoluteURL.resolvingSymlinksInPath()
+            file = URL(fileURLWithPath: target, relativeTo: directory).absoluteURL
         }
         return file
     }

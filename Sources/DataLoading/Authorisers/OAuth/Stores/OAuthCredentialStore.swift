@@ -8,8 +8,8 @@ public protocol OAuthCredentialStore: AnyObject, Sendable {
 
     /// Keeps credentials in the place of those before; nil deletes them.
     ///
-    /// When it returns they are safe: the server knows no refresh token but the newest. It has 30
-    /// seconds, and is not cancelled before; then they count as not kept.
+    /// When it returns they are safe: the server knows no refresh token but the newest. It is never
+    /// cancelled. A log out waits two minutes for it, and loads to their deadlines.
     func save(_ credentials: OAuthCredentials?) async throws
 
     /// Runs `body` while no other process touches the store; by default it just runs it.
