@@ -16,7 +16,6 @@ extension Exchange {
         let decided = state.withLock { state -> (LoadState.Stage, Agenda.Entry?)? in
             guard let stage = state.decide(error) else { return nil }
             state.progress.metrics.totalTime = now - state.progress.begun
-            if case .timedOut = error { state.progress.hasTimedOut = true }
             return (stage, state.progress.deadlineEntry)
         }
         guard let (stage, deadline) = decided else { return false }

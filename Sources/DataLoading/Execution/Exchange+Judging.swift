@@ -159,7 +159,7 @@ extension Exchange {
         return state.withLock { state in
             // A file or stream may have kept the attempt from being connected at all.
             let body = state.progress.outgoing.body
-            return state.progress.hasTimedOut && (body == nil || body?.bytes != nil)
+            return state.hasTimedOut && (body == nil || body?.bytes != nil)
         }
     }
 

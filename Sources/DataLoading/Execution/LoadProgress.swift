@@ -49,8 +49,6 @@ struct LoadProgress: Sendable {
     /// Where redirects have led so far.
     var visits: [Redirection.Visit] = []
 
-    /// Whether the load ended because its deadline had passed.
-    var hasTimedOut = false
     /// Whether any part of a response has been delivered: nothing is retried after that.
     var hasDelivered = false
     /// Whether anything was written to any server, for `mayHaveBeenProcessed`.

@@ -88,6 +88,18 @@ struct LoadState: Sendable {
         if case .decided(nil) = stage { true } else { false }
     }
 
+    /// Whether the load ended because its deadline had passed.
+    var hasTimedOut: Bool {
+        let outcome: DataLoaderError?
+        switch stage {
+        case .decided(let error): outcome = error
+        case .over: outcome = progress.end.error
+        default: return false
+        }
+        if case .timedOut = outcome { return true }
+        return false
+    }
+
     /// The attempt of a turn, when it is the one that runs.
     func attempt(turn: Int) -> Attempt? {
         guard turn == self.turn, case .running(let attempt) = stage else { return nil }

@@ -9,8 +9,6 @@
     extension CurlLoop {
         /// How much of an answer is read from a connection that libcurl gives up.
         private static let mostLate = 65_536
-        /// In nanoseconds: 10 ms, which an answer may be late, and which costs little.
-        private static let pauseOfLooks: Int64 = 10_000_000
 
         /// Reads what a server said to an upload before it closed the connection.
         ///
@@ -29,30 +27,7 @@
         }
     }
 
-    extension CurlLoop {
-        /// Lets uploads end that were answered while their stream had nothing to give.
-        ///
-        /// libcurl stops sending at the end of such an answer, and yet does not end a transfer that is
-        /// paused. One that it goes on with asks for the body again, and pauses again. Nothing tells of
-        /// the end, so that they are looked at now and then.
-        func endAnsweredUploads() {
-            guard !awaitingBodies.isEmpty else { return }
-            let answered = awaitingBodies.values.filter(\.hasAnswer)
-            guard !answered.isEmpty else { return }
-            if now >= nextLook {
-                for transfer in answered { unpause(transfer) }
-                nextLook = now &+ Self.pauseOfLooks
-            }
-            expect(nextLook)
-        }
-    }
-
     extension CurlTransfer {
-        /// Whether the head of an answer is there.
-        fileprivate var hasAnswer: Bool {
-            if case .running = phase { attempt.response.isComplete } else { false }
-        }
-
         /// Whether the socket is that of this transfer, and an answer has not come, or not whole.
         ///
         /// libcurl sends on after a head that says that the connection will be closed.

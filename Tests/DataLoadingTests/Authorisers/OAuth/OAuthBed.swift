@@ -110,6 +110,14 @@ final class OAuthBed: Sendable {
             previous: nil, received: clock.date)
     }
 
+    /// Returns once the person was asked so often, or so many loads have ended.
+    func untilAsked(_ asked: Int, orEnded ended: Int) async {
+        await eventually {
+            person.asked.elements.count == asked
+                || delegate.events.filter(\.isTerminal).count == ended
+        }
+    }
+
     /// The `Authorization` fields that the resource has seen.
     var sent: [String?] {
         bed.transport.attempts.filter { $0.request.url.host == "origin.test" }

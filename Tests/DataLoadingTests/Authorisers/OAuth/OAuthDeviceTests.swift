@@ -27,6 +27,25 @@ import Testing
             .make("/device", host: "https://origin.test") { $0.timeout = .seconds(3_600) })
     }
 
+    /// Asks for a code "d" that the server has said these seconds of, without an authoriser.
+    private func logIn(
+        _ test: OAuthBed, interval: Double, lifetime: Double
+    ) throws -> Task<OAuthCredentials, any Error> {
+        let code = try DeviceCode([
+            "device_code": .string("d"), "user_code": .string("u"), "interval": .number(interval),
+            "verification_uri": .string("https://auth.test"), "expires_in": .number(lifetime),
+        ])
+        let server = OAuthServer(
+            OAuthConfiguration(
+                server: .endpoints(test.provider.endpoints), flow: .deviceCode,
+                clientIdentifier: "client", hosts: []), service: test.bed.service)
+        let owner = OAuthOwner()
+        return Task {
+            defer { withExtendedLifetime(owner) {} }
+            return try await DevicePolling(server: server, owner: owner).state(after: code) { $0 }
+        }
+    }
+
     @Test func `shows the code, and asks until the person has decided`() async {
         let test = OAuthBed(.deviceCode)
         perform(test)
@@ -75,18 +94,7 @@ import Testing
         test.provider.state.withLock {
             $0.devices["d"] = .init(interval: .seconds(300), expiry: expiry)
         }
-        let code = try DeviceCode([
-            "device_code": .string("d"), "user_code": .string("u"), "interval": .number(300),
-            "verification_uri": .string("https://auth.test"), "expires_in": .number(36_000),
-        ])
-        let server = OAuthServer(
-            OAuthConfiguration(
-                server: .endpoints(test.provider.endpoints), flow: .deviceCode,
-                clientIdentifier: "client", hosts: []), service: test.bed.service)
-        let owner = OAuthOwner()
-        let login = Task {
-            try await DevicePolling(server: server, owner: owner).state(after: code) { $0 }
-        }
+        let login = try logIn(test, interval: 300, lifetime: 36_000)
         test.provider.answerNextTokenQuestion(with: .refuse("slow_down"))
         test.provider.answerNextTokenQuestion(with: .init(status: 503))
         test.provider.decide(approve: true)
@@ -103,18 +111,7 @@ import Testing
 
     @Test func `waits for no question that would come after the end of the code`() async throws {
         let test = OAuthBed(.deviceCode)
-        let code = try DeviceCode([
-            "device_code": .string("d"), "user_code": .string("u"), "interval": .number(5_000),
-            "verification_uri": .string("https://auth.test"), "expires_in": .number(900),
-        ])
-        let server = OAuthServer(
-            OAuthConfiguration(
-                server: .endpoints(test.provider.endpoints), flow: .deviceCode,
-                clientIdentifier: "client", hosts: []), service: test.bed.service)
-        let owner = OAuthOwner()
-        let login = Task {
-            try await DevicePolling(server: server, owner: owner).state(after: code) { $0 }
-        }
+        let login = try logIn(test, interval: 5_000, lifetime: 900)
         await test.clock.waitForAlarms(1)
         test.clock.advance(by: .seconds(900))
         await #expect(throws: AuthorisationError.refused(code: "expired_token")) {

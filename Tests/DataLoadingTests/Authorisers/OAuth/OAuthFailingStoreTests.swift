@@ -53,10 +53,7 @@ private final class OddStore: OAuthCredentialStore {
         store.refusesDeletion.withLock { $0 = true }
         await test.factory.reset()
         test.perform()
-        await eventually {
-            test.person.asked.elements.count == 2
-                || test.delegate.events.filter(\.isTerminal).count == 2
-        }
+        await test.untilAsked(2, orEnded: 2)
         #expect(test.sent == ["Bearer access-2"])
         #expect(test.person.asked.elements.count == 2)
         await test.person.pages.call(1).answer(nil)
@@ -73,10 +70,7 @@ private final class OddStore: OAuthCredentialStore {
         #expect(await test.load()?.error != nil)
         test.clock.advance(by: .seconds(30))
         test.perform()
-        await eventually {
-            test.person.asked.elements.count == 2
-                || test.delegate.events.filter(\.isTerminal).count == 3
-        }
+        await test.untilAsked(2, orEnded: 3)
         #expect(test.person.asked.elements.count == 2)
         #expect(test.provider.asked("refresh_token") == 1)
         await test.person.pages.call(1).answer(nil)

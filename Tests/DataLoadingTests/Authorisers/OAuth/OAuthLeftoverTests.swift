@@ -63,16 +63,21 @@ import Testing
     }
 
     @Test func `revokes what comes to be kept after the log out has begun`() async {
-        let store = GatedStore()
+        let asked = EventRecorder<Void>()
+        let release = EventRecorder<Void>()
+        let store = LockedStore {
+            asked.record(())
+            _ = await release.first(1)
+        }
         let test = OAuthBed(store: store)
         test.perform()
         await test.consent()
-        _ = await store.asked.first(1)
+        _ = await asked.first(1)
         async let reset: Void = test.factory.reset()
         _ = await test.ends(1)
         // So that it has begun.
         for _ in 0..<1_000 { await Task.yield() }
-        store.release.record(())
+        release.record(())
         await reset
         await eventually { test.provider.state.withLock { $0.revoked.count } >= 2 }
         #expect(test.provider.state.withLock { Set($0.revoked) } == ["refresh-2", "access-2"])
@@ -106,17 +111,15 @@ import Testing
     }
 
     @Test func `keeps the refresh token of a login though the store could not be locked`() async {
-        let store = UnlockableStore()
+        let fails = Locked(true)
+        let store = LockedStore { if fails.withLock({ $0 }) { throw TestFailure() } }
         let test = OAuthBed(store: store)
         await test.logIn()
         #expect(test.person.complaints.elements.count == 1)
-        store.fails.withLock { $0 = false }
+        fails.withLock { $0 = false }
         test.clock.advance(by: .seconds(3_600))
         test.perform()
-        await eventually {
-            test.person.asked.elements.count == 2
-                || test.delegate.events.filter(\.isTerminal).count == 2
-        }
+        await test.untilAsked(2, orEnded: 2)
         #expect(test.person.asked.elements.count == 1)
         #expect(test.provider.asked("refresh_token") == 1)
         for _ in test.person.asked.elements.dropFirst() {
@@ -127,11 +130,14 @@ import Testing
     }
 }
 
-/// A store whose lock is had when the test says so.
-private final class GatedStore: OAuthCredentialStore {
-    let asked = EventRecorder<Void>()
-    let release = EventRecorder<Void>()
+/// A store that does as a test says before its lock is had.
+private final class LockedStore: OAuthCredentialStore {
     private let kept = Locked<OAuthCredentials?>(nil)
+    private let lock: @Sendable () async throws -> Void
+
+    init(lock: @escaping @Sendable () async throws -> Void) {
+        self.lock = lock
+    }
 
     func load() async -> OAuthCredentials? { kept.withLock { $0 } }
 
@@ -140,8 +146,7 @@ private final class GatedStore: OAuthCredentialStore {
     func withLock<Result: Sendable>(
         _ body: @Sendable () async throws -> Result
     ) async throws -> Result {
-        asked.record(())
-        _ = await release.first(1)
+        try await lock()
         return try await body()
     }
 }
@@ -156,22 +161,5 @@ private final class StuckStore: OAuthCredentialStore {
     func save(_ credentials: OAuthCredentials?) async {
         asked.record(())
         _ = await release.first(1)
-    }
-}
-
-/// A store whose lock fails.
-private final class UnlockableStore: OAuthCredentialStore {
-    let fails = Locked(true)
-    private let kept = Locked<OAuthCredentials?>(nil)
-
-    func load() async -> OAuthCredentials? { kept.withLock { $0 } }
-
-    func save(_ credentials: OAuthCredentials?) async { kept.withLock { $0 = credentials } }
-
-    func withLock<Result: Sendable>(
-        _ body: @Sendable () async throws -> Result
-    ) async throws -> Result {
-        if fails.withLock({ $0 }) { throw TestFailure() }
-        return try await body()
     }
 }

@@ -32,10 +32,7 @@ import Testing
         try await test.store.save(nil)
         test.clock.advance(by: .seconds(3_600))
         test.perform()
-        await eventually {
-            test.person.asked.elements.count == 2
-                || test.delegate.events.filter(\.isTerminal).count == 2
-        }
+        await test.untilAsked(2, orEnded: 2)
         #expect(test.provider.asked("refresh_token") == 0)
         #expect(try await test.store.load() == nil)
         await test.person.pages.call(1).answer(nil)

@@ -163,6 +163,24 @@
                 #expect(record.head?.status.rawValue == 413)
             }
 
+            /// Uploads a stream that has nothing to give, to a server that refuses it early.
+            private func upload(
+                answeredBy steps: [LoopbackStep],
+                expectsContinue: Bool = ExpectContinue.defaultValue
+            ) async throws -> (AttemptRecorder.Record, LoopbackServer, BlockingStream) {
+                let server = try LoopbackServer(
+                    handler: LoopbackHandler(
+                        early: { _ in LoopbackResponse(steps) }, otherwise: { _ in .ok() }))
+                let stream = BlockingStream(data: Data("ab".utf8))
+                var attempt = TransportRequest(method: .post, url: server.url())
+                attempt.body = .stream { stream.opened }
+                attempt.expectsContinue = expectsContinue
+                let record = await transport.run(attempt)
+                #expect(record.error == nil)
+                #expect(record.head?.status.rawValue == 413)
+                return (record, server, stream)
+            }
+
             @Test(arguments: [nil, "close"], [0, 2])
             func `a server that answers early is heard while the stream has nothing to give`(
                 connection: String?, length: Int
@@ -172,15 +190,7 @@
                 let steps: [LoopbackStep] = [
                     .head(413, headers: headers), .content(.data(bytes.prefix(length))), .stall,
                 ]
-                let server = try LoopbackServer(
-                    handler: LoopbackHandler(
-                        early: { _ in LoopbackResponse(steps) }, otherwise: { _ in .ok() }))
-                let stream = BlockingStream(data: Data("ab".utf8))
-                var attempt = TransportRequest(method: .post, url: server.url())
-                attempt.body = .stream { stream.opened }
-                let record = await transport.run(attempt)
-                #expect(record.error == nil)
-                #expect(record.head?.status.rawValue == 413)
+                let (record, server, stream) = try await upload(answeredBy: steps)
                 #expect(record.body == bytes.prefix(length))
                 stream.mayGoOn.signal()
                 #expect(server.requestCount == 1)
@@ -206,16 +216,8 @@
                     case .chunks: .chunked(["no"], status: 413, headers: headers)
                     }
                 let steps = [.readBody(atMost: 1)] + answer.steps + [.stall]
-                let server = try LoopbackServer(
-                    handler: LoopbackHandler(
-                        early: { _ in LoopbackResponse(steps) }, otherwise: { _ in .ok() }))
-                let stream = BlockingStream(data: Data("ab".utf8))
-                var attempt = TransportRequest(method: .post, url: server.url())
-                attempt.body = .stream { stream.opened }
-                attempt.expectsContinue = false
-                let record = await transport.run(attempt)
-                #expect(record.error == nil)
-                #expect(record.head?.status.rawValue == 413)
+                let (record, server, stream) = try await upload(
+                    answeredBy: steps, expectsContinue: false)
                 #expect(record.text == (framing == .empty ? "" : "no"))
                 stream.mayGoOn.signal()
                 #expect(await server.waitForRequests(1)[0].isComplete == false)
