@@ -145,7 +145,7 @@ int ccurl_set_pointer(ccurl_easy *easy, int option, const void *value) {
 int ccurl_set_data_callback(ccurl_easy *easy, int option, ccurl_data_callback callback) {
     return curl.easy_setopt(easy, option, callback);
 }
-int ccurl_set_seek_callback(ccurl_easy *easy, int option, ccurl_seek_callback callback) {
+int ccurl_set_debug_callback(ccurl_easy *easy, int option, ccurl_debug_callback callback) {
     return curl.easy_setopt(easy, option, callback);
 }
 int ccurl_set_open_callback(ccurl_easy *easy, int option, ccurl_open_callback callback) {

@@ -39,7 +39,7 @@ typedef struct {
 } ccurl_sockaddr;
 
 typedef size_t (*ccurl_data_callback)(char *, size_t, size_t, void *);
-typedef int (*ccurl_seek_callback)(void *, int64_t, int);
+typedef int (*ccurl_debug_callback)(ccurl_easy *, int, char *, size_t, void *);
 typedef int (*ccurl_open_callback)(void *, int, ccurl_sockaddr *);
 typedef int (*ccurl_close_callback)(void *, int);
 typedef int (*ccurl_send_callback)(void *, char *, char *, int, int);
@@ -62,7 +62,7 @@ int ccurl_set_long(ccurl_easy *easy, int option, long value);
 int ccurl_set_offset(ccurl_easy *easy, int option, int64_t value);
 int ccurl_set_pointer(ccurl_easy *easy, int option, const void *value);
 int ccurl_set_data_callback(ccurl_easy *easy, int option, ccurl_data_callback callback);
-int ccurl_set_seek_callback(ccurl_easy *easy, int option, ccurl_seek_callback callback);
+int ccurl_set_debug_callback(ccurl_easy *easy, int option, ccurl_debug_callback callback);
 int ccurl_set_open_callback(ccurl_easy *easy, int option, ccurl_open_callback callback);
 int ccurl_set_close_callback(ccurl_easy *easy, int option, ccurl_close_callback callback);
 int ccurl_set_send_callback(ccurl_easy *easy, int option, ccurl_send_callback callback);

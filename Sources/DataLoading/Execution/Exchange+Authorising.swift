@@ -86,7 +86,9 @@ extension Exchange {
         _ reason: String, because error: (any Error)? = nil, turn: Int
     ) {
         let isCurrent = state.withLock { state in
-            guard state.update(.starting, turn: turn) else { return false }
+            guard turn == state.turn, state.enter(.starting) != nil else { return false }
+            state.progress.metrics.authorisationTime +=
+                runtime.agenda.now - state.progress.stageBegan
             state.progress.underlyingError = error
             return true
         }

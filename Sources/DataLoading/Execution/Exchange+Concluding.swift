@@ -6,7 +6,7 @@ extension Exchange {
     func attemptEnded(_ sink: AttemptSink, report: TransportReport, failure: TransportFailure?) {
         let ended = state.withLock { state -> Attempt? in
             state.progress.openAttempts -= 1
-            state.progress.metrics.add(report)
+            state.progress.add(report)
             if let failure, failure.sent != .nothingWritten {
                 state.progress.mayHaveBeenProcessed = true
             }

@@ -15,12 +15,14 @@ extension Exchange {
         let now = runtime.agenda.now
         let decided = state.withLock { state -> (LoadState.Stage, Agenda.Entry?)? in
             guard let stage = state.decide(error) else { return nil }
+            state.progress.endWait(for: stage, at: now)
             state.progress.metrics.totalTime = now - state.progress.begun
             return (stage, state.progress.deadlineEntry)
         }
         guard let (stage, deadline) = decided else { return false }
         if let deadline { runtime.agenda.cancel(deadline) }
         letGo(of: stage, for: error)
+        noteUnsent(stage, at: now)
         if error == .cancelled { token.markCancelled() }
         guard let reporter else {
             recipient.outcomeIsReady(self)

@@ -51,6 +51,7 @@ extension Exchange {
             runtime.resolver.report(other, forHost: target.origin.host, outcome: .neutral)
             return .renewBody(then: .admit, otherwise: failure.error)
         }
+        if let replacement = replacement(for: failure, progress) { return replacement }
         noteOutage(failure, target.origin)
         if let pause = pause(after: .failure(failure.error, failure.sent), progress, target) {
             return renewed(pause, progress, failure.error)
@@ -174,12 +175,16 @@ extension Exchange {
 
     /// Tells the retry budget of a success.
     func noteSuccess(_ origin: Origin) {
-        let (retries, cost) = state.withLock {
-            ($0.progress.metrics.retries, $0.progress.retryCost.take())
+        let (isClean, cost) = state.withLock { state in
+            let metrics = state.progress.metrics
+            return (
+                metrics.retries == 0 && metrics.replacedConnections == 0,
+                state.progress.retryCost.take()
+            )
         }
         if let cost {
             runtime.budget.refund(cost, for: origin)
-        } else if retries == 0 {
+        } else if isClean {
             runtime.budget.noteCleanSuccess(for: origin)
         }
     }

@@ -95,6 +95,7 @@ extension Exchange {
             state.progress.head = state.progress.deliveredHead
             state.progress.body = nil
             state.progress.openAttempts += 1
+            state.progress.stageBegan = runtime.agenda.now
             let request = transportRequest(candidate, target, &state.progress)
             return SendPlan(
                 turn: turn, origin: target.origin, candidate: candidate, request: request)
@@ -128,7 +129,6 @@ extension Exchange {
         request.bodyLimit = progress.streams ? nil : runtime.limits.body
         request.serverTrustPolicy = runtime.serverTrustPolicy
         request.refusesPrivateAddresses = runtime.refusesPrivateAddresses
-        request.maySendTwice = outgoing.mayBeSentTwice
         request.needsFreshConnection = progress.needsFreshConnection
         request.streamsResponse = progress.streams
         if outgoing.body != nil { request.expectsContinue = outgoing[option: ExpectContinue.self] }

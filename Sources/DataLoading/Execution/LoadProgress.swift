@@ -61,6 +61,8 @@ struct LoadProgress: Sendable {
     var openAttempts = 0
     /// When the present stage began, for the metrics.
     var stageBegan: Instant
+    /// Whether the time of an attempt that was never sent is counted before its end is reported.
+    var hasCountedConnecting = false
     var metrics = LoadMetrics()
     /// What the response that was taken says of its end; the observers are told the same.
     var end: (error: DataLoaderError?, retryAfter: Date?) = (nil, nil)

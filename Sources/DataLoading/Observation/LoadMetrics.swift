@@ -10,6 +10,13 @@ public struct LoadMetrics: Hashable, Sendable {
     public var attempts = 0
     /// How many of the attempts were retries.
     public var retries = 0
+    /// How many of the attempts took the place of one whose connection was stale, or whose server did
+    /// nothing with it: at most one a load, which is no retry.
+    ///
+    /// A connection is stale that was kept or shared and ended without a byte of response. Only a
+    /// request that may be sent twice is then sent again. One that HTTP/2 says was not processed
+    /// may be sent again whatever its method.
+    public var replacedConnections = 0
     /// How many redirects were followed.
     public var redirects = 0
     /// The configured addresses that were dialled, each once, the first 32; empty for DNS alone.

@@ -98,7 +98,7 @@
         switch self {
         case .timedOut(_, let mayHaveBeenProcessed): mayHaveBeenProcessed
         case .noResponse, .connectionReset, .idleTimeout, .truncatedHead, .truncatedBody, .framing,
-            .headTooLarge, .bodyTooLarge, .decode, .http2, .responseSink, .status:
+            .headTooLarge, .bodyTooLarge, .decode, .http2, .responseSink, .transport, .status:
             true
         default: false
         }

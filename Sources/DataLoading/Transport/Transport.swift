@@ -25,12 +25,21 @@ public protocol Transport: Sendable {
 
 /// A handle on a running attempt; every method may be called from any thread, at any time, twice.
 public protocol TransportTask: AnyObject, Sendable {
+    /// Whether any of the request may have been sent; default true, for who cannot tell.
+    ///
+    /// What is false after `cancel` stays false.
+    var mayHaveSent: Bool { get }
     /// Ends the attempt: its socket is closed promptly and nothing more is sent.
     func cancel()
     /// Stops reading from the peer until `resume`; bytes already read may still arrive.
     func pause()
     /// Goes on reading.
     func resume()
+}
+
+extension TransportTask {
+    /// True.
+    public var mayHaveSent: Bool { true }
 }
 
 /// The receiver of one attempt's events.

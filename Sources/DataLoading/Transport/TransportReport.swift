@@ -32,7 +32,7 @@ public struct TransportReport: Hashable, Sendable {
     public var bodyBytesReceived: Int64 = 0
     /// Bytes of response body after decoding.
     public var decodedBytes: Int64 = 0
-    /// The time spent on name resolution and connection; nil on a reused connection.
+    /// The time spent on name resolution and connection, also in vain; nil on a reused connection.
     public var connectTime: Duration?
     /// The time spent on the TLS handshake; nil without one.
     public var tlsTime: Duration?
@@ -40,6 +40,8 @@ public struct TransportReport: Hashable, Sendable {
     public var firstByteTime: Duration?
     /// Whether the attempt used a connection that an earlier one had opened.
     public var reusedConnection = false
+    /// Whether other attempts have used the connection at the same time, which this one had opened.
+    public var sharedConnection = false
     /// The numeric address of the peer, without the port.
     public var remoteAddress: String?
     /// The protocol spoken: "1.0", "1.1" or "2".

@@ -33,8 +33,6 @@ public struct TransportRequest: Sendable {
     public var serverTrustPolicy: ServerTrustPolicy?
     /// Whether a peer is refused, with `.privateAddress`, whose address is no public one.
     public var refusesPrivateAddresses: Bool
-    /// Whether the request may reach the server twice, so that a stale connection may be replaced.
-    public var maySendTwice: Bool
     /// Whether a connection that was used before must not be.
     public var needsFreshConnection: Bool
     /// Whether the body is handed on while it arrives, which `pause` then holds back.
@@ -54,7 +52,6 @@ public struct TransportRequest: Sendable {
         headLimit = 262_144
         bodyLimit = 33_554_432
         refusesPrivateAddresses = false
-        maySendTwice = method.isIdempotent
         needsFreshConnection = false
         streamsResponse = false
         expectsContinue = ExpectContinue.defaultValue

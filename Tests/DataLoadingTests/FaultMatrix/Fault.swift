@@ -87,15 +87,25 @@
 
         /// An end that counts as a stale connection where the connection was used before.
         ///
-        /// libcurl then sends once more what may be sent twice, inside the same attempt, and what may not
-        /// is refused the second sending. Not after a whole line of the response.
+        /// What may be sent twice then has another attempt, which is no retry, and what may not has
+        /// none. Not after a whole line of the response.
         static func staleable(_ kind: String, in cell: FaultCell) -> FaultExpectation {
             guard cell.isReused else {
                 return FaultExpectation(kind, retried: .idempotent, in: cell)
             }
             return cell.isPost
                 ? FaultExpectation("connection_reset", in: cell)
-                : FaultExpectation(kind, retried: .idempotent, in: cell).requesting(3)
+                : FaultExpectation(kind, retried: .idempotent, in: cell).replacing(1)
+        }
+
+        /// The same with so many attempts more, in place of others.
+        func replacing(_ count: Int) -> FaultExpectation {
+            with { changed in
+                changed.attempts =
+                    (attempts.lowerBound + count)...(attempts.upperBound + count)
+                changed.requests =
+                    (requests.lowerBound + count)...(requests.upperBound + count)
+            }
         }
 
         func requesting(_ count: Int) -> FaultExpectation {

@@ -69,14 +69,14 @@
             FaultScene(script: script).with { $0.meant = .bytes(Data("warm".utf8)) }
         }
 
-        /// What may be sent twice is, once more, on a fresh connection; nothing else is.
+        /// What may be sent twice is, by another attempt on a fresh connection; nothing else is.
         private static func stale(_ title: String, _ end: LoopbackStep) -> Fault {
             Fault(number: 35, title: title, axes: .reusedOnly) { _ in
                 scene(.answers([warm, .steps(end)]))
             } expectation: { cell in
                 cell.isPost
                     ? FaultExpectation("connection_reset", in: cell)
-                    : FaultExpectation("success", in: cell).requesting(2)
+                    : FaultExpectation("success", in: cell).replacing(1)
             }
         }
     }

@@ -28,9 +28,12 @@
             return transfer.readBody(UnsafeMutableRawBufferPointer(start: bytes, count: length))
         }
 
-        static let seek: ccurl_seek_callback = { context, offset, origin in
-            // CURL_SEEKFUNC_OK or CURL_SEEKFUNC_FAIL
-            CurlTransfer.from(context)?.rewindBody(to: offset, origin: origin) == true ? 0 : 1
+        static let debug: ccurl_debug_callback = { _, kind, text, count, context in
+            // CURLINFO_TEXT; the others are what is sent and received.
+            guard kind == 0, count > 0 else { return 0 }
+            CurlTransfer.from(context)?.receiveText(
+                UnsafeRawBufferPointer(start: text, count: count))
+            return 0
         }
 
         static let send: ccurl_send_callback = { context, peer, _, _, _ in

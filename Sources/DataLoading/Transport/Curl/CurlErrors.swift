@@ -13,6 +13,9 @@
             _ result: Int32, text: String, systemError: Int32, attempt: CurlAttempt
         ) -> DataLoaderError {
             if [35, 55, 56].contains(result), isRefusal(text) { return .certificate(reason: text) }
+            // libcurl takes another connection when one has ended under a request: what that one met
+            // with says nothing of the request, which was written.
+            if attempt.sends > 0, concernConnecting.contains(result) { return .connectionReset }
             return switch result {
             case 1, 8: .framing(reason: text.isEmpty ? "not HTTP" : text)
             case 2: .resources(reason: "libcurl cannot start the transfer")
@@ -23,10 +26,10 @@
                 CurlTransfer.isExhaustion(systemError)
                     ? .resources(reason: text) : .connectRefused
             case 16, 92: .http2(reason: text)
-            case 18: attempt.response.isComplete ? .truncatedBody : .truncatedHead
+            case 18: truncation(attempt)
             case 26: .requestBody(reason: text)
             case 27: isInHead(attempt) ? .headTooLarge : .resources(reason: "memory")
-            case 28: attempt.sends == 0 ? .connectTimeout : .idleTimeout
+            case 28: .connectTimeout
             case 35, 53, 54, 59, 64, 66: .tls
             case 51, 58, 60, 77, 82, 83, 91, 98: .certificate(reason: text)
             case 52: .noResponse
@@ -37,6 +40,17 @@
             case 100: .headTooLarge
             default: .transport(reason: text.isEmpty ? "libcurl result \(result)" : text)
             }
+        }
+
+        /// Results that a connection, its names or its handshake lead to.
+        private static let concernConnecting: Set<Int32> = [
+            5, 6, 7, 28, 35, 51, 53, 54, 58, 59, 60, 64, 66, 77, 80, 82, 83, 90, 91, 98,
+        ]
+
+        /// What a connection that ended has cut off.
+        private static func truncation(_ attempt: CurlAttempt) -> DataLoaderError {
+            if attempt.response.isComplete { return .truncatedBody }
+            return attempt.response.bytes > 0 ? .truncatedHead : .noResponse
         }
 
         /// Whether the server's alert says that it wants a certificate, or another one.
@@ -60,8 +74,7 @@
             if text.contains("chunk") { return .framing(reason: text) }
             if text.contains("Too large response header") { return .headTooLarge }
             if text.contains("unexpected eof") || text.contains("non-properly terminated") {
-                if attempt.response.isComplete { return .truncatedBody }
-                return attempt.response.bytes > 0 ? .truncatedHead : .noResponse
+                return truncation(attempt)
             }
             return .connectionReset
         }

@@ -15,7 +15,10 @@
         /// A server that answers early and closes makes the next write fail, and libcurl then closes
         /// without a look at the answer that has arrived. Over TLS it cannot be read any more.
         func keepLateAnswer(_ socket: Int32) {
-            guard let transfer = running.values.first(where: { $0.awaitsAnswer(on: socket) })
+            guard sockets.indices.contains(Int(socket)) else { return }
+            let entry = sockets[Int(socket)]
+            guard
+                let transfer = running.values.first(where: { $0.awaitsAnswer(on: socket, entry) })
             else { return }
             var buffer = [UInt8](repeating: 0, count: 16_384)
             while transfer.attempt.lateAnswer.count < Self.mostLate {
@@ -31,18 +34,20 @@
         /// Whether the socket is that of this transfer, and an answer has not come, or not whole.
         ///
         /// libcurl sends on after a head that says that the connection will be closed.
-        fileprivate func awaitsAnswer(on socket: Int32) -> Bool {
+        fileprivate func awaitsAnswer(on socket: Int32, _ entry: SocketEntry) -> Bool {
             guard case .running = phase, task?.request.body != nil, attempt.sends > 0,
                 !attempt.response.isComplete || missing ?? 0 > 0, origin?.isSecure == false
             else { return false }
-            // The peer's port is forgotten with the connection.
+            // The system gives one port to connections of several peers.
             return CurlLoop.port(socket, getsockname) == long(CurlInfo.localPort)
+                && entry.peerPort == long(CurlInfo.remotePort) && entry.peer == peerAddress
         }
 
         /// How much of the body has not come; nil when it does not say how long it is.
         private var missing: Int64? {
-            guard attempt.response.isComplete, case .length(let length) = attempt.response.framing
-            else { return nil }
+            guard attempt.response.isComplete else { return nil }
+            if !attempt.hasBody { return 0 }
+            guard case .length(let length) = attempt.response.framing else { return nil }
             return length - attempt.wireBytes
         }
 

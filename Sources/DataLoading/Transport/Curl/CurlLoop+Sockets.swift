@@ -22,6 +22,9 @@
         var generation: UInt32 = 0
         /// Opened by our own callback, and so also closed by it.
         var isOurs = false
+        /// Where it leads, which the system forgets when the peer has reset the connection.
+        var peer: [UInt8] = []
+        var peerPort = 0
         var lastReadable: Int64 = 0
     }
 
@@ -71,10 +74,12 @@
             epoll_ctl(epoll, EPOLL_CTL_DEL, socket, &event)
         }
 
-        func openedSocket(_ socket: Int32) {
+        func openedSocket(_ socket: Int32, to address: UnsafeMutablePointer<ccurl_sockaddr>) {
             let index = Int(socket)
             while sockets.count <= index { sockets.append(SocketEntry()) }
             sockets[index].isOurs = true
+            sockets[index].peer = CurlTransfer.addressBytes(address)
+            sockets[index].peerPort = CurlTransfer.port(address)
             sockets[index].lastReadable = now
         }
 

@@ -97,21 +97,8 @@
                 return finish(transfer, .resources(reason: "memory"))
             }
             transfer.phase = .running(multi)
-            if let task = transfer.task, transfer.mayShare,
-                !task.request.maySendTwice || task.request.method != .get
-            {
-                sharers[ObjectIdentifier(task)] = transfer
-            }
-        }
-
-        /// An attempt sends on a connection that was there: whoever made it does not have it alone.
-        func noteSharing(by transfer: CurlTransfer) {
-            guard !sharers.isEmpty, transfer.mayShare else { return }
-            let port = transfer.long(CurlInfo.localPort)
-            for other in sharers.values
-            where other !== transfer && other.long(CurlInfo.localPort) == port {
-                other.attempt.isShared = true
-            }
+            // Nothing will say when it is written.
+            if !library.seesSends { _ = transfer.task?.beginSending() }
         }
 
         func cancel(_ task: CurlTask) {
@@ -176,7 +163,7 @@
                 running.removeValue(forKey: ObjectIdentifier(task)) != nil
             else { return }
             awaitingBodies[ObjectIdentifier(task)] = nil
-            sharers[ObjectIdentifier(task)] = nil
+            endSharing(by: transfer)
             let error = task.isCancelled && error != nil ? .cancelled : error
             let report = transfer.makeReport()
             let sent = transfer.sent
@@ -204,12 +191,11 @@
         }
 
         private func recycle(_ transfer: CurlTransfer, failed: Bool) {
-            // libcurl counts further sends over all transfers of a handle, and refuses the sixth; where
-            // it does not tell of them, there may have been one.
-            let isWorn = failed || transfer.attempt.sends != 1
+            // A handle keeps for its next transfer that the last one's stream was refused, and how often
+            // libcurl wanted to send again: at the sixth it gives up.
+            let isWorn = failed || transfer.attempt.isWorn || transfer.attempt.sends != 1
             transfer.end()
-            guard pool.count < Self.poolLimit else { return transfer.free() }
-            if isWorn { transfer.shape = nil }
+            guard pool.count < Self.poolLimit, !isWorn else { return transfer.free() }
             pool.append(transfer)
         }
 

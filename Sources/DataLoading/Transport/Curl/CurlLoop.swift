@@ -42,8 +42,8 @@
         var awaitingBodies: [ObjectIdentifier: CurlTransfer] = [:]
         /// When those of them that were answered are looked at next.
         var nextLook: Int64 = 0
-        /// Those of `running` that may share connections, and for which it matters what was sent.
-        var sharers: [ObjectIdentifier: CurlTransfer] = [:]
+        /// Those of `running` for which a connection was made that others may send on as well.
+        var makers: [ConnectionName: CurlTransfer] = [:]
         var pool: [CurlTransfer] = []
         var names = NameCache()
         let resolver: NameResolver

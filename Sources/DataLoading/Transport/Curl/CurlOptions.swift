@@ -15,6 +15,9 @@
         static let readFunction: Int32 = 20012
         static let readData: Int32 = 10009
         static let errorBuffer: Int32 = 10010
+        static let verbose: Int32 = 41
+        static let debugFunction: Int32 = 20094
+        static let debugData: Int32 = 10095
         static let headerFunction: Int32 = 20079
         static let headerData: Int32 = 10029
         static let headers: Int32 = 10023
@@ -25,8 +28,6 @@
         static let postSize: Int32 = 30120
         static let copyPostFields: Int32 = 10165
         static let uploadSize: Int32 = 30115
-        static let seekFunction: Int32 = 20167
-        static let seekData: Int32 = 10168
         static let httpVersion: Int32 = 84
         static let http09Allowed: Int32 = 285
         static let bufferSize: Int32 = 98
@@ -87,6 +88,8 @@
     /// What callbacks answer, and what `curl_multi_socket_action` and its callbacks are told.
     enum CurlSignal {
         static let pauseData = 0x1000_0001
+        static let pauseReceiving: Int32 = 1
+        static let pauseSending: Int32 = 4
         static let abortRead = 0x1000_0000
         static let writeError: Int32 = 23
         static let badSocket: Int32 = -1

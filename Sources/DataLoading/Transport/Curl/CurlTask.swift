@@ -16,6 +16,7 @@
         let start: Int64
         private let cancelled = Atomic<Bool>(false)
         private let paused = Atomic<Bool>(false)
+        private let sending = Atomic<Bool>(false)
 
         init(request: TransportRequest, sink: any TransportSink, mailbox: LoopMailbox) {
             self.request = request
@@ -27,8 +28,19 @@
         var isCancelled: Bool { cancelled.load(ordering: .acquiring) }
         var isPaused: Bool { paused.load(ordering: .acquiring) }
 
+        var mayHaveSent: Bool { sending.load(ordering: .sequentiallyConsistent) }
+
+        /// Notes that the request is about to be written; false when it must not be any more.
+        ///
+        /// A caller that cancels, and is then told that nothing was sent, can rely on it: of the two
+        /// flags each side sets its own before it reads the other.
+        func beginSending() -> Bool {
+            sending.store(true, ordering: .sequentiallyConsistent)
+            return !cancelled.load(ordering: .sequentiallyConsistent)
+        }
+
         func cancel() {
-            guard !cancelled.exchange(true, ordering: .acquiringAndReleasing) else { return }
+            guard !cancelled.exchange(true, ordering: .sequentiallyConsistent) else { return }
             mailbox.post(.cancel(self))
         }
 

@@ -18,9 +18,7 @@
             let upload = uploadKind
             // Below 7.80 neither a second send nor a connection's peer can be refused, so that there
             // must be no connection from before.
-            let mustSeeSends = !task.request.maySendTwice || task.request.refusesPrivateAddresses
-            let isFresh =
-                task.request.needsFreshConnection || (mustSeeSends && !loop.library.seesSends)
+            let isFresh = task.request.needsFreshConnection || !loop.library.seesSends
             if let shape,
                 shape.suits(
                     task, origin: origin, isFresh: isFresh, upload: upload)
@@ -88,6 +86,7 @@
                     shape.streams || !loop.library.hasHTTP2
                     ? Self.http11 : Self.http2OverTLS
                 try set(CurlOption.httpVersion, version)
+                if version == Self.http2OverTLS { try listenForRefusals() }
                 try set(CurlOption.pipeWait, 1)
                 if let trust = shape.trust { try setTrust(trust) }
             } else {

@@ -33,7 +33,7 @@
         }
 
         /// The address that follows a `curl_sockaddr`; none for families that are not the internet's.
-        private static func addressBytes(
+        static func addressBytes(
             _ address: UnsafeMutablePointer<ccurl_sockaddr>
         ) -> [UInt8] {
             let start = UnsafeRawPointer(address) + MemoryLayout<ccurl_sockaddr>.size
@@ -47,6 +47,13 @@
                 return withUnsafeBytes(of: socket.sin6_addr) { Array($0) }
             default: return []
             }
+        }
+
+        /// The port that follows a `curl_sockaddr`; it stands at the same place in both families.
+        static func port(_ address: UnsafeMutablePointer<ccurl_sockaddr>) -> Int {
+            let start = UnsafeRawPointer(address) + MemoryLayout<ccurl_sockaddr>.size
+            guard Int(address.pointee.addrlen) >= MemoryLayout<sockaddr_in>.size else { return 0 }
+            return Int(UInt16(bigEndian: start.loadUnaligned(as: sockaddr_in.self).sin_port))
         }
 
         /// The address of the peer, as libcurl names it; none before there is one.

@@ -30,7 +30,10 @@
         ) throws(DataLoaderError) {
             task.sink.didReceive(head)
             let status = head.status.rawValue
-            guard task.request.method != .head, status != 204, status != 304 else { return }
+            guard task.request.method != .head, status != 204, status != 304 else {
+                return attempt.hasBody = false
+            }
+            if attempt.response.minorVersion == nil { holdUploadBack() }
             if attempt.response.framing == .untilClose, origin?.isSecure == true,
                 attempt.response.minorVersion != nil
             {

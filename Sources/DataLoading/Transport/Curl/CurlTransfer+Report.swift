@@ -7,14 +7,24 @@
 
     extension CurlTransfer {
         private static let sendFailure: Int32 = 55
+        /// What libcurl calls a failure to go on sending: to a connection, or to a stream.
+        private static let endsOfSending: Set<Int32> = [16, sendFailure, 56, 92]
 
         /// What an attempt that libcurl has ended with a result comes to.
         func outcome(_ result: Int32) -> DataLoaderError? {
             let isAnswered =
                 attempt.isAnswered || (result == 65 && attempt.response.refusesExpectation)
+            if result != 0 { attempt.isWorn = true }
             var result = isAnswered ? 0 : result
-            if result == Self.sendFailure, attempt.stop == nil {
-                if !attempt.lateAnswer.isEmpty, let error = readLateAnswer() { return error }
+            if isRefusedStream, result != 0 { return .http2(reason: "refused stream") }
+            if Self.endsOfSending.contains(result), attempt.stop == nil {
+                if result == Self.sendFailure, !attempt.lateAnswer.isEmpty,
+                    let error = readLateAnswer()
+                {
+                    return error
+                }
+                // RFC 9113 section 8.1: an answer that is whole counts, though the server wants no more
+                // of the request.
                 if isWhole { result = 0 }
             }
             if let stop = attempt.stop { return result == 0 ? nil : stop }
@@ -39,7 +49,12 @@
         /// How far the request got.
         var sent: SentState {
             if attempt.response.isComplete { return .headReceived }
-            return hasWritten && !attempt.isRefused ? .written : .nothingWritten
+            return hasWritten && !attempt.isUnprocessed ? .written : .nothingWritten
+        }
+
+        /// Whether the server has said that it did nothing with the request, and nothing else.
+        private var isRefusedStream: Bool {
+            attempt.isUnprocessed && !attempt.response.isComplete
         }
 
         private var hasWritten: Bool {
@@ -53,7 +68,11 @@
             report.headBytesReceived = Int64(attempt.response.bytes)
             report.bodyBytesReceived = attempt.wireBytes
             report.decodedBytes = attempt.decodedBytes
-            guard let task, case .running = phase, hasWritten else { return report }
+            guard let task else { return report }
+            guard case .running = phase, hasWritten else {
+                report.connectTime = timeSpentConnecting(task)
+                return report
+            }
             if task.request.body != nil { report.bodyBytesSent = offset(CurlInfo.uploadedBytes) }
             report.headBytesSent = Int64(requestSize)
             if shape?.upload == .copied, let data = task.request.body?.bytes,
@@ -64,6 +83,7 @@
             }
             report.firstByteTime = attempt.firstByte.map { .nanoseconds($0 &- task.start) }
             report.reusedConnection = wasOnKeptConnection
+            report.sharedConnection = attempt.isShared
             if !report.reusedConnection { addConnectTimes(&report, task) }
             report.remoteAddress = loop.remoteAddress(of: easy)
             report.httpVersion = httpVersion
@@ -71,9 +91,17 @@
         }
 
         private var wasOnKeptConnection: Bool {
-            // libcurl also counts one that it made for a further send, which was refused.
+            // libcurl also counts one that it began for a further send, which was refused.
             loop.library.seesSends
                 ? !attempt.isOnNewConnection : long(CurlInfo.newConnections) == 0
+        }
+
+        /// The time of an attempt that has not got as far as to send.
+        private func timeSpentConnecting(_ task: CurlTask) -> Duration? {
+            switch phase {
+            case .resolving, .running: .nanoseconds(max(0, LoopClock.now &- task.start))
+            case .idle, .preparing: nil
+            }
         }
 
         private func addConnectTimes(_ report: inout TransportReport, _ task: CurlTask) {
@@ -106,7 +134,7 @@
             return value
         }
 
-        private func offset(_ info: Int32) -> Int64 {
+        func offset(_ info: Int32) -> Int64 {
             var value: Int64 = 0
             ccurl_get_offset(easy, info, &value)
             return value

@@ -41,8 +41,6 @@
             try set(CurlOption.writeData, pointer: context)
             try check(ccurl_set_data_callback(easy, CurlOption.readFunction, CurlCallback.read))
             try set(CurlOption.readData, pointer: context)
-            try check(ccurl_set_seek_callback(easy, CurlOption.seekFunction, CurlCallback.seek))
-            try set(CurlOption.seekData, pointer: context)
             try check(
                 ccurl_set_open_callback(easy, CurlOption.openSocketFunction, CurlCallback.open))
             try set(CurlOption.openSocketData, pointer: context)

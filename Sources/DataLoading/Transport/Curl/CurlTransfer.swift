@@ -147,19 +147,25 @@
         /// When the name was known and libcurl took over.
         var handedOver: Int64 = 0
         var firstByte: Int64?
-        /// How often the request was about to be written.
+        /// How often the request was written; once at most where libcurl asks before it writes.
         var sends = 0
-        /// How many connections libcurl had made for the attempt by the last of these, and whether
-        /// that was on one of them.
-        var connections = 0
+        /// Whether it went out on a connection that libcurl had made for the attempt.
         var isOnNewConnection = false
-        /// Another attempt sends on the connection that was made for this one.
+        /// The connection that it went out on, where others may send on the same one.
+        var connection: ConnectionName?
+        /// Another attempt has sent on the connection that was made for this one.
         var isShared = false
+        /// The number of its stream on a connection of HTTP/2.
+        var stream: UInt32?
         /// The peer has said that it did nothing with the request.
-        var isRefused = false
+        var isUnprocessed = false
+        /// libcurl has ended it with an error, whatever it came to.
+        var isWorn = false
         /// The loop's own reason to stop, whatever libcurl calls it.
         var stop: DataLoaderError?
         var decoder: ContentDecoder?
+        /// Whether a body belongs to the head that has come.
+        var hasBody = true
         /// The body ends with its connection, and an end of that without a notice is an attack.
         var needsEndNotice = false
         var wireBytes: Int64 = 0

@@ -40,7 +40,7 @@
     /// - An answer that comes while a body is sent can be lost to the reset behind it.
     /// - A redirect without a `Location` that is a URL loses its body.
     /// - A failure of TLS is told from others by its text; a gzip body that is cut off counts as whole.
-    /// - A request may be sent a second time on a new connection, `maySendTwice` or not.
+    /// - A request may be sent a second time on a new connection, inside one attempt.
     /// - Files, forms and streams are sent chunked, and hold up every session of the process while they
     ///   are read.
     /// - The environment's `http_proxy` is used, `User-Agent` is sent, a body without a `Content-Type`

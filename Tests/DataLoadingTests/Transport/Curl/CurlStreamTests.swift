@@ -99,15 +99,19 @@
                             try RefusingPeer($0, refuses: number == 0).serve { bodies.record($0) }
                         }
                     })
-                let transport = CurlTransport()
+                let service = scene.service(try scene.policy(), server)
+                let loader = service.makeFactory().makeDataLoader()
+                let url = testURL("https://a.origin.test:\(server.port)/")
                 // Now the client knows of the window.
-                #expect(await transport.run(try attempt(.get, server)).error == nil)
-                var request = try attempt(.put, server)
+                _ = try await loader.response(for: DataLoaderRequest(url: url))
+                var request = DataLoaderRequest(url: url)
+                request.method = .put
                 request.body = isInMemory ? .data(body) : .stream { InputStream(data: body) }
-                let record = await transport.run(request)
-                // A stream of which something was read libcurl cannot read again.
-                #expect(bodies.elements == (record.error == nil ? [body.count] : []))
-                #expect(!isInMemory || record.error == nil)
+                let metrics = try await loader.response(for: request).metrics
+                #expect(metrics.attempts == 2)
+                #expect(metrics.replacedConnections == 1)
+                #expect(bodies.elements == [body.count])
+                await service.shutDown(gracePeriod: .zero)
             }
         }
     }

@@ -1,0 +1,48 @@
+// Copyright the DataLoading authors
+// SPDX-License-Identifier: Apache-2.0
+
+#if canImport(Glibc) || canImport(Musl)
+
+    /// A connection by its two ends, while it is open.
+    struct ConnectionName: Hashable {
+        let localPort: Int
+        let peer: [UInt8]
+        let peerPort: Int
+    }
+
+    extension CurlLoop {
+        /// Notes on which connection an attempt sends, and that its maker does not have it alone.
+        func noteSharing(by transfer: CurlTransfer) {
+            let name = transfer.connectionName
+            transfer.attempt.connection = name
+            if transfer.attempt.isOnNewConnection {
+                makers[name] = transfer
+            } else if let maker = makers[name], maker !== transfer {
+                maker.attempt.isShared = true
+            }
+        }
+
+        /// Forgets that a connection was made for an attempt, which has ended.
+        func endSharing(by transfer: CurlTransfer) {
+            guard let name = transfer.attempt.connection, makers[name] === transfer else { return }
+            makers[name] = nil
+        }
+
+        /// Notes that a peer has worked on no stream of a connection that follows another.
+        func noteUnprocessed(after last: UInt32, on connection: ConnectionName) {
+            for transfer in running.values where transfer.attempt.connection == connection {
+                guard let stream = transfer.attempt.stream, stream > last else { continue }
+                transfer.attempt.isUnprocessed = true
+            }
+        }
+    }
+
+    extension CurlTransfer {
+        /// The connection that libcurl has for the transfer.
+        fileprivate var connectionName: ConnectionName {
+            ConnectionName(
+                localPort: long(CurlInfo.localPort), peer: peerAddress,
+                peerPort: long(CurlInfo.remotePort))
+        }
+    }
+#endif

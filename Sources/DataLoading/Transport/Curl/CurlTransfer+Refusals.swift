@@ -1,0 +1,77 @@
+// Copyright the DataLoading authors
+// SPDX-License-Identifier: Apache-2.0
+
+#if canImport(Glibc) || canImport(Musl)
+
+    import CCurl
+
+    /// What HTTP/2 says was not processed, read from what libcurl says to people.
+    ///
+    /// A GOAWAY says so of every stream above its last one (RFC 9113 section 6.8), a RST_STREAM with
+    /// REFUSED_STREAM of its own (section 8.7). libcurl tells neither by a result: it sends the request
+    /// again, `Curl_retry_request` in lib/transfer.c, as it does on a connection that has died. Only its
+    /// texts differ: "recveived GOAWAY, error=0, last_stream=1" and "Using Stream ID: 3 (easy handle …)"
+    /// in lib/http2.c, "REFUSED_STREAM, retrying a fresh connect" in lib/transfer.c. They were seen
+    /// with 7.88.1; in 8.5 the first two are, as lib/http2.c reads, "received GOAWAY, …" and
+    /// "[HTTP/2] [3] OPENED stream for …".
+    ///
+    /// On a connection that was there before the attempt libcurl says nothing of REFUSED_STREAM, and does
+    /// what it also does after a broken frame. Such a request counts as written.
+    ///
+    /// Once libcurl has a result for streams that were refused, this file can go: then
+    /// `HTTP2RefusalTests` holds without it.
+    extension CurlTransfer {
+        /// Makes libcurl say what it does; only where it may speak HTTP/2, because talking costs.
+        func listenForRefusals() throws(DataLoaderError) {
+            try set(CurlOption.verbose, 1)
+            try check(
+                ccurl_set_debug_callback(easy, CurlOption.debugFunction, CurlCallback.debug))
+            try set(CurlOption.debugData, pointer: UnsafeRawPointer(context))
+        }
+
+        /// Takes one of libcurl's texts; most of them say nothing that matters here.
+        func receiveText(_ text: UnsafeRawBufferPointer) {
+            switch text.first {
+            case UInt8(ascii: "U"):
+                if let number = Self.number(in: text, after: "Using Stream ID: ") {
+                    attempt.stream = number
+                }
+            case UInt8(ascii: "["):
+                guard Self.end(of: "] OPENED stream", in: text) != nil else { return }
+                attempt.stream = Self.number(in: text, after: "[HTTP/2] [")
+            case UInt8(ascii: "r"):
+                guard Self.end(of: "GOAWAY, error=", in: text) != nil,
+                    let last = Self.number(in: text, after: "last_stream="),
+                    let connection = attempt.connection
+                else { return }
+                loop.noteUnprocessed(after: last, on: connection)
+            case UInt8(ascii: "R"):
+                if text.starts(with: "REFUSED_STREAM, retrying".utf8) {
+                    attempt.isUnprocessed = true
+                }
+            default: break
+            }
+        }
+
+        /// The decimal number behind a word; nil where there is none.
+        private static func number(
+            in text: UnsafeRawBufferPointer, after word: StaticString
+        ) -> UInt32? {
+            guard let start = end(of: word, in: text) else { return nil }
+            let digits = text[start...].prefix(while: \.isDigit)
+            return UInt32(String(decoding: digits, as: UTF8.self))
+        }
+
+        /// Where a word ends that stands anywhere in a text.
+        private static func end(of word: StaticString, in text: UnsafeRawBufferPointer) -> Int? {
+            let count = word.utf8CodeUnitCount
+            let bytes = UnsafeBufferPointer(start: word.utf8Start, count: count)
+            guard text.count >= count else { return nil }
+            for start in 0...(text.count - count)
+            where text[start..<(start + count)].elementsEqual(bytes) {
+                return start + count
+            }
+            return nil
+        }
+    }
+#endif
