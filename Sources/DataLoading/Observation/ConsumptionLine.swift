@@ -11,7 +11,9 @@ struct ConsumptionLine: Encodable {
     let status: Int?
     let error: String?
     let attempts: Int
+    let resends: Int
     let retries: Int
+    let replaced: Int
     let redirects: Int
     let bytesDownloaded: Int64
     let bytesUploaded: Int64
@@ -26,7 +28,10 @@ struct ConsumptionLine: Encodable {
         status = response.statusCode == .none ? nil : response.statusCode.rawValue
         error = response.error?.kind
         attempts = metrics.attempts
+        // The convention counts resends for any reason, redirects and 401 included.
+        resends = max(0, metrics.attempts - 1)
         retries = metrics.retries
+        replaced = metrics.replacedConnections
         redirects = metrics.redirects
         self.bytesDownloaded = bytesDownloaded
         self.bytesUploaded = bytesUploaded
@@ -42,7 +47,9 @@ struct ConsumptionLine: Encodable {
         case status = "http.response.status_code"
         case error = "error.type"
         case attempts
-        case retries = "http.request.resend_count"
+        case resends = "http.request.resend_count"
+        case retries
+        case replaced
         case redirects
         case bytesDownloaded = "bytes.down"
         case bytesUploaded = "bytes.up"
@@ -58,6 +65,7 @@ struct ConsumptionLine: Encodable {
         if let error, error != words.last { words.append(error) }
         words.append("attempts=\(attempts)")
         if redirects > 0 { words.append("redirects=\(redirects)") }
+        if replaced > 0 { words.append("replaced=\(replaced)") }
         words.append("down=\(bytesDownloaded) up=\(bytesUploaded)")
         words.append("time=\(seconds)s waiting=\(secondsWaiting)s")
         return words.joined(separator: " ")

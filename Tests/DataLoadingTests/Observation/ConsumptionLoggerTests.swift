@@ -54,6 +54,30 @@ import Testing
         #expect(object["seconds"] == .number(1.234))
     }
 
+    // OpenTelemetry counts resends "for any reason", redirects and 401 included.
+    @Test func `counts what was sent again for any reason, and what of it replaced a connection`()
+        throws
+    {
+        let line = Self.line(.json) { response in
+            response.metrics.attempts = 5
+            response.metrics.redirects = 2
+            response.metrics.replacedConnections = 1
+        }
+        let value = try JSONDecoder().decode(JSONValue.self, from: Data(line.utf8))
+        guard case .object(let object) = value else {
+            Issue.record("\(line)")
+            return
+        }
+        #expect(object["http.request.resend_count"] == .number(4))
+        #expect(object["retries"] == .number(1))
+        #expect(object["replaced"] == .number(1))
+        let none = Self.line(.json) { $0.metrics.attempts = 0 }
+        #expect(none.contains("\"http.request.resend_count\":0"))
+        #expect(
+            Self.line(.text) { $0.metrics.replacedConnections = 1 }.contains(
+                " attempts=2 replaced=1 down="))
+    }
+
     @Test(
         arguments: [
             (HTTPStatus.ok, nil, "200 attempts"), (.none, .dns, "- dns attempts"),
