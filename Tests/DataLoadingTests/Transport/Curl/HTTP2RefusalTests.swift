@@ -28,6 +28,18 @@
                 return request
             }
 
+            /// The error of a load that has one.
+            private func failure(
+                of request: DataLoaderRequest, _ loader: DataLoader
+            ) async -> DataLoaderError? {
+                do {
+                    _ = try await loader.response(for: request)
+                    return nil
+                } catch {
+                    return error as? DataLoaderError
+                }
+            }
+
             // RFC 9113 section 6.8
             @Test func `POSTs that a GOAWAY leaves out are sent again, each processed once`()
                 async throws
@@ -94,9 +106,7 @@
                 let loader = service.makeFactory().makeDataLoader()
                 var post = request(.post, server, body: "pay")
                 post.retryPolicy = .immediately(maximumRetries: 3)
-                let error = await #expect(throws: DataLoaderError.self) {
-                    try await loader.response(for: post)
-                }
+                let error = await failure(of: post, loader)
                 #expect(error?.kind == "http2")
                 #expect(error?.mayHaveBeenProcessed == true)
                 #expect(peer.requests == 1)
@@ -170,9 +180,7 @@
                 let loader = service.makeFactory().makeDataLoader()
                 var post = request(.post, server)
                 post.body = .data(Data(count: 1 << 20))
-                let error = await #expect(throws: DataLoaderError.self) { [post] in
-                    try await loader.response(for: post)
-                }
+                let error = await failure(of: post, loader)
                 #expect(error?.kind == "http2")
                 await service.shutDown(gracePeriod: .zero)
             }
