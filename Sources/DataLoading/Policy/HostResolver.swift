@@ -42,7 +42,8 @@ public final class HostResolver: Sendable {
     /// Replaces the addresses of a host; an empty list leaves its DNS name alone.
     ///
     /// An address is a name or an IPv4 address, or an IPv6 address in brackets, with or without a
-    /// port; without one the URL's port holds. What is none of these is ignored, as is a double.
+    /// port; without one the URL's port holds. What is none of these is ignored, as is a double,
+    /// also in another spelling such as `127.1` for `127.0.0.1`.
     /// What is known about an address is kept while any host lists it.
     public func setAddresses(_ addresses: [String], forHost host: String) {
         guard let host = Self.normalized(host), !Self.hasPort(host) else { return }
@@ -70,13 +71,13 @@ public final class HostResolver: Sendable {
         }
     }
 
-    /// The address in lower case; nil for what is none.
+    /// The address as a URL's host is written; nil for what is none.
     private static func normalized(_ address: String) -> String? {
         guard !address.utf8.contains(where: { "/?#".utf8.contains($0) }),
             address.utf8.last != UInt8(ascii: ":"),
-            (try? RequestTarget(text: "http://" + address)) != nil
+            let origin = try? RequestTarget(text: "http://" + address).origin
         else { return nil }
-        return address.asciiLowercased
+        return origin.host + (hasPort(address) ? ":\(origin.port)" : "")
     }
 
     private static func hasPort(_ address: String) -> Bool {

@@ -5,7 +5,7 @@
 package struct Origin: Hashable, Sendable, CustomStringConvertible {
     /// Whether the scheme is https.
     package let isSecure: Bool
-    /// The host in lower case, an IPv6 address in brackets.
+    /// The host in lower case, an IPv6 address in brackets; an address in its one spelling.
     package let host: String
     /// The port, the scheme's own when the URL has none.
     package let port: UInt16

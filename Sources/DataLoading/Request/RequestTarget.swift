@@ -74,17 +74,21 @@ package struct RequestTarget: Hashable, Sendable {
     ) throws(RequestFault) -> Origin {
         guard !authority.contains(UInt8(ascii: "@")) else { throw .userInformation }
         let hostEnd: Int
+        let host: String
         if authority.first == UInt8(ascii: "[") {
             guard let bracket = authority.firstIndex(of: UInt8(ascii: "]")) else { throw .host }
             hostEnd = bracket + 1
             let inner = authority[..<bracket].dropFirst()
-            guard !inner.isEmpty, inner.allSatisfy(isAddressByte) else { throw .host }
+            guard let address = NumericHost.version6(inner) else { throw .host }
+            host = address
         } else {
             hostEnd = authority.firstIndex(of: UInt8(ascii: ":")) ?? authority.endIndex
             let name = authority[..<hostEnd]
             guard !name.isEmpty, name.allSatisfy(isHostByte) else { throw .host }
+            host =
+                try NumericHost.version4(name)
+                ?? String(decoding: name, as: UTF8.self).asciiLowercased
         }
-        let host = String(decoding: authority[..<hostEnd], as: UTF8.self).asciiLowercased
         let port = try port(authority[hostEnd...], isSecure: isSecure)
         return Origin(isSecure: isSecure, host: host, port: port)
     }
@@ -108,15 +112,6 @@ package struct RequestTarget: Hashable, Sendable {
         switch byte.asciiLowercased {
         case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"),
             UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"):
-            true
-        default: false
-        }
-    }
-
-    private static func isAddressByte(_ byte: UInt8) -> Bool {
-        switch byte.asciiLowercased {
-        case UInt8(ascii: "a")...UInt8(ascii: "f"), UInt8(ascii: "0")...UInt8(ascii: "9"),
-            UInt8(ascii: ":"), UInt8(ascii: "."):
             true
         default: false
         }

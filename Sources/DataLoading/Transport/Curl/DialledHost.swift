@@ -28,17 +28,13 @@
         /// As the value of CURLOPT_CONNECT_TO, for whatever host and port the URL has.
         var connectTo: String { "::\(host):" + (port.map { "\($0)" } ?? "") }
 
-        /// Whether libcurl reads a host as an address: in brackets, or with a last label that is a
-        /// decimal or hexadecimal number, as `inet_aton` takes them.
+        /// Whether the host of a `RequestTarget` is an address: in brackets, or four numbers.
+        ///
+        /// What ends in a number and is no address is no host, so that the last label tells.
         static func isNumeric(_ host: String) -> Bool {
             if host.utf8.first == UInt8(ascii: "[") { return true }
-            let last = host.utf8.split(separator: UInt8(ascii: ".")).last ?? Substring(host).utf8
-            guard let first = last.first, first.isDigit else { return false }
-            if last.allSatisfy(\.isDigit) { return true }
-            return first == UInt8(ascii: "0") && last.dropFirst().first == UInt8(ascii: "x")
-                && last.dropFirst(2).allSatisfy {
-                    $0.isDigit || (UInt8(ascii: "a")...UInt8(ascii: "f")).contains($0)
-                }
+            let last = host.utf8.split(separator: UInt8(ascii: ".")).last
+            return last?.allSatisfy(\.isDigit) ?? false
         }
     }
 #endif
