@@ -5,6 +5,8 @@
 struct AddressTable: Sendable {
     private let ejection: AddressHealth.Ejection
     private var names: [String: [String]] = [:]
+    /// How many hosts list an address; a set of all of them would be made anew for each change.
+    private var listings: [String: Int] = [:]
     private var health: [String: AddressHealth] = [:]
 
     init(ejection: AddressHealth.Ejection) {
@@ -22,13 +24,21 @@ struct AddressTable: Sendable {
         var seen: Set<String> = []
         var order = addresses.filter { seen.insert($0).inserted }
         if order.isEmpty || order == [host] {
-            names[host] = nil
-        } else {
-            if !seen.contains(host) { order.append(host) }
-            names[host] = order
+            order = []
+        } else if !seen.contains(host) {
+            order.append(host)
         }
-        let listed = Set(names.values.joined())
-        health = health.filter { listed.contains($0.key) }
+        let old = names.updateValue(order, forKey: host) ?? []
+        if order.isEmpty { names[host] = nil }
+        for name in order { listings[name, default: 0] += 1 }
+        for name in old { unlist(name) }
+    }
+
+    private mutating func unlist(_ name: String) {
+        let left = (listings[name] ?? 1) - 1
+        guard left == 0 else { return listings[name] = left }
+        listings[name] = nil
+        health[name] = nil
     }
 
     /// The first healthy or free address, else the one that frees first; nil when all are excluded.
@@ -68,7 +78,7 @@ struct AddressTable: Sendable {
 
     /// Ejects an address for every host that lists it.
     mutating func eject(_ name: String, at now: Instant, random: RandomSource) {
-        guard names.values.contains(where: { $0.contains(name) }) else { return }
+        guard listings[name] != nil else { return }
         health[name, default: AddressHealth(ejection)].prolong(at: now, random: random)
     }
 
