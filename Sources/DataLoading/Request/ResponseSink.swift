@@ -34,7 +34,9 @@ public struct ResponseSink: Sendable {
     /// The body is written beside it, to a hidden file in the same directory, which must exist, and
     /// put in its place when it is whole; an existing file is replaced in one step. The hidden file
     /// is removed however the load ends. A load that is cancelled just when its file was put in place
-    /// leaves it there, whole.
+    /// leaves it there, whole. A process that is killed leaves the hidden file, `.dataloading-*.part`,
+    /// which the next process removes with its first load into that directory; it holds a lock
+    /// (`flock`) on those that it writes.
     ///
     /// With `synchronizes` the bytes are on the disk, and not only in the system's memory, before the
     /// load succeeds (`fsync`).

@@ -52,8 +52,11 @@ struct FileSink: BodySink {
         if synchronizes, fsync(written.descriptor) != 0 {
             throw Self.failure("the file cannot be written")
         }
-        // Some file systems say only now that there is no space.
         self.written = nil
+        // Keeps the lock until the file has its name.
+        let copy = fcntl(written.descriptor, F_DUPFD_CLOEXEC, 0)
+        defer { if copy >= 0 { _ = Foundation.close(copy) } }
+        // Some file systems say only now that there is no space.
         guard Foundation.close(written.descriptor) == 0 else {
             defer { unlink(written.path) }
             throw Self.failure("the file cannot be written")
@@ -68,33 +71,23 @@ struct FileSink: BodySink {
     mutating func discard() {
         guard let written else { return }
         self.written = nil
-        _ = Foundation.close(written.descriptor)
         unlink(written.path)
+        _ = Foundation.close(written.descriptor)
     }
 
     private func create() throws(DataLoaderError) -> Written {
         guard destination.isFileURL else { throw .responseSink(reason: "not the URL of a file") }
         if let unfinished {
-            guard let written = create(unfinished.path) else {
-                throw Self.failure("the file cannot be made")
-            }
-            return written
+            let path = unfinished.path
+            let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode)
+            guard descriptor >= 0 else { throw Self.failure("the file cannot be made") }
+            return Written(descriptor: descriptor, path: path)
         }
         let directory = destination.deletingLastPathComponent()
-        // A name of its own: that of the destination may be as long as names can be.
-        for _ in 0..<8 {
-            let name = ".dataloading-\(UUID().uuidString).part"
-            let path = directory.appendingPathComponent(name).path
-            if let written = create(path) { return written }
-            guard errno == EEXIST else { break }
+        guard let file = UnfinishedFiles.make(in: directory, mode: mode) else {
+            throw Self.failure("the file cannot be made")
         }
-        throw Self.failure("the file cannot be made")
-    }
-
-    /// Makes a file that nobody has; nil leaves the reason in `errno`.
-    private func create(_ path: String) -> Written? {
-        let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode)
-        return descriptor < 0 ? nil : Written(descriptor: descriptor, path: path)
+        return Written(descriptor: file.descriptor, path: file.path)
     }
 
     /// The new name is on the disk too, as far as the system can say.

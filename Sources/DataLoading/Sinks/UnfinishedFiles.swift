@@ -1,0 +1,84 @@
+// Copyright the DataLoading authors
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+
+/// Files that are not whole yet: those that sinks write, and those that killed processes left.
+///
+/// A sink holds a lock on its file for as long as that has its unfinished name. A process that dies
+/// has no locks, so a file without one is a leftover. Where the file system has no locks, none is.
+enum UnfinishedFiles {
+    private static let prefix = ".dataloading-"
+    private static let suffix = ".part"
+    /// The most directories that are remembered, and the most entries of one that are looked at.
+    private static let mostDirectories = 1_024
+    private static let mostEntries = 100_000
+    private static let searched = Locked<Set<String>>([])
+
+    /// Makes a locked file that no one else has; nil leaves the reason in `errno`.
+    ///
+    /// The first file in a directory since the process began removes leftovers there.
+    static func make(in directory: URL, mode: mode_t) -> (descriptor: Int32, path: String)? {
+        let isFirst = searched.withLock { searched in
+            if searched.count >= mostDirectories { searched = [] }
+            return searched.insert(directory.path).inserted
+        }
+        if isFirst { removeLeftovers(in: directory) }
+        // A name of its own: that of the destination may be as long as names can be.
+        for _ in 0..<8 {
+            let path = directory.appendingPathComponent(prefix + UUID().uuidString + suffix).path
+            let descriptor = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, mode)
+            guard descriptor >= 0 else {
+                guard errno == EEXIST else { return nil }
+                continue
+            }
+            if lock(descriptor) { return (descriptor, path) }
+            // Another process found it before it was locked, and removes it.
+            _ = close(descriptor)
+            unlink(path)
+        }
+        errno = EEXIST
+        return nil
+    }
+
+    /// Lets directories be searched again that were.
+    static func forgetSearches() {
+        searched.withLock { $0 = [] }
+    }
+
+    private static func lock(_ descriptor: Int32) -> Bool {
+        guard flock(descriptor, LOCK_EX | LOCK_NB) != 0 else { return linkCount(descriptor) > 0 }
+        return errno != EWOULDBLOCK
+    }
+
+    private static func linkCount(_ descriptor: Int32) -> Int {
+        var status = stat()
+        return fstat(descriptor, &status) == 0 ? Int(status.st_nlink) : 0
+    }
+
+    private static func removeLeftovers(in directory: URL) {
+        guard let stream = opendir(directory.path) else { return }
+        defer { closedir(stream) }
+        for _ in 0..<mostEntries {
+            guard let entry = readdir(stream) else { return }
+            let name = withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
+                String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+            }
+            guard name.hasPrefix(prefix), name.hasSuffix(suffix),
+                UUID(uuidString: String(name.dropFirst(prefix.count).dropLast(suffix.count))) != nil
+            else { continue }
+            removeIfLeft(directory.appendingPathComponent(name).path)
+        }
+    }
+
+    private static func removeIfLeft(_ path: String) {
+        let descriptor = open(path, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
+        guard descriptor >= 0 else { return }
+        defer { _ = close(descriptor) }
+        var status = stat()
+        guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG,
+            status.st_uid == geteuid(), flock(descriptor, LOCK_EX | LOCK_NB) == 0
+        else { return }
+        unlink(path)
+    }
+}

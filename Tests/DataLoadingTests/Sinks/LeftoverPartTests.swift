@@ -1,0 +1,73 @@
+// Copyright the DataLoading authors
+// SPDX-License-Identifier: Apache-2.0
+
+@testable import DataLoading
+import DataLoadingTesting
+import Foundation
+import Testing
+
+// A killed process cannot take its unfinished files away; the next one does.
+@Suite struct LeftoverPartTests {
+    private let directory = TemporaryDirectory()
+
+    private func name() -> String { ".dataloading-\(UUID().uuidString).part" }
+
+    private func load(_ file: String) async throws {
+        let bed = TestBed(otherwise: .respond(status: 200, body: Data("new".utf8)))
+        var request = DataLoaderRequest.make()
+        request.responseSink = .file(directory.url(file))
+        #expect(try await bed.loader.response(for: request).error == nil)
+    }
+
+    @Test func `a file that a dead process left is removed, and others are not`() async throws {
+        let dead = name()
+        let locked = name()
+        let strangers = [".dataloading-x.part", "\(UUID().uuidString).part", "file"]
+        for name in [dead, locked] + strangers { try directory.write(Data("old".utf8), to: name) }
+        let link = name()
+        try FileManager.default.createSymbolicLink(
+            at: directory.url(link), withDestinationURL: directory.url("file"))
+        let descriptor = open(directory.url(locked).path, O_RDONLY | O_CLOEXEC)
+        try #require(flock(descriptor, LOCK_EX | LOCK_NB) == 0)
+        defer { close(descriptor) }
+        try await load("other")
+        #expect(directory.names == ([locked, link, "other"] + strangers).sorted())
+    }
+
+    @Test func `the unfinished file of a load that runs is not removed by another's`() async throws
+    {
+        let bed = TestBed()
+        var request = DataLoaderRequest.make()
+        request.responseSink = .file(directory.url("slow"))
+        bed.loader.perform(request)
+        let attempt = await bed.attempt(0)
+        attempt.sendHead(status: 200)
+        attempt.send(patternBytes(1_000))
+        bed.settle()
+        while directory.names.isEmpty { await Task.yield() }
+        UnfinishedFiles.forgetSearches()
+        try await load("other")
+        #expect(directory.names.count == 2)
+        attempt.end()
+        #expect(await bed.outcome()?.response?.error == nil)
+        #expect(directory.names == ["other", "slow"])
+    }
+
+    #if os(Linux)
+        @Test func `the file of a process that was killed is removed by the next`() async throws {
+            let variable = "DATALOADING_TEST_DIRECTORY"
+            setenv(variable, directory.url.path, 1)
+            await #expect(processExitsWith: .signal(SIGKILL)) {
+                let place = ProcessInfo.processInfo.environment["DATALOADING_TEST_DIRECTORY"]
+                let file = URL(fileURLWithPath: try #require(place)).appendingPathComponent("file")
+                var sink = FileSink(file, synchronizes: false)
+                try sink.begin()
+                try sink.write(Data("half".utf8))
+                kill(getpid(), SIGKILL)
+            }
+            #expect(directory.names.count == 1)
+            try await load("other")
+            #expect(directory.names == ["other"])
+        }
+    #endif
+}
