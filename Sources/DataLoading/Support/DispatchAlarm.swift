@@ -4,34 +4,67 @@
 import Dispatch
 
 /// An alarm on a dispatch timer with a queue of its own.
+///
+/// A dispatch timer does not count the machine's sleep, and the instants do. So a wait is divided:
+/// after a sleep the alarm goes off at most a second late, or a sixtieth of what it was set for.
 final class DispatchAlarm: Alarm {
-    private let timekeeper: SystemTimekeeper
-    private let source: Locked<any DispatchSourceTimer>
+    private struct State {
+        let timer: any DispatchSourceTimer
+        var instant: Instant?
+    }
 
-    init(timekeeper: SystemTimekeeper, handler: @escaping @Sendable () -> Void) {
-        self.timekeeper = timekeeper
+    private static let shortestPart = Duration.seconds(1)
+    private let now: @Sendable () -> Instant
+    private let state: Locked<State>
+
+    init(now: @escaping @Sendable () -> Instant, handler: @escaping @Sendable () -> Void) {
+        self.now = now
         let queue = DispatchQueue(label: "DataLoading.alarm", qos: .userInitiated)
         let timer = DispatchSource.makeTimerSource(queue: queue)
-        timer.setEventHandler(handler: handler)
-        timer.schedule(deadline: .distantFuture)
-        timer.activate()
-        source = Locked(timer)
+        let state = Locked(State(timer: timer))
+        self.state = state
+        state.withLock { locked in
+            locked.timer.setEventHandler {
+                if Self.isDue(state, at: now()) { handler() }
+            }
+            locked.timer.schedule(deadline: .distantFuture)
+            locked.timer.activate()
+        }
     }
 
     deinit {
-        source.withLock { $0.cancel() }
+        cancel()
     }
 
     func set(for instant: Instant) {
-        let delay = max(0, (instant - timekeeper.now).wholeNanoseconds)
-        // A year at most per arming: far instants are armed again when the alarm goes off.
-        let capped = Int(min(delay, 31_536_000_000_000_000))
-        source.withLock {
-            $0.schedule(deadline: .now() + .nanoseconds(capped), leeway: .nanoseconds(0))
+        let wait = instant - now()
+        state.withLock { state in
+            state.instant = instant
+            Self.arm(state.timer, for: wait)
         }
     }
 
     func cancel() {
-        source.withLock { $0.cancel() }
+        // The handler keeps the state, and goes with the timer.
+        state.withLock { $0.timer.cancel() }
+    }
+
+    /// Whether the alarm is to go off; otherwise the next part of the wait begins.
+    private static func isDue(_ state: Locked<State>, at now: Instant) -> Bool {
+        state.withLock { state in
+            guard let instant = state.instant else { return false }
+            guard instant > now else {
+                state.instant = nil
+                return true
+            }
+            arm(state.timer, for: instant - now)
+            return false
+        }
+    }
+
+    private static func arm(_ timer: any DispatchSourceTimer, for wait: Duration) {
+        let part = min(max(.zero, wait), max(shortestPart, wait / 60))
+        timer.schedule(
+            deadline: .now() + .nanoseconds(Int(part.wholeNanoseconds)), leeway: .nanoseconds(0))
     }
 }

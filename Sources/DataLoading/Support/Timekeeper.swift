@@ -3,9 +3,10 @@
 
 package import Foundation
 
-/// The only source of time: a monotonic clock, the wall clock, and alarms on the former.
+/// The source of time for everything but transports: a monotonic clock, the wall clock, and alarms.
 ///
-/// `DataLoadingTesting` replaces it by a clock that moves when a test says so.
+/// `DataLoadingTesting` replaces it by a clock that moves when a test says so. Transports wait for
+/// sockets, and read the system's clock of the same kind, which counts the machine's sleep.
 package protocol Timekeeper: Sendable {
     /// The monotonic time.
     var now: Instant { get }
@@ -30,6 +31,6 @@ package struct SystemTimekeeper: Timekeeper {
     package var date: Date { Date() }
 
     package func makeAlarm(_ handler: @escaping @Sendable () -> Void) -> any Alarm {
-        DispatchAlarm(timekeeper: self, handler: handler)
+        DispatchAlarm(now: { now }, handler: handler)
     }
 }

@@ -1,0 +1,73 @@
+// Copyright the DataLoading authors
+// SPDX-License-Identifier: Apache-2.0
+
+@testable import DataLoading
+import DataLoadingTesting
+import Foundation
+import Testing
+
+/// The machine's time with real alarms, and a sleep of the machine when a test says so.
+private struct SleepyTimekeeper: Timekeeper {
+    private let slept = Locked(Duration.zero)
+
+    var now: Instant { SystemTimekeeper().now + slept.withLock { $0 } }
+    var date: Date { Date() }
+
+    func sleep(for duration: Duration) { slept.withLock { $0 += duration } }
+
+    func makeAlarm(_ handler: @escaping @Sendable () -> Void) -> any Alarm {
+        DispatchAlarm(now: { now }, handler: handler)
+    }
+}
+
+@Suite struct DispatchAlarmTests {
+    @Test func `an alarm goes off within a second after the machine slept past its instant`()
+        async
+    {
+        let timekeeper = SleepyTimekeeper()
+        let rang = EventRecorder<Void>()
+        let alarm = timekeeper.makeAlarm { rang.record(()) }
+        alarm.set(for: timekeeper.now + .seconds(60))
+        timekeeper.sleep(for: .seconds(3_600))
+        let begun = ContinuousClock.now
+        _ = await rang.first(1)
+        #expect(ContinuousClock.now - begun < .seconds(5) * patience)
+        alarm.cancel()
+    }
+
+    @Test func `an alarm never goes off before its instant, nor twice`() async {
+        let timekeeper = SleepyTimekeeper()
+        let rang = EventRecorder<Instant>()
+        let alarm = timekeeper.makeAlarm { rang.record(timekeeper.now) }
+        for milliseconds in [0, 1, 20, 1_100] {
+            let instant = timekeeper.now + .milliseconds(milliseconds)
+            let count = rang.elements.count
+            alarm.set(for: instant)
+            #expect(await rang.first(count + 1).last.map { $0 >= instant } == true)
+        }
+        alarm.cancel()
+        #expect(rang.elements.count == 4)
+    }
+
+    @Test func `a load's deadline is kept although the machine slept through it`() async {
+        let timekeeper = SleepyTimekeeper()
+        var configuration = DataLoaderService.Configuration()
+        configuration.transport = ScriptedTransport()
+        let service = DataLoaderService(
+            configuration: configuration, timekeeper: timekeeper, random: .system)
+        let delegate = RecordingDelegate()
+        let loader = service.makeFactory().makeDataLoader(delegate: delegate)
+        var request = DataLoaderRequest(url: testURL("http://origin.test/"))
+        request.timeout = .seconds(50)
+        loader.perform(request)
+        timekeeper.sleep(for: .seconds(3_600))
+        let begun = ContinuousClock.now
+        let outcome = await delegate.outcomes(1)[0]
+        #expect(ContinuousClock.now - begun < .seconds(5) * patience)
+        guard case .timedOut = outcome.response?.error else {
+            Issue.record("\(outcome)")
+            return
+        }
+        await service.shutDown(gracePeriod: .zero)
+    }
+}
