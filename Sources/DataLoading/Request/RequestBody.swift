@@ -15,14 +15,17 @@ public enum RequestBody: Sendable {
     case encoded(Data, contentType: String)
     /// The contents of a local file, read while it is sent, never whole in memory.
     ///
-    /// A file that cannot be read, or that changes while it is sent, ends the load `.requestBody`.
+    /// A file that cannot be read, or that changes while it is sent, ends the load `.requestBody`, as
+    /// does a pipe that gives no byte within the connect limit.
     case file(URL)
     /// Fields and files as `multipart/form-data`, which is sent unless the request has a
     /// `Content-Type`; files are read as for `file`.
     case multipart(MultipartForm)
     /// A stream made anew for each attempt; `length` in bytes, nil to send it chunked.
     ///
-    /// `provider` is called on a background queue; what it throws ends the load.
+    /// `provider` is called on a background queue; what it throws ends the load, as does a stream that
+    /// gives no byte within the connect limit. While 64 streams of a transport block, further ones end
+    /// their loads `.resources`.
     case stream(length: Int64? = nil, provider: @Sendable () throws -> InputStream)
     /// A stream that can be read once; `length` in bytes, nil to send it chunked.
     case oneShot(OneShotStream, length: Int64? = nil)

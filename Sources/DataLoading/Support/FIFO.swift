@@ -15,6 +15,13 @@ struct FIFO<Element: Sendable>: Sendable {
         elements.append(element)
     }
 
+    /// The elements that satisfy a condition, in their order.
+    func filtered(_ isIncluded: (Element) -> Bool) -> FIFO {
+        var result = FIFO()
+        result.elements = elements[next...].filter { $0.map(isIncluded) ?? false }
+        return result
+    }
+
     mutating func popFirst() -> Element? {
         guard next < elements.count else { return nil }
         // Taken out, so that the array keeps nothing alive that was delivered.

@@ -24,31 +24,60 @@
             var isReading = true
             var isAtEnd = false
             var isStopped = false
+            /// Whether a reader has begun with the body.
+            var isBegun = false
             var isAwaited = true
             var failure: DataLoaderError?
         }
 
         static let window = 262_144
         private let body: RequestBody
+        private let readers: BodyReaders
         private let ready: @Sendable () -> Void
         private let state = Locked(State())
         private let reader = Confined<(any BodySource)?>(nil, label: "DataLoading.body")
 
         /// Opens the body and reads ahead; `ready` is called when there is something to take.
-        init(_ body: RequestBody, ready: @escaping @Sendable () -> Void) {
+        init(
+            _ body: RequestBody, readers: BodyReaders, ready: @escaping @Sendable () -> Void
+        ) {
             self.body = body
+            self.readers = readers
             self.ready = ready
-            reader.async { reader in
+            read { feed, reader in
+                let isWanted = feed.state.withLock { state in
+                    state.isBegun = true
+                    return !state.isStopped
+                }
+                guard isWanted else { return }
                 do throws(DataLoaderError) {
-                    let opened = try Self.open(self.body)
+                    let opened = try Self.open(body) { [state = feed.state] in
+                        state.withLock { $0.isStopped }
+                    }
                     reader = opened
-                    self.state.withLock { $0.length = opened.length }
-                    self.fill(&reader)
+                    feed.state.withLock { $0.length = opened.length }
+                    feed.fill(&reader)
                 } catch {
-                    self.end(error)
+                    feed.end(error)
                 }
             }
         }
+
+        /// Runs a block that may read for as long as it likes, unless too many others do.
+        private func read(
+            _ block: @escaping @Sendable (BodyFeed, inout (any BodySource)?) -> Void
+        ) {
+            let isTaken = readers.start { [self] done in
+                reader.async { reader in
+                    block(self, &reader)
+                    done()
+                }
+            }
+            if !isTaken { end(BodyReaders.refusal) }
+        }
+
+        /// Whether the body was not looked at yet, because others block their readers.
+        var waitsForReader: Bool { state.withLock { !$0.isBegun } }
 
         /// Bytes in all, nil when unknown; known once `ready` was called.
         var length: Int64? { state.withLock { $0.length } }
@@ -75,7 +104,7 @@
                 state.buffered -= count
                 return (.bytes(count), Self.startReading(&state))
             }
-            if wantsMore { reader.async { self.fill(&$0) } }
+            if wantsMore { read { feed, reader in feed.fill(&reader) } }
             return portion
         }
 
@@ -100,13 +129,13 @@
         }
 
         static func open(
-            _ body: RequestBody
+            _ body: RequestBody, isStopped: @escaping @Sendable () -> Bool = { false }
         ) throws(DataLoaderError) -> any BodySource {
             switch body {
             case .data(let data), .encoded(let data, _):
                 return try BodyReader(stream: InputStream(data: data), length: Int64(data.count))
-            case .file(let url): return try BodyReader(file: url)
-            case .multipart(let form): return try MultipartReader(form)
+            case .file(let url): return try BodyReader(file: url, isStopped: isStopped)
+            case .multipart(let form): return try MultipartReader(form, isStopped: isStopped)
             case .stream(let length, let provider):
                 let stream: InputStream
                 do { stream = try provider() } catch {

@@ -25,18 +25,29 @@
 
         private enum Source {
             case file(Int32, FileStamp)
+            /// A pipe or device, which is waited for in steps so that the reading can be stopped.
+            case device(Int32, isStopped: @Sendable () -> Bool)
             case stream(InputStream)
         }
 
+        /// How long a read waits for bytes before it asks whether it is to go on, in milliseconds.
+        private static let step: Int32 = 100
+
         /// Opens a file, whose length is fixed here; `stamp` is what it has to be still.
-        init(file: URL, expecting stamp: FileStamp? = nil) throws(DataLoaderError) {
+        init(
+            file: URL, expecting stamp: FileStamp? = nil,
+            isStopped: @escaping @Sendable () -> Bool = { false }
+        ) throws(DataLoaderError) {
             guard file.isFileURL else { throw .requestBody(reason: "not the URL of a file") }
-            let descriptor = open(file.path, O_RDONLY | O_CLOEXEC)
+            // Without O_NONBLOCK a pipe keeps who opens it until it has a writer.
+            let descriptor = open(file.path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
             guard descriptor >= 0 else { throw FileStamp.failure("the file cannot be opened") }
             do throws(DataLoaderError) {
                 let opened = try FileStamp(of: descriptor)
                 guard stamp == nil || stamp == opened else { throw Self.changed }
-                source = .file(descriptor, opened)
+                source =
+                    opened.length == nil
+                    ? .device(descriptor, isStopped: isStopped) : .file(descriptor, opened)
                 length = opened.length
             } catch {
                 closeDescriptor(descriptor)
@@ -83,7 +94,7 @@
 
         func close() {
             switch source {
-            case .file(let descriptor, _): closeDescriptor(descriptor)
+            case .file(let descriptor, _), .device(let descriptor, _): closeDescriptor(descriptor)
             case .stream(let stream): stream.close()
             }
         }
@@ -113,6 +124,15 @@
                     let count = Foundation.read(descriptor, buffer.baseAddress, buffer.count)
                     if count >= 0 || errno != EINTR { return count }
                 }
+            case .device(let descriptor, let isStopped):
+                while !isStopped() {
+                    var event = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+                    // A pipe is not at its end before there was a writer, for `poll` alone.
+                    guard poll(&event, 1, Self.step) > 0 else { continue }
+                    let count = Foundation.read(descriptor, buffer.baseAddress, buffer.count)
+                    if count >= 0 || (errno != EINTR && errno != EAGAIN) { return count }
+                }
+                return -1
             case .stream(let stream):
                 guard let start = buffer.baseAddress else { return 0 }
                 return stream.read(

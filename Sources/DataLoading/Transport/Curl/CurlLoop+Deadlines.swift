@@ -45,8 +45,12 @@
         private func deadline(of transfer: CurlTransfer) -> Int64 {
             guard let task = transfer.task else { return .max }
             switch transfer.phase {
-            case .idle, .preparing: return .max
-            case .resolving: return transfer.attempt.connectDeadline
+            case .idle: return .max
+            case .preparing: return transfer.attempt.connectDeadline
+            case .resolving(let name):
+                return min(
+                    transfer.attempt.connectDeadline,
+                    names.patienceEnds(name, since: transfer.attempt.lookupStart, now: now))
             case .running: break
             }
             if transfer.attempt.sends == 0 { return transfer.attempt.connectDeadline }
@@ -58,7 +62,14 @@
 
         private func expire(_ transfer: CurlTransfer) {
             switch transfer.phase {
-            case .resolving: finish(transfer, .dns)
+            case .preparing:
+                let waits = transfer.attempt.feed?.waitsForReader == true
+                finish(
+                    transfer,
+                    waits
+                        ? BodyReaders.refusal
+                        : .requestBody(reason: "no byte of it within the connect limit"))
+            case .resolving(let name): resolveWithoutAnswer(transfer, name)
             case .running where transfer.attempt.sends == 0: finish(transfer, .connectTimeout)
             case .running:
                 let socket = socket(of: transfer)

@@ -7,12 +7,23 @@
     import Foundation
 
     extension CurlLoop {
-        /// Forgets connections and names; transfers that run keep theirs until they end.
+        /// Forgets connections, names and handles; transfers that run keep theirs until they end.
+        ///
+        /// A handle has the field lines and small bodies of its last attempt, and TLS sessions.
         func reset() {
+            resets &+= 1
             names.removeAll()
+            for transfer in pool { transfer.free() }
+            pool = []
+            dropIdleConnections()
+        }
+
+        /// Lets connections go; transfers that run keep theirs until they end.
+        func dropIdleConnections() {
             if let multi { retired.append(multi) }
             multi = nil
             closeRetired()
+            if !retired.isEmpty { sweepSoon() }
         }
 
         /// Closes the connections of a loop that has had nothing to do for their lifetime.

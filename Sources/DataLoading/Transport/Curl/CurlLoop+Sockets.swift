@@ -74,6 +74,11 @@
             epoll_ctl(epoll, EPOLL_CTL_DEL, socket, &event)
         }
 
+        /// Notes a socket that was opened for libcurl, whose number another may have had before.
+        ///
+        /// libcurl 7.88 closes a socket that did not connect without its callback, and the kernel
+        /// then forgets it. Where libcurl opens the next one before it has said that the old one is
+        /// not to be watched, it says nothing at all, as the number is watched already.
         func openedSocket(_ socket: Int32, to address: UnsafeMutablePointer<ccurl_sockaddr>) {
             let index = Int(socket)
             while sockets.count <= index { sockets.append(SocketEntry()) }
@@ -81,7 +86,13 @@
             sockets[index].peer = CurlTransfer.addressBytes(address)
             sockets[index].peerPort = CurlTransfer.port(address)
             sockets[index].lastReadable = now
+            sockets[index].registered = 0
+            sockets[index].generation &+= 1
+            if sockets[index].wanted != 0 { register(socket) }
         }
+
+        /// The longest wait for a deadline of our own, in milliseconds.
+        private static let longestWait: Int32 = 5_000
 
         /// Closes a socket for libcurl.
         ///
@@ -101,15 +112,22 @@
         }
 
         /// Sleeps until something happens, and tells libcurl what did.
+        ///
+        /// `epoll_wait` does not count the machine's sleep, so that a long wait for a deadline is
+        /// divided.
         func waitForEvents() {
-            var deadline = min(nextCheck, idleDeadline, multi?.deadline ?? .max)
+            var deadline = multi?.deadline ?? .max
             for old in retired { deadline = min(deadline, old.deadline) }
-            let timeout =
+            let own = min(nextCheck, idleDeadline, sweepDeadline)
+            let wait = own == .max ? .max : LoopClock.milliseconds(until: own, from: LoopClock.now)
+            let timeout = min(
                 deadline == .max
-                ? -1 : LoopClock.milliseconds(until: deadline, from: LoopClock.now)
-            let count = epoll_wait(epoll, events.baseAddress, Int32(events.count), timeout)
+                    ? .max : LoopClock.milliseconds(until: deadline, from: LoopClock.uptime),
+                min(wait, own == .max ? .max : Self.longestWait))
+            let count = epoll_wait(
+                epoll, events.baseAddress, Int32(events.count), timeout == .max ? -1 : timeout)
             mailbox.wokeUp()
-            now = LoopClock.now
+            readClocks()
             guard count > 0 else { return }
             for index in 0..<Int(count) { handle(events[index]) }
         }
@@ -122,7 +140,8 @@
             else { return }
             let socket = Int32(truncatingIfNeeded: index)
             guard let multi = sockets[index].multi, sockets[index].wanted != 0 else {
-                return unregister(socket)
+                unregister(socket)
+                return sweepSoon()
             }
             var signals: Int32 = 0
             if event.events & (EPOLLIN.rawValue | EPOLLHUP.rawValue) != 0 {

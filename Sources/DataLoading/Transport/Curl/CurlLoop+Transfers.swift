@@ -34,7 +34,9 @@
             guard let body = task.request.body else { return resolve(transfer) }
             guard let bytes = body.bytes else {
                 transfer.phase = .preparing
-                transfer.attempt.feed = BodyFeed(body) { task.mailbox.post(.bodyReady(task)) }
+                transfer.attempt.feed = BodyFeed(body, readers: readers) {
+                    task.mailbox.post(.bodyReady(task))
+                }
                 return
             }
             if bytes.count > CurlTransfer.copiedBodySize { transfer.attempt.data = bytes }
@@ -63,28 +65,21 @@
                 return run(transfer, addresses: nil)
             }
             transfer.phase = .resolving(name)
+            transfer.attempt.lookupStart = now
             switch names.find(name, for: task, now: now) {
             case .addresses(let addresses): run(transfer, addresses: addresses)
+            case .stale(let addresses):
+                lookUp(name)
+                run(transfer, addresses: addresses)
             case .failed(let error): finish(transfer, error)
             case .pending(let isNew):
-                guard isNew else { return }
-                resolver.resolve(name) { [mailbox] in mailbox.post(.resolved(name, $0)) }
-            }
-        }
-
-        func resolved(_ name: String, _ answer: NameAnswer) {
-            for task in names.resolved(name, answer, now: now) {
-                guard let transfer = running[ObjectIdentifier(task)] else { continue }
-                if let addresses = names.addresses(name) {
-                    run(transfer, addresses: addresses)
-                } else {
-                    finish(transfer, names.failure(name) ?? .dns)
-                }
+                if isNew { lookUp(name) }
+                expectActivity(transfer)
             }
         }
 
         /// Gives a transfer to libcurl.
-        private func run(_ transfer: CurlTransfer, addresses: String?) {
+        func run(_ transfer: CurlTransfer, addresses: String?) {
             if multi == nil { multi = CurlMulti(for: self, idleLimit: idle.limit) }
             guard let multi else { return finish(transfer, .resources(reason: "memory")) }
             do throws(DataLoaderError) {
@@ -180,7 +175,7 @@
             if error == .connectRefused || error == .connectTimeout,
                 let name = transfer.nameToResolve
             {
-                names.forget(name)
+                names.doubt(name, now: now)
             }
             recycle(transfer, failed: error != nil)
             if let error {
@@ -194,8 +189,9 @@
             // A handle keeps for its next transfer that the last one's stream was refused, and how often
             // libcurl wanted to send again: at the sixth it gives up.
             let isWorn = failed || transfer.attempt.isWorn || transfer.attempt.sends != 1
+            let isOutdated = transfer.attempt.resets != resets
             transfer.end()
-            guard pool.count < Self.poolLimit, !isWorn else { return transfer.free() }
+            guard pool.count < Self.poolLimit, !isWorn, !isOutdated else { return transfer.free() }
             pool.append(transfer)
         }
 

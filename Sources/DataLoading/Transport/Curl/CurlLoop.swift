@@ -26,7 +26,9 @@
         let library: CurlLibrary
         /// The time of the last wake-up.
         var now = LoopClock.now
-        let epoll: Int32
+        /// The same on libcurl's clock, which stops while the machine sleeps.
+        var uptime = LoopClock.uptime
+        let poll: EventPoll
         let events: UnsafeMutableBufferPointer<epoll_event>
         /// Room for one step of decoding.
         let scratch = UnsafeMutableRawBufferPointer.allocate(byteCount: 65_536, alignment: 16)
@@ -34,6 +36,8 @@
         let idle: IdleConnections
         /// When idle connections are closed; known while nothing runs.
         var idleDeadline = Int64.max
+        /// When connections that nothing uses are looked at.
+        var sweepDeadline = Int64.max
         var multi: CurlMulti?
         /// Those that a reset replaced and whose transfers still run.
         var retired: [CurlMulti] = []
@@ -45,41 +49,43 @@
         /// Those of `running` for which a connection was made that others may send on as well.
         var makers: [ConnectionName: CurlTransfer] = [:]
         var pool: [CurlTransfer] = []
-        var names = NameCache()
+        /// How often there was a reset, which handles of before are not kept after.
+        var resets = 0
+        var names: NameCache
         let resolver: NameResolver
+        let readers = BodyReaders()
         /// No deadline of a transfer is before this instant.
         var nextCheck = Int64.max
         var lastRemoteAddress = ""
         var spareNotices: [UnsafeMutablePointer<Int32>] = []
-        private let bell: EventDescriptor
+        private let sleep: SleepWatch
+        /// For how long the machine has slept, as far as that was noticed.
+        private var slept: Int64
         private var messages: [LoopMessage] = []
         private var isRetiring = false
         private var ending: Ending?
 
         init(
-            library: CurlLibrary, mailbox: LoopMailbox, bell: EventDescriptor,
-            idle: IdleConnections,
-            lookup: @escaping NameResolver.Lookup
+            library: CurlLibrary, mailbox: LoopMailbox, poll: EventPoll, setup: LoopSetup
         ) {
             self.library = library
             self.mailbox = mailbox
-            self.bell = bell
-            self.idle = idle
-            resolver = NameResolver(lookup: lookup)
-            epoll = epoll_create1(Int32(EPOLL_CLOEXEC))
+            self.poll = poll
+            idle = setup.idle
+            names = NameCache(lifetimes: setup.names)
+            resolver = NameResolver(lookup: setup.lookup)
+            sleep = setup.sleep
+            slept = setup.sleep.slept()
             events = .allocate(capacity: 256)
-            var event = epoll_event(
-                events: EPOLLIN.rawValue | EPOLLET.rawValue,
-                data: epoll_data_t(u64: .max))
-            epoll_ctl(epoll, EPOLL_CTL_ADD, bell.descriptor, &event)
         }
 
         deinit {
             events.deallocate()
             scratch.deallocate()
             for notice in spareNotices { notice.deallocate() }
-            if epoll >= 0 { closeDescriptor(epoll) }
         }
+
+        var epoll: Int32 { poll.descriptor }
 
         var context: UnsafeMutableRawPointer { Unmanaged.passUnretained(self).toOpaque() }
 
@@ -91,7 +97,7 @@
         func run() -> Ending {
             while true {
                 repeat {
-                    now = LoopClock.now
+                    readClocks()
                     takeMessages()
                     if let ending { return ending }
                     advance()
@@ -99,6 +105,17 @@
                 } while ending != nil || !mailbox.fallAsleep()
                 waitForEvents()
             }
+        }
+
+        /// Reads the time, and lets connections go that were idle while the machine slept.
+        ///
+        /// Their peers and every box on the way had that time to forget them.
+        func readClocks() {
+            now = LoopClock.now
+            uptime = LoopClock.uptime
+            let before = slept
+            slept = sleep.slept()
+            if slept &- before >= SleepWatch.least { dropIdleConnections() }
         }
 
         private func takeMessages() {
@@ -129,8 +146,9 @@
         /// Lets libcurl go on where it is due, and ends what has ended.
         private func advance() {
             // libcurl sets its timer to zero again and again while a transfer has steps left.
-            for _ in 0..<64 where multi?.isDue(now) == true { multi?.actIfDue(now: now) }
-            for old in retired { old.actIfDue(now: now) }
+            for _ in 0..<64 where multi?.isDue(uptime) == true { multi?.actIfDue(uptime: uptime) }
+            for old in retired { old.actIfDue(uptime: uptime) }
+            sweepIfDue()
             finishDone()
             checkDeadlines()
             endAnsweredUploads()

@@ -11,7 +11,9 @@
     final class CurlMulti {
         let handle: OpaquePointer
         let loop: CurlLoop
-        /// When libcurl wants to be called without an event.
+        /// When, on `LoopClock.uptime`, libcurl wants to be called without an event.
+        ///
+        /// Its timers are of that clock; called too early it would not name the instant again.
         private(set) var deadline = Int64.max
         private(set) var transfers = 0
         private let idleLimit: Int
@@ -70,11 +72,11 @@
             ccurl_multi_action(handle, socket, events, &running)
         }
 
-        func isDue(_ now: Int64) -> Bool { deadline <= now }
+        func isDue(_ uptime: Int64) -> Bool { deadline <= uptime }
 
         /// Calls libcurl if its deadline has passed.
-        func actIfDue(now: Int64) {
-            guard deadline <= now else { return }
+        func actIfDue(uptime: Int64) {
+            guard deadline <= uptime else { return }
             deadline = .max
             act(CurlSignal.timeout, 0)
         }
@@ -85,7 +87,7 @@
             // At once, whatever the loop's own time says.
             case 0: deadline = 0
             default:
-                deadline = LoopClock.instant(LoopClock.now, after: .milliseconds(milliseconds))
+                deadline = LoopClock.instant(LoopClock.uptime, after: .milliseconds(milliseconds))
             }
         }
 

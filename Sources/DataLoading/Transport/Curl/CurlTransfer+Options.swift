@@ -9,6 +9,8 @@
     extension CurlTransfer {
         /// Bodies up to that size are given to libcurl whole, which sends them with the head.
         static let copiedBodySize = 16_384
+        /// How long a connection may be idle and still be used, in seconds.
+        static let longestIdle = 60
         private static let http11 = 2
         private static let http2OverTLS = 4
 
@@ -73,7 +75,7 @@
             // Unknown to older versions, which then have their own defaults.
             _ = ccurl_set_long(easy, CurlOption.quickExit, 1)
             _ = ccurl_set_long(easy, CurlOption.maximumLifetime, 300)
-            try set(CurlOption.maximumIdleAge, 60)
+            try set(CurlOption.maximumIdleAge, Self.longestIdle)
             try setCallbacks()
         }
 

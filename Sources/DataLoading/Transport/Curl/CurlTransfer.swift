@@ -103,6 +103,7 @@
                 response: ResponseGuard(byteLimit: task.request.headLimit, allowsHTTP2: allowsHTTP2)
             )
             attempt.hasSameHeaders = hasSameHeaders
+            attempt.resets = loop.resets
             attempt.connectDeadline = LoopClock.instant(
                 task.start, after: task.request.connectTimeout)
             attempt.idleLimit = task.request.idleTimeout.wholeNanoseconds
@@ -144,6 +145,10 @@
         var lastActivity: Int64 = 0
         /// The kernel's unacknowledged bytes when the idle limit last passed.
         var unacknowledged: Int32 = 0
+        /// When the attempt began to wait for the addresses of its name.
+        var lookupStart: Int64 = 0
+        /// How many resets the loop had seen when the attempt began.
+        var resets = 0
         /// When the name was known and libcurl took over.
         var handedOver: Int64 = 0
         var firstByte: Int64?

@@ -40,8 +40,7 @@
             /// How many transports there are, for tests of what is left behind.
             static var count: Int { live.load(ordering: .relaxed) }
         #endif
-        private let idle: IdleConnections
-        private let lookup: NameResolver.Lookup
+        private let setup: LoopSetup
         private let state = Locked(State.idle)
         private let forks = ccurl_forks()
 
@@ -49,17 +48,15 @@
         ///
         /// They are used again for 60 s, and closed when nothing was loaded for so long.
         public convenience init(idleConnectionLimit: Int = 64) {
-            self.init(
-                idle: IdleConnections(limit: idleConnectionLimit), lookup: NameResolver.systemLookup
-            )
+            self.init(idle: IdleConnections(limit: idleConnectionLimit))
         }
 
         init(
             idle: IdleConnections = IdleConnections(),
+            names: NameLifetimes = NameLifetimes(), sleep: SleepWatch = SleepWatch(),
             lookup: @escaping NameResolver.Lookup = NameResolver.systemLookup
         ) {
-            self.idle = idle
-            self.lookup = lookup
+            setup = LoopSetup(idle: idle, lookup: lookup, names: names, sleep: sleep)
             #if DEBUG
                 Self.live.add(1, ordering: .relaxed)
             #endif
@@ -127,8 +124,7 @@
                 case .running(let loop): return (loop, .serviceInvalidated)
                 case .shutDown: return (nil, .serviceInvalidated)
                 case .idle:
-                    let loop = LoopHandle.start(
-                        library: library, idle: idle, lookup: lookup)
+                    let loop = LoopHandle.start(library: library, setup: setup)
                     if let loop { state = .running(loop) }
                     return (loop, .resources(reason: "no thread or descriptor for the loop"))
                 }

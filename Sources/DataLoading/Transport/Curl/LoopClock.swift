@@ -9,11 +9,17 @@
         import Musl
     #endif
 
-    /// The loop's own clock: nanoseconds of `CLOCK_MONOTONIC`, read without a system call.
+    /// The loop's own clocks in nanoseconds, read without a system call.
     enum LoopClock {
-        static var now: Int64 {
+        /// The time since the machine's start, its sleep included: what limits and lifetimes are of.
+        static var now: Int64 { read(CLOCK_BOOTTIME) }
+
+        /// The time that the machine was awake: what libcurl and `epoll_wait` count.
+        static var uptime: Int64 { read(CLOCK_MONOTONIC) }
+
+        private static func read(_ clock: clockid_t) -> Int64 {
             var time = timespec()
-            clock_gettime(CLOCK_MONOTONIC, &time)
+            clock_gettime(clock, &time)
             return Int64(time.tv_sec) &* 1_000_000_000 &+ Int64(time.tv_nsec)
         }
 

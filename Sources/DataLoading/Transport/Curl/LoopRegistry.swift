@@ -29,16 +29,15 @@
         }
 
         /// Starts a loop; nil when the process is out of threads or descriptors.
-        static func start(
-            library: CurlLibrary, idle: IdleConnections, lookup: @escaping NameResolver.Lookup
-        ) -> LoopHandle? {
-            guard let bell = EventDescriptor() else { return nil }
+        static func start(library: CurlLibrary, setup: LoopSetup) -> LoopHandle? {
+            guard let bell = EventDescriptor(), let poll = EventPoll(watching: bell) else {
+                return nil
+            }
             let handle = LoopHandle(mailbox: LoopMailbox(bell: bell))
             LoopRegistry.add(handle)
             let started = LoopThread.start("DataLoading") {
                 let loop = CurlLoop(
-                    library: library, mailbox: handle.mailbox, bell: bell, idle: idle,
-                    lookup: lookup)
+                    library: library, mailbox: handle.mailbox, poll: poll, setup: setup)
                 // In exit() nothing may be touched that others are taking down.
                 guard loop.run() == .shutDown else { return handle.leave(loop) }
                 loop.close()

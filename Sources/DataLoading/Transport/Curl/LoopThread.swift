@@ -16,9 +16,11 @@
     /// SIGPIPE among them: a libcurl older than 7.88 may write to a closed TLS connection without
     /// MSG_NOSIGNAL, and the process's own handling of the signal is not ours to change.
     enum LoopThread {
-        /// Starts a thread; false when the process has no more.
+        /// Starts a thread; nil when the process has no more.
+        ///
+        /// `stackSize` in bytes; the system's own, which is several MiB, when nil.
         static func start(
-            _ name: String, _ body: @escaping @Sendable () -> Void
+            _ name: String, stackSize: Int? = nil, _ body: @escaping @Sendable () -> Void
         ) -> pthread_t? {
             var all = sigset_t()
             var old = sigset_t()
@@ -31,7 +33,11 @@
             defer { pthread_sigmask(SIG_SETMASK, &old, nil) }
             let start = Unmanaged.passRetained(ThreadBody(name: name, body: body))
             var thread = pthread_t(bitPattern: 0)
-            let failure = pthread_create(&thread, nil, runThreadBody, start.toOpaque())
+            var attributes = pthread_attr_t()
+            pthread_attr_init(&attributes)
+            defer { pthread_attr_destroy(&attributes) }
+            if let stackSize { pthread_attr_setstacksize(&attributes, stackSize) }
+            let failure = pthread_create(&thread, &attributes, runThreadBody, start.toOpaque())
             guard failure == 0 else {
                 start.release()
                 return nil

@@ -10,6 +10,7 @@
         let length: Int64?
         private var segments: ArraySlice<Segment>
         private var file: BodyReader?
+        private let isStopped: @Sendable () -> Bool
 
         private enum Segment {
             case bytes(Data)
@@ -17,7 +18,10 @@
         }
 
         /// Looks at every file, so that a form that cannot be sent whole is not begun.
-        init(_ form: MultipartForm) throws(DataLoaderError) {
+        init(
+            _ form: MultipartForm, isStopped: @escaping @Sendable () -> Bool = { false }
+        ) throws(DataLoaderError) {
+            self.isStopped = isStopped
             var segments: [Segment] = []
             var length: Int64? = 0
             for segment in form.segments {
@@ -53,7 +57,7 @@
                 case .file(let url, let stamp):
                     guard gathered.isEmpty else { return gathered }
                     segments.removeFirst()
-                    file = try BodyReader(file: url, expecting: stamp)
+                    file = try BodyReader(file: url, expecting: stamp, isStopped: isStopped)
                 }
             }
         }

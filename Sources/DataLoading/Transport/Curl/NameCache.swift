@@ -3,105 +3,175 @@
 
 #if canImport(Glibc) || canImport(Musl)
 
-    /// What the loop knows about names: addresses for 60 s, failures for 5 s, and who waits for which.
+    /// For how long a transport uses what it knows about names, in nanoseconds.
+    struct NameLifetimes: Sendable {
+        /// How long addresses are used without asking again.
+        var fresh: Int64 = 60_000_000_000
+        /// How much longer they are used while no answer comes (RFC 8767).
+        var stale: Int64 = 600_000_000_000
+        /// How long a name is known to have no address.
+        var negative: Int64 = 5_000_000_000
+        /// How long an attempt waits for a new answer before it uses stale addresses.
+        var patience: Int64 = 500_000_000
+        /// How long after a look-up that failed the next one is made for a name with stale addresses.
+        var recheck: Int64 = 5_000_000_000
+    }
+
+    /// What the loop knows about names, and which attempts wait for which look-up.
     ///
-    /// Equal look-ups are joined here: a name that is being looked up only gains a waiter.
+    /// Equal look-ups are joined here: a name that is being looked up only gains a waiter. Addresses
+    /// whose time is over are used when a look-up fails for the time being, or takes long; only an
+    /// answer that the name does not exist drops them.
     struct NameCache {
         enum Finding {
             case addresses(String)
+            /// Use these addresses, and start a look-up.
+            case stale(String)
             case failed(DataLoaderError)
             /// Wait for `resolved`; the look-up is to be started when `isNew`.
             case pending(isNew: Bool)
         }
 
-        private enum Entry {
-            case pending
-            case known(String, until: Int64)
-            case failed(DataLoaderError, until: Int64)
+        private struct Known {
+            var addresses: String
+            var freshUntil: Int64
+            var staleUntil: Int64
         }
 
-        static let positiveLifetime: Int64 = 60_000_000_000
-        static let negativeLifetime: Int64 = 5_000_000_000
+        private struct Entry {
+            var known: Known?
+            var isPending = false
+            var noAddressUntil = Int64.min
+            /// The last look-up failed or is late, so that attempts do not wait for the next one.
+            var isTroubled = false
+            var nextLookup = Int64.min
+            var waiting: [CurlTask] = []
+        }
+
         static let entryLimit = 1_024
+        private let lifetimes: NameLifetimes
         private var entries: [String: Entry] = [:]
-        private var waiting: [String: [CurlTask]] = [:]
+
+        init(lifetimes: NameLifetimes = NameLifetimes()) {
+            self.lifetimes = lifetimes
+        }
 
         var count: Int { entries.count }
 
         /// Finds a name; the task waits for it when the finding is `pending`.
         mutating func find(_ name: String, for task: CurlTask, now: Int64) -> Finding {
-            switch entries[name] {
-            case .known(let addresses, let end) where now < end: return .addresses(addresses)
-            case .failed(let error, let end) where now < end: return .failed(error)
-            case .pending:
-                waiting[name, default: []].append(task)
-                return .pending(isNew: false)
-            default:
-                makeRoom(now: now)
-                entries[name] = .pending
-                waiting[name] = [task]
-                return .pending(isNew: true)
+            if entries[name] == nil { makeRoom(now: now) }
+            return Self.find(&entries[name, default: Entry()], task, now)
+        }
+
+        private static func find(_ entry: inout Entry, _ task: CurlTask, _ now: Int64) -> Finding {
+            if let known = entry.known, now < known.freshUntil {
+                return .addresses(known.addresses)
             }
+            if let known = entry.known, now < known.staleUntil, entry.isTroubled {
+                guard !entry.isPending, now >= entry.nextLookup else {
+                    return .addresses(known.addresses)
+                }
+                entry.isPending = true
+                return .stale(known.addresses)
+            }
+            if now < entry.noAddressUntil { return .failed(.dns) }
+            entry.waiting.append(task)
+            guard !entry.isPending else { return .pending(isNew: false) }
+            entry.isPending = true
+            return .pending(isNew: true)
+        }
+
+        /// When an attempt that waits for a name is to use its stale addresses; never without any.
+        func patienceEnds(_ name: String, since start: Int64, now: Int64) -> Int64 {
+            guard let known = entries[name]?.known, now < known.staleUntil else { return .max }
+            return start.addingSaturated(lifetimes.patience)
+        }
+
+        /// Ends a task's wait because no answer came; the result is stale addresses, if there are any.
+        mutating func giveUpWaiting(_ task: CurlTask, for name: String, now: Int64) -> String? {
+            stopWaiting(task, for: name)
+            guard let known = entries[name]?.known, now < known.staleUntil else { return nil }
+            entries[name]?.isTroubled = true
+            return known.addresses
         }
 
         /// Ends a task's wait.
         mutating func stopWaiting(_ task: CurlTask, for name: String) {
-            waiting[name]?.removeAll { $0 === task }
+            entries[name]?.waiting.removeAll { $0 === task }
         }
 
-        /// Whether any task waits for a name.
-        func isAwaited(_ name: String) -> Bool { waiting[name]?.isEmpty == false }
+        /// Whether an answer for a name is wanted: by an attempt, or in the place of stale addresses.
+        func isAwaited(_ name: String) -> Bool {
+            entries[name].map { !$0.waiting.isEmpty || $0.known != nil } ?? false
+        }
 
         /// Forgets a look-up that will not be made.
         mutating func abandon(_ name: String) {
             entries[name] = nil
-            waiting[name] = nil
         }
 
-        /// Stores an answer; the result is who waits for it.
-        mutating func resolved(_ name: String, _ answer: NameAnswer, now: Int64) -> [CurlTask] {
-            switch answer {
-            case .addresses(let addresses):
-                let end = now &+ Self.positiveLifetime
-                entries[name] = .known(addresses.joined(separator: ","), until: end)
-            case .unknown:
-                entries[name] = .failed(.dns, until: now &+ Self.negativeLifetime)
-            case .outOfResources(let reason):
-                // Not a fact about the name, so only those who waited hear of it.
-                entries[name] = .failed(.resources(reason: reason), until: now)
+        /// Stores an answer; the result says who waits for it, and what they get.
+        mutating func resolved(
+            _ name: String, _ answer: NameAnswer, now: Int64
+        ) -> (tasks: [CurlTask], result: Result<String, DataLoaderError>) {
+            var entry = entries[name] ?? Entry()
+            defer {
+                entry.waiting = []
+                entry.isPending = false
+                entries[name] = entry.known == nil && entry.noAddressUntil <= now ? nil : entry
             }
-            return waiting.removeValue(forKey: name) ?? []
+            let failure: DataLoaderError
+            switch answer {
+            case .addresses(let list):
+                let addresses = list.joined(separator: ",")
+                let end = now.addingSaturated(lifetimes.fresh)
+                entry.known = Known(
+                    addresses: addresses, freshUntil: end,
+                    staleUntil: end.addingSaturated(lifetimes.stale))
+                entry.isTroubled = false
+                return (entry.waiting, .success(addresses))
+            case .unknown:
+                entry.known = nil
+                entry.isTroubled = false
+                entry.noAddressUntil = now.addingSaturated(lifetimes.negative)
+                return (entry.waiting, .failure(.dns))
+            case .unavailable: failure = .dns
+            case .outOfResources(let reason): failure = .resources(reason: reason)
+            }
+            // Not a fact about the name, so that nothing of it is kept.
+            guard let known = entry.known, now < known.staleUntil else {
+                entry.known = nil
+                return (entry.waiting, .failure(failure))
+            }
+            entry.isTroubled = true
+            entry.nextLookup = now.addingSaturated(lifetimes.recheck)
+            return (entry.waiting, .success(known.addresses))
         }
 
-        /// The failure that was just stored, for those who waited.
-        func failure(_ name: String) -> DataLoaderError? {
-            guard case .failed(let error, _) = entries[name] else { return nil }
-            return error
-        }
-
-        /// Addresses that were just stored, for those who waited.
-        func addresses(_ name: String) -> String? {
-            guard case .known(let addresses, _) = entries[name] else { return nil }
-            return addresses
-        }
-
-        /// Drops addresses that did not connect, so that the next attempt asks again.
-        mutating func forget(_ name: String) {
-            if case .known = entries[name] { entries[name] = nil }
+        /// Has the next attempt ask again for a name whose addresses did not connect.
+        mutating func doubt(_ name: String, now: Int64) {
+            guard let known = entries[name]?.known, now < known.freshUntil else { return }
+            entries[name]?.known?.freshUntil = now
+            entries[name]?.known?.staleUntil = now.addingSaturated(lifetimes.stale)
         }
 
         /// Drops everything but the look-ups that are under way.
         mutating func removeAll() {
-            entries = entries.filter { if case .pending = $0.value { true } else { false } }
+            for (name, entry) in entries {
+                if entry.isPending {
+                    entries[name]?.known = nil
+                } else {
+                    entries[name] = nil
+                }
+            }
         }
 
         private mutating func makeRoom(now: Int64) {
             guard entries.count >= Self.entryLimit else { return }
-            entries = entries.filter { entry in
-                switch entry.value {
-                case .pending: true
-                case .known(_, let end), .failed(_, let end): now < end
-                }
+            entries = entries.filter { _, entry in
+                entry.isPending || now < entry.noAddressUntil
+                    || now < entry.known?.freshUntil ?? .min
             }
             if entries.count >= Self.entryLimit { removeAll() }
         }

@@ -9,29 +9,62 @@
         import Musl
     #endif
 
-    /// What a look-up found.
-    enum NameAnswer: Sendable, Equatable {
-        /// Numeric addresses in the system's order, IPv6 ones in brackets.
-        case addresses([String])
-        /// The name has no address, or no name server answered.
-        case unknown
-        /// The process is out of something.
-        case outOfResources(String)
-    }
-
-    /// Looks names up on at most four threads, which exist only while there are names to look up.
+    /// Looks names up, up to 64 at once, on threads that exist only while there are names to look up.
     ///
     /// libcurl's own resolver makes one thread a look-up, does not join equal ones, and up to 7.86
-    /// holds the loop until `getaddrinfo` returns when its transfer is cancelled.
+    /// holds the loop until `getaddrinfo` returns when its transfer is cancelled. `getaddrinfo`
+    /// cannot be cancelled and may take 10 s and more while name servers are silent. So names that
+    /// were slow or had no answer the last time take at most half of the threads.
     final class NameResolver: Sendable {
         typealias Lookup = @Sendable (String) -> NameAnswer
+        private typealias Answer = @Sendable (NameAnswer) -> Void
 
         private struct State {
-            var waiting: [(name: String, answer: @Sendable (NameAnswer) -> Void)] = []
+            var waiting: [String: Answer] = [:]
+            /// The names of `waiting` in order, and names that were forgotten since.
+            var order = FIFO<String>()
+            var suspectOrder = FIFO<String>()
+            var suspects = SuspectNames()
             var workers = 0
+            var workersOnSuspects = 0
+            /// How many names of both orders may have been forgotten.
+            var forgotten = 0
+
+            mutating func forget(_ name: String) -> Bool {
+                guard waiting.removeValue(forKey: name) != nil else { return false }
+                forgotten += 1
+                // So that names that come and go while all threads are taken cost no memory.
+                if forgotten > 1_024, forgotten > waiting.count {
+                    forgotten = 0
+                    order = order.filtered { waiting[$0] != nil }
+                    suspectOrder = suspectOrder.filtered { waiting[$0] != nil }
+                }
+                return true
+            }
+
+            /// The next name, unless all that wait are suspects and enough of those are looked up.
+            mutating func next() -> (name: String, answer: Answer, isSuspect: Bool)? {
+                while let name = order.popFirst() {
+                    if let answer = waiting.removeValue(forKey: name) {
+                        return (name, answer, false)
+                    }
+                }
+                guard workersOnSuspects < NameResolver.suspectLimit else { return nil }
+                while let name = suspectOrder.popFirst() {
+                    guard let answer = waiting.removeValue(forKey: name) else { continue }
+                    workersOnSuspects += 1
+                    return (name, answer, true)
+                }
+                return nil
+            }
         }
 
-        static let workerLimit = 4
+        static let workerLimit = 64
+        /// How many names are looked up at once that were slow or had no answer the last time.
+        static let suspectLimit = 32
+        /// How long a look-up may take without being taken for slow, in nanoseconds.
+        private static let slowness: Int64 = 2_000_000_000
+        private static let stackSize = 524_288
         private let lookup: Lookup
         private let state = Locked(State())
 
@@ -44,13 +77,19 @@
         /// Equal names are the caller's to join.
         func resolve(_ name: String, answer: @escaping @Sendable (NameAnswer) -> Void) {
             let needsWorker = state.withLock { state in
-                state.waiting.append((name, answer))
-                guard state.workers < Self.workerLimit else { return false }
+                state.waiting[name] = answer
+                let isSuspect = state.suspects.contains(name)
+                if isSuspect { state.suspectOrder.append(name) } else { state.order.append(name) }
+                guard state.workers < Self.workerLimit,
+                    !isSuspect || state.workersOnSuspects < Self.suspectLimit
+                else { return false }
                 state.workers += 1
                 return true
             }
             guard needsWorker else { return }
-            if let thread = LoopThread.start("names", { self.work() }) {
+            if let thread = LoopThread.start(
+                "names", stackSize: Self.stackSize, { self.work() })
+            {
                 pthread_detach(thread)
             } else {
                 failWithoutWorker()
@@ -59,78 +98,62 @@
 
         /// Forgets a name whose answer then never comes; false when a thread has taken it already.
         func forget(_ name: String) -> Bool {
-            state.withLock { state in
-                guard let index = state.waiting.firstIndex(where: { $0.name == name }) else {
-                    return false
-                }
-                state.waiting.remove(at: index)
-                return true
-            }
+            state.withLock { $0.forget(name) }
         }
 
         /// Forgets the names that no thread has taken yet; their answers never come.
         func stop() {
-            state.withLock { $0.waiting = [] }
+            state.withLock { $0.waiting = [:] }
         }
 
         private func work() {
             while true {
                 let next = state.withLock { state in
-                    guard state.waiting.isEmpty else {
-                        return Optional(state.waiting.removeFirst())
-                    }
-                    state.workers -= 1
-                    return nil
+                    let next = state.next()
+                    if next == nil { state.workers -= 1 }
+                    return next
                 }
                 guard let next else { return }
-                next.answer(lookup(next.name))
+                let start = LoopClock.now
+                let answer = lookup(next.name)
+                let isSlow = LoopClock.now &- start > Self.slowness
+                state.withLock { state in
+                    if next.isSuspect { state.workersOnSuspects -= 1 }
+                    state.suspects.note(next.name, isSlow || answer == .unavailable)
+                }
+                next.answer(answer)
             }
         }
 
         private func failWithoutWorker() {
             let stranded = state.withLock { state in
                 state.workers -= 1
-                guard state.workers == 0 else { return [] as [@Sendable (NameAnswer) -> Void] }
-                defer { state.waiting = [] }
-                return state.waiting.map(\.answer)
+                guard state.workers == 0 else { return [] as [Answer] }
+                defer { state.waiting = [:] }
+                return Array(state.waiting.values)
             }
             for answer in stranded { answer(.outOfResources("no thread for a name look-up")) }
         }
+    }
 
-        /// The system's resolver.
-        static func systemLookup(_ name: String) -> NameAnswer {
-            var hints = addrinfo()
-            hints.ai_family = AF_UNSPEC
-            hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
-            var list: UnsafeMutablePointer<addrinfo>?
-            let failure = getaddrinfo(name, nil, &hints, &list)
-            defer { if let list { freeaddrinfo(list) } }
-            if failure == EAI_MEMORY { return .outOfResources("memory") }
-            if failure == EAI_SYSTEM, errno == EMFILE || errno == ENFILE || errno == ENOMEM {
-                return .outOfResources(String(cString: strerror(errno)))
-            }
-            var addresses: [String] = []
-            var next = failure == 0 ? list : nil
-            while let entry = next?.pointee {
-                if let text = numericText(entry), !addresses.contains(text) {
-                    addresses.append(text)
-                }
-                next = entry.ai_next
-            }
-            return addresses.isEmpty ? .unknown : .addresses(addresses)
-        }
+    /// The last names that were slow or had no answer.
+    private struct SuspectNames: Sendable {
+        private static let limit = 4_096
+        private var names: Set<String> = []
+        private var older: Set<String> = []
 
-        private static func numericText(_ entry: addrinfo) -> String? {
-            var buffer = [CChar](repeating: 0, count: 64)
-            let failure = getnameinfo(
-                entry.ai_addr, entry.ai_addrlen, &buffer, socklen_t(buffer.count), nil, 0,
-                NI_NUMERICHOST)
-            guard failure == 0 else { return nil }
-            let end = buffer.firstIndex(of: 0) ?? buffer.endIndex
-            let text = String(decoding: buffer[..<end].map(UInt8.init(bitPattern:)), as: UTF8.self)
-            // libcurl takes no scope in CURLOPT_RESOLVE.
-            guard !text.contains("%") else { return nil }
-            return entry.ai_family == AF_INET6 ? "[\(text)]" : text
+        func contains(_ name: String) -> Bool { names.contains(name) || older.contains(name) }
+
+        mutating func note(_ name: String, _ isSuspect: Bool) {
+            guard isSuspect else {
+                names.remove(name)
+                older.remove(name)
+                return
+            }
+            names.insert(name)
+            guard names.count >= Self.limit else { return }
+            older = names
+            names = []
         }
     }
 #endif

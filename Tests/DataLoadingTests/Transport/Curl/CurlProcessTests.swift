@@ -42,6 +42,38 @@
                 }
             }
 
+            // The last descriptor but one is the eventfd's, and the epoll's is missing.
+            @Test(arguments: [1, 2])
+            func `starts whole or not at all when few descriptors are left`(left: Int) async {
+                await #expect(processExitsWith: .success) { [left] in
+                    let transport = CurlTransport(lookup: { _ in .unknown })
+                    let url = try #require(URL(string: "http://127.0.0.1:1/"))
+                    let first = CurlTransport(lookup: { _ in .unknown })
+                    await first.settle()
+                    await first.shutDown()
+                    var attempt = TransportRequest(url: url)
+                    attempt.connectTimeout = .milliseconds(500)
+                    var taken: [Int32] = []
+                    while case let copy = dup(0), copy >= 0 { taken.append(copy) }
+                    for copy in taken.suffix(left) { close(copy) }
+                    let without = await transport.run(attempt)
+                    for copy in taken.dropLast(left) { close(copy) }
+                    try #require(without.error?.isResources == true)
+                    try #require(await transport.run(attempt).error == .connectRefused)
+                    let spent = try Self.processTime {
+                        try #require(usleep(200_000) == 0)
+                    }
+                    try #require(spent < 0.1)
+                }
+            }
+
+            /// The processor's seconds that the whole process spends.
+            private static func processTime(of body: () throws -> Void) rethrows -> Double {
+                let begun = clock()
+                try body()
+                return Double(clock() - begun) / Double(CLOCKS_PER_SEC)
+            }
+
             @Test(.disabled(if: isSanitized, "a sanitizer's copy cannot start threads"))
             func `refuses in a forked copy of the process`() async {
                 await #expect(processExitsWith: .success) {

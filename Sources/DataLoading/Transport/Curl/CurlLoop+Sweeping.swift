@@ -1,0 +1,51 @@
+// Copyright the DataLoading authors
+// SPDX-License-Identifier: Apache-2.0
+
+#if canImport(Glibc) || canImport(Musl)
+
+    import CCurl
+
+    extension CurlLoop {
+        /// How long after its last look libcurl looks for dead connections again, and a little more.
+        private static let sweepPause: Int64 = 1_100_000_000
+
+        /// Has connections looked at soon that nothing uses: one of them has ended, or all are to go.
+        func sweepSoon() {
+            sweepDeadline = min(sweepDeadline, now.addingSaturated(Self.sweepPause))
+        }
+
+        /// Closes idle connections that have ended, and those of handles that get no more transfers.
+        ///
+        /// libcurl looks for them only when it makes a connection, and while one long stream runs
+        /// that may be never.
+        func sweepIfDue() {
+            guard sweepDeadline <= now else { return }
+            sweepDeadline = .max
+            multi?.sweep(longestIdle: CurlTransfer.longestIdle)
+            for old in retired { old.sweep(longestIdle: 0) }
+        }
+    }
+
+    extension CurlMulti {
+        /// Has libcurl close connections that have ended or were idle for more than so many seconds.
+        ///
+        /// It does so before it makes a connection: here one for which it gets no socket.
+        fileprivate func sweep(longestIdle: Int) {
+            guard let easy = ccurl_easy_init() else { return }
+            defer { ccurl_easy_cleanup(easy) }
+            let isSet = [
+                ccurl_set_pointer(easy, CurlOption.url, "http://127.0.0.1:9/"),
+                ccurl_set_pointer(easy, CurlOption.proxy, ""),
+                ccurl_set_long(easy, CurlOption.noSignal, 1),
+                ccurl_set_long(easy, CurlOption.freshConnect, 1),
+                ccurl_set_long(easy, CurlOption.maximumIdleAge, longestIdle),
+                ccurl_set_open_callback(easy, CurlOption.openSocketFunction) { _, _, _ in
+                    CurlSignal.badSocket
+                },
+            ]
+            guard isSet.allSatisfy({ $0 == 0 }), add(easy) else { return }
+            act(CurlSignal.timeout, 0)
+            remove(easy)
+        }
+    }
+#endif
