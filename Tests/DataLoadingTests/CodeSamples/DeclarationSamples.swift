@@ -141,6 +141,12 @@ private final class CountingAuthoriser: Authoriser {
     func reset() async {}
 }
 
+/// Loads what the sample of a server has to serve.
+private func fetch(_ url: URL, with service: DataLoaderService) async throws -> Data? {
+    let loader = service.makeFactory().makeDataLoader()
+    return try await loader.response(for: DataLoaderRequest(url: url)).body
+}
+
 extension SocketTests {
     /// Those that need a socket.
     @Suite struct DeclarationSocketSamples {

@@ -8,12 +8,23 @@ import Testing
 
 // The samples of README.md.
 
-func fetch(_ feed: URL, with service: DataLoaderService) async throws -> Data? {
-    service.rateLimiter.setRequestsPerSecond(5, for: feed)
-    let loader = service.makeFactory().makeDataLoader()
-    var request = DataLoaderRequest(url: feed, sourceIdentifier: "feed")
-    request.maximumRetryCount = 3
-    return try await loader.response(for: request).body
+final class NewsReader: Sendable {
+    // Keep both: a dropped loader cancels its loads, and a service holds its observers weakly.
+    private let loader: DataLoader
+    private let log = ConsumptionLogger()
+
+    init(host: URL, service: DataLoaderService = .shared) {
+        // A URL without a path sets the rate of the host; "/news" would have a rate of its own.
+        service.rateLimiter.setRequestsPerSecond(5, for: host)
+        service.addConsumptionObserver(log, on: DispatchQueue(label: "log"))
+        loader = service.makeFactory().makeDataLoader()
+    }
+
+    func fetch(_ feed: URL) async throws -> Data? {
+        var request = DataLoaderRequest(url: feed, sourceIdentifier: "feed")
+        request.maximumRetryCount = 3
+        return try await loader.response(for: request).body
+    }
 }
 
 @Suite struct ReadmeSamples {
@@ -37,11 +48,18 @@ func fetch(_ feed: URL, with service: DataLoaderService) async throws -> Data? {
 extension SocketTests {
     /// Those of README.md that need a socket.
     @Suite struct ReadmeSocketSamples {
-        @Test func `fetches from a real socket`() async throws {
+        @Test func `the reader of the README fetches a feed and sets the rate of all its host`()
+            async throws
+        {
             let server = try LoopbackServer { _ in .ok("news") }
             defer { server.stop() }
             let service = DataLoaderService()
-            #expect(try await fetch(server.url("/feed"), with: service) == Data("news".utf8))
+            let origin = server.url()
+            let reader = NewsReader(host: origin, service: service)
+            #expect(try await reader.fetch(server.url("/feed")) == Data("news".utf8))
+            for path in ["/", "/news", "/news/today", "/weather?x"] {
+                #expect(service.rateLimiter.requestsPerSecond(for: server.url(path)) == 5)
+            }
             await service.shutDown(gracePeriod: .zero)
         }
     }
