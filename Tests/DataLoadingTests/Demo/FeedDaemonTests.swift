@@ -18,13 +18,12 @@ import Testing
         #expect(!run.output.contains("\u{1B}"))
     }
 
-    @Test(arguments: [SIGINT, SIGTERM])
-    func `a signal ends it in order`(signal: Int32) async throws {
-        let began = ContinuousClock.now
+    @Test(.timeLimit(.minutes(10)), arguments: [SIGINT, SIGTERM])
+    func `a signal ends the daemon in order, an hour before its time`(signal: Int32) async throws {
         let run = try await FeedDaemonProcess.run("--duration", "3600", signal: signal)
         #expect(run.status == 0)
         #expect(run.output.contains("FeedDaemon ran for "))
-        #expect(ContinuousClock.now - began < .seconds(60) * patience)
+        #expect(!run.output.contains("FeedDaemon ran for 3600"))
     }
 
     @Test func `logs a line of JSON for each load where it was asked to`() async throws {

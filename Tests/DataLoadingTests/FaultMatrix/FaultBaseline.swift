@@ -22,12 +22,13 @@
                 residentBytes: ProcessFigures.residentBytes)
         }
 
-        /// What is left over of a fault's cells, once they had the time to go.
+        /// What is left over of a fault's cells when it was looked at often enough.
         func violations(peak: Int) -> [FaultViolation] {
             var left = leftovers
-            // Threads and sockets of what has ended may be on their way out.
-            for _ in 0..<(3_000 * patience) where !left.isEmpty {
-                usleep(5_000)
+            // Threads and sockets of what has ended may be on their way out; a look takes longer on a
+            // busy machine.
+            for _ in 0..<(1_500 * patience) where !left.isEmpty {
+                usleep(2_000)
                 left = leftovers
             }
             if peak > residentBytes + Self.memoryLimit, !ProcessFigures.isSanitized {

@@ -17,6 +17,9 @@
         }
 
         /// The violations of the cell, and whether a busy machine alone may have made them.
+        ///
+        /// Where a scene's limits are short, such a machine can turn one error into another and cause an
+        /// attempt more. It makes no second end, no other bytes and shows no secret.
         func run(pace: Int) async throws -> (violations: [FaultViolation], mayBeLate: Bool) {
             let scene = column.adapt(try fault.scene(cell).at(pace))
             let server = try makeServer(scene)
@@ -25,10 +28,20 @@
             service.resolver.setAddresses(
                 addresses(scene, server), forHost: column.host)
             let seen = try await observe(scene, server, service)
+            let expectation = fault.expectation(cell)
             let violations = FaultInvariants(
-                scene: scene, expectation: fault.expectation(cell), seen: seen
+                scene: scene, expectation: expectation, seen: seen
             ).violations
-            return (violations, scene.isHasty || violations.allSatisfy { $0.invariant == 2 })
+            // No machine is so busy that a POST goes out twice.
+            let isDoubled = cell.isPost && seen.requestCount > expectation.requests.upperBound
+            let mayBeLate = violations.allSatisfy { violation in
+                switch violation.invariant {
+                case 2: true
+                case 3, 4: scene.isHasty && !isDoubled
+                default: false
+                }
+            }
+            return (violations, mayBeLate)
         }
 
         private func makeServer(_ scene: FaultScene) throws -> LoopbackServer {

@@ -94,6 +94,9 @@
             seen.withLock { $0.smalls.append(time) }
         }
 
+        /// Leaves out of the observation what was loaded before the streams were opened.
+        func forgetSmalls() { seen.withLock { $0.smalls = [] } }
+
         func close() async {
             await service.shutDown(gracePeriod: .zero)
             server.stop()

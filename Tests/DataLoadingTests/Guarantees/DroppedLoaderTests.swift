@@ -10,13 +10,11 @@
     extension SocketTests {
         /// Promise 2: a loader that is dropped ends its loads, whatever they wait for.
         @Suite struct DroppedLoaderTests {
-            // SP-01, SP-07, LC-05
             @Test(arguments: DropScene.Stage.allCases)
-            func `closes the socket within 100 ms and is never heard of again`(
+            func `a dropped loader closes its socket within 100 ms and calls no delegate`(
                 stage: DropScene.Stage
             ) async throws {
-                let limit = Duration.milliseconds(100) * patience
-                let time = try await fastest(within: limit) {
+                let usual = try await usually {
                     let scene = try await DropScene(stage)
                     let begun = ContinuousClock.now
                     scene.dropLoader()
@@ -32,24 +30,22 @@
                     await scene.service.shutDown(gracePeriod: .zero)
                     return time
                 }
-                #expect(time < limit)
+                #expect(usual.keeps(.milliseconds(100)), "\(usual)")
             }
 
             @Test(.timeLimit(.minutes(5)))
-            func `leaves no descriptor, no thread and no object behind`() async {
+            func `dropped loaders leave no descriptor, no thread and no object behind`() async {
                 await #expect(processExitsWith: .success) {
                     try await DropScene.playEveryStage()
                     let descriptors = ProcessFigures.descriptors
                     for _ in 0..<3 {
                         try await DropScene.playEveryStage()
                     }
-                    // What has ended may take its time to go; what is left stays.
-                    let end = ContinuousClock.now + .seconds(20)
-                    await eventually {
-                        ContinuousClock.now > end
-                            || ProcessFigures.descriptors <= descriptors
-                                && ProcessFigures.loopThreads == 0
-                    }
+                    // What has ended may be on its way out: a look takes longer on a busy machine.
+                    for _ in 0..<(1_000 * patience)
+                    where ProcessFigures.descriptors > descriptors
+                        || ProcessFigures.loopThreads > 0
+                    { usleep(2_000) }
                     guard ProcessFigures.descriptors <= descriptors else { exit(3) }
                     guard ProcessFigures.loopThreads == 0 else { exit(4) }
                 }

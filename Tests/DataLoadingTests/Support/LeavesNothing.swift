@@ -6,8 +6,9 @@ import Testing
 
 /// Fails a test after which there are more sockets, threads or transports than before it.
 ///
-/// What has ended may take its time to go on a busy machine. Tests that are under it must run one
-/// after another, and no other test may use a socket meanwhile.
+/// What has ended may be on its way out, so it is looked at a number of times and not for a time: on a
+/// busy machine the looks come later too. Tests that are under it must run one after another, and no
+/// other test may use a socket meanwhile.
 struct LeavesNothing: SuiteTrait, TestTrait, TestScoping {
     var isRecursive: Bool { true }
 
@@ -22,14 +23,16 @@ struct LeavesNothing: SuiteTrait, TestTrait, TestScoping {
         }
     }
 
-    /// What there is more of than before, in words, once it had the time to go.
+    /// What there is more of than before, in words, at the last look; two milliseconds lie between
+    /// two of them, and more when the machine is late.
     static func leftovers(
-        since before: SocketFigures, grace: Duration = .seconds(15) * patience
+        since before: SocketFigures, looks: Int = 1_500 * patience
     ) async -> String? {
-        let begun = ContinuousClock.now
+        var left = looks
         while true {
             let more = SocketFigures.now.excess(over: before)
-            if more == nil || ContinuousClock.now - begun > grace { return more }
+            left -= 1
+            if more == nil || left <= 0 { return more }
             await withCheckedContinuation { continuation in
                 DispatchQueue.global().asyncAfter(deadline: .now() + .milliseconds(2)) {
                     continuation.resume()

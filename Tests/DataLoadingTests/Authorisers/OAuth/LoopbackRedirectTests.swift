@@ -97,8 +97,7 @@ extension SocketTests {
         }
 
         @Test func `stops waiting though a visitor has not said all`() async throws {
-            let limit = Duration.seconds(4)
-            let time = try await fastest(within: limit) {
+            let usual = try await usually(rounds: 3) {
                 let socket = try RedirectSocket(port: 0)
                 let client = try RawClient(port: socket.port)
                 try client.send("GET /callback?")
@@ -112,7 +111,8 @@ extension SocketTests {
                 #expect(target == nil)
                 return ContinuousClock.now - begun
             }
-            #expect(time < limit)
+            // A visitor is given five seconds; three looks come before they are over.
+            #expect(usual.keeps(.seconds(4)), "\(usual)")
         }
 
         @Test func `refuses a port that is taken and a path that is none`() throws {

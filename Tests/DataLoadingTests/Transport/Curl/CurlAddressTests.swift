@@ -103,12 +103,19 @@
 
             @Test func `remembers for a while that there is no address`() async throws {
                 let transport = transport(.unknown)
-                let start = ContinuousClock.now
-                #expect(await transport.get(try .host("gone.test")).error == .dns)
-                #expect(await transport.get(try .host("gone.test")).error == .dns)
-                // A machine that took longer than the memory lasts has shown nothing.
-                guard ContinuousClock.now - start < .seconds(4) else { return }
-                #expect(lookups.withLock { $0 } == 1)
+                var time = Duration.seconds(1_000)
+                var count = 0
+                // A machine that takes longer than the memory lasts shows nothing, and tries again.
+                while time >= .seconds(4), !Task.isCancelled {
+                    await transport.reset()
+                    lookups.withLock { $0 = 0 }
+                    let start = ContinuousClock.now
+                    #expect(await transport.get(try .host("gone.test")).error == .dns)
+                    #expect(await transport.get(try .host("gone.test")).error == .dns)
+                    time = ContinuousClock.now - start
+                    count = lookups.withLock { $0 }
+                }
+                #expect(count == 1)
             }
 
             @Test func `forgets names and idle connections on reset`() async throws {

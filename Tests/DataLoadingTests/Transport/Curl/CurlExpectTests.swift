@@ -49,7 +49,7 @@
                 status: Int
             ) async throws {
                 let limit = Duration.milliseconds(900)
-                let time = try await fastest(within: limit) {
+                let usual = try await usually {
                     let server = try LoopbackServer(
                         handler: LoopbackHandler(
                             early: { _ in
@@ -69,7 +69,7 @@
                     #expect(request.bodyLength == 0)
                     return time
                 }
-                #expect(time < limit)
+                #expect(usual.time < limit, "\(usual)")
             }
 
             @Test func `a 417 on a connection that stays open is sent nothing more`() async throws {
@@ -94,18 +94,18 @@
 
             @Test func `waits no longer than a second for an answer`() async throws {
                 let answer = LoopbackResponse([.readBody()] + LoopbackResponse.ok("whole").steps)
-                let limit = Duration.seconds(3) * patience
-                let time = try await fastest(within: limit) {
+                let usual = try await usually(rounds: 3) {
                     let server = try LoopbackServer(
                         handler: LoopbackHandler(early: { _ in answer }, otherwise: { _ in .ok() }))
                     let began = ContinuousClock.now
                     let record = await post(.data(patternBytes(2_000_000)), to: server)
                     #expect(record.text == "whole")
                     #expect(await server.waitForRequests(1)[0].bodyLength == 2_000_000)
-                    return record.time(since: began)
+                    let time = record.time(since: began)
+                    #expect(time >= .milliseconds(950))
+                    return time
                 }
-                #expect(time >= .milliseconds(950))
-                #expect(time < limit)
+                #expect(usual.keeps(.milliseconds(1_250)), "\(usual)")
             }
 
             /// When a server that has had enough resets the connection, and what it says before.
@@ -212,14 +212,14 @@
                                 .content("no"), .stall)
                         }, otherwise: { _ in .ok() }))
                 let bytes = patternBytes(20_000_000)
-                let began = ContinuousClock.now
                 let record = await post(
                     isStream ? .stream { InputStream(data: bytes) } : .data(bytes), to: server,
                     expects: false)
                 #expect(record.error == nil)
                 #expect(record.head?.status.rawValue == 413)
                 #expect(record.text == "no")
-                #expect(record.time(since: began) < .seconds(5) * patience)
+                // The server reads no more: had the upload gone on, it would have ended as idle.
+                #expect(record.report.bodyBytesSent < 20_000_000)
                 #expect(server.requestCount == 1)
                 await transport.shutDown()
                 // The end of the connection stands behind bytes that it does not take.

@@ -66,15 +66,14 @@
                 let hole = try LoopbackBlackHole()
                 var attempt = TransportRequest(url: hole.url())
                 attempt.connectTimeout = .milliseconds(100)
-                let limit = Duration.milliseconds(350) * patience
-                let time = await fastest(within: limit) {
+                let usual = try await usually {
                     let start = ContinuousClock.now
                     let record = await transport.run(attempt)
                     #expect(record.error == .connectTimeout)
                     #expect(record.failure?.sent == .nothingWritten)
                     return record.time(since: start)
                 }
-                #expect(time < limit)
+                #expect(usual.keeps(.milliseconds(200)), "\(usual)")
             }
 
             @Test func `accepted, then closed without a byte`() async throws {
@@ -161,33 +160,35 @@
                 let server = try LoopbackServer { _ in .steps(.stall) }
                 var attempt = TransportRequest(url: server.url())
                 attempt.idleTimeout = .milliseconds(100)
-                let limit = Duration.milliseconds(350) * patience
                 var connections = 0
-                let time = await fastest(within: limit) {
+                let usual = try await usually {
                     let start = ContinuousClock.now
                     let record = await transport.run(attempt)
                     #expect(record.error == .idleTimeout)
                     #expect(record.failure?.sent == .written)
                     connections += 1
                     await server.waitForClosedConnections(connections)
-                    return record.time(since: start)
+                    let time = record.time(since: start)
+                    #expect(time >= .milliseconds(100))
+                    return time
                 }
-                #expect(time >= .milliseconds(100) && time < limit)
+                #expect(usual.keeps(.milliseconds(200)), "\(usual)")
             }
 
             @Test func `a stall inside the body, after a head`() async throws {
                 let server = try LoopbackServer { _ in
                     .status(200, headers: ["Content-Length": "9"], body: "123").followed(by: .stall)
                 }
-                // The limit is one for the head, too, which the server must be in time with.
-                let isAfterHead = await unhurried { pace in
-                    var attempt = TransportRequest(url: server.url())
-                    attempt.idleTimeout = .milliseconds(500 * pace)
+                var attempt = TransportRequest(url: server.url())
+                attempt.idleTimeout = .milliseconds(100)
+                var hasHead = false
+                while !hasHead, !Task.isCancelled {
                     let record = await transport.run(attempt)
                     #expect(record.error == .idleTimeout)
-                    return record.failure?.sent == .headReceived
+                    // The limit is one for the head too, with which a busy machine may be late.
+                    hasHead = record.head != nil
+                    #expect(record.failure?.sent == (hasHead ? .headReceived : .written))
                 }
-                #expect(isAfterHead)
             }
 
             @Test func `bytes that are no HTTP`() async throws {
