@@ -3,11 +3,59 @@
 
 @testable import DataLoading
 import DataLoadingTesting
+import Foundation
 import Testing
 
-// TH-01: a maximum in flight; cancel while waiting; raise while waiting.
+/// Connection slots: a maximum for each origin and in all, which is fixed when the service is made.
 @Suite struct AdmissionTests {
-    @Test func `gives a slot that another origin took first back to those who wait`() {
+    @Test func `a service runs as many attempts as its limits allow, and never one more`() {
+        let bed = TestBed { configuration in
+            configuration.limits.perOrigin = 3
+            configuration.limits.total = 5
+        }
+        let hosts = ["http://a.test", "http://b.test", "http://c.test"]
+        for index in 0..<30 { bed.loader.perform(.make("/", host: hosts[index % 3])) }
+        bed.settle()
+        var running = bed.transport.attempts
+        for left in stride(from: 30, to: 0, by: -1) {
+            #expect(running.count == min(5, left))
+            let perHost = Dictionary(grouping: running) { $0.request.url.host() }
+            #expect(perHost.allSatisfy { $0.value.count <= 3 })
+            let ended = running.removeFirst()
+            let before = bed.transport.attempts.count
+            ended.respond(status: 200)
+            bed.settle()
+            running += bed.transport.attempts.dropFirst(before)
+        }
+        #expect(bed.delegate.events.count == 30)
+        bed.expectNothingLeft()
+    }
+
+    @Test func `a load that waits for a slot can be cancelled, and another one gets the slot`() {
+        let bed = TestBed { $0.limits.perOrigin = 2 }
+        let tokens = (0..<4).map { bed.loader.perform(.make("/\($0)")) }
+        tokens[2].cancel()
+        bed.settle()
+        #expect(bed.starts.map(\.path) == ["/0", "/1"])
+        #expect(bed.error == .cancelled)
+        bed.transport.attempts[0].respond(status: 200)
+        bed.settle()
+        #expect(bed.starts.map(\.path) == ["/0", "/1", "/3"])
+    }
+
+    @Test func `a service with limits of zero sends nothing, and its loads end at their deadlines`()
+    {
+        let bed = TestBed { $0.limits.total = 0 }
+        bed.loader.perform(.make { $0.timeout = .seconds(9) })
+        bed.advance(ms(8_999))
+        #expect(bed.delegate.events.isEmpty)
+        bed.advance(ms(1))
+        #expect(bed.error == .timedOut(after: .seconds(9), mayHaveBeenProcessed: false))
+        #expect(bed.transport.attempts.isEmpty)
+        bed.expectNothingLeft()
+    }
+
+    @Test func `a slot of another origin goes back to the load that waited first`() {
         let bench = AdmissionBench(perOrigin: 1, total: 2)
         let a = bench.enter("a")
         let b = bench.enter("b")
@@ -20,7 +68,7 @@ import Testing
         #expect(bench.isRunning(waitingB))
     }
 
-    @Test func `lets a dead origin hold no more than its own slots`() {
+    @Test func `an origin that never answers holds no more than its own slots`() {
         let bench = AdmissionBench(perOrigin: 8, total: 64)
         for _ in 0..<200 { _ = bench.enter("dead") }
         let live = (0..<56).map { bench.enter("live\($0)") }
@@ -31,7 +79,7 @@ import Testing
         #expect(bench.isRunning(late))
     }
 
-    @Test func `takes turns between origins when all slots are taken`() {
+    @Test func `origins take turns when all slots are taken`() {
         let bench = AdmissionBench(perOrigin: 2, total: 2)
         var running = [bench.enter("x"), bench.enter("x")]
         let waiting = (0..<3).map { round in ["a", "b", "c"].map { (round, bench.enter($0)) } }
@@ -47,7 +95,7 @@ import Testing
         #expect(order == ["a", "b", "c", "a", "b", "c", "a", "b", "c"])
     }
 
-    @Test func `refuses at once what the queue has no room for`() {
+    @Test func `a load that the queue has no room for is refused at once`() {
         let bench = AdmissionBench(perOrigin: 1, total: 1, queue: 2)
         _ = bench.enter("a")
         _ = bench.enter("a")
@@ -56,8 +104,7 @@ import Testing
         #expect(bench.refusal(of: bench.enter("c")) == .overloaded)
     }
 
-    // TH-01: 0 pauses.
-    @Test func `starts nothing at limits of zero, and forgets who leaves`() {
+    @Test func `limits of zero start nothing, and a load that leaves is forgotten`() {
         for (perOrigin, total) in [(0, 4), (4, 0), (-1, -1)] {
             let bench = AdmissionBench(perOrigin: perOrigin, total: total)
             let load = bench.enter("a")
@@ -67,7 +114,7 @@ import Testing
         }
     }
 
-    @Test func `takes nobody's place for a ticket of a lane that was empty meanwhile`() {
+    @Test func `a ticket of a lane that was empty meanwhile takes no place of another load`() {
         let bench = AdmissionBench(perOrigin: 1, total: 1)
         let first = bench.enter("a")
         let second = bench.enter("a")
@@ -80,7 +127,7 @@ import Testing
         #expect(bench.isRunning(third))
     }
 
-    @Test func `leaves no slot free that anybody could use, whatever happens`() {
+    @Test func `no slot stays free that a waiting load could use, whatever happens`() {
         property(cases: 400) { generator in
             let perOrigin = Int.random(in: 1...3, using: &generator)
             let bench = AdmissionBench(

@@ -6,7 +6,7 @@ import DataLoadingTesting
 import Foundation
 import Testing
 
-// RT-25: back-off comes before admission, so that a pause never keeps a slot from others.
+/// Back-off comes before admission, so that a pause never keeps a slot from others.
 @Suite struct BackOffTests {
     @Test func `a pause holds no slot, and others go meanwhile`() {
         let bed = TestBed([.respond(status: 503), .respond(status: 200), .respond(status: 200)]) {

@@ -6,10 +6,9 @@ import DataLoadingTesting
 import Foundation
 import Testing
 
-// RT-01 to RT-20 and the list "retry"; 429, 503 and Retry-After through the whole stack.
+/// Retries, 429, 503 and Retry-After through the whole stack.
 @Suite struct RetryTests {
-    // RT-01: no strategy, and a maximum of zero.
-    @Test func `is not done unless somebody asked for it`() {
+    @Test func `a load is not retried unless its request or service asks for it`() {
         for maximum in [nil, 0, -1] {
             let bed = TestBed([.respond(status: 503)], otherwise: .respond(status: 200))
             bed.loader.perform(.make { $0.maximumRetryCount = maximum })
@@ -18,7 +17,7 @@ import Testing
         }
     }
 
-    @Test func `is done as often as the service says, or the request`() {
+    @Test func `a load is retried as often as its service says, or its request`() {
         for (service, request, expected) in [(2, nil, 2), (2, 0, 0), (0, 3, 3)]
             as [(Int, Int?, Int)]
         {
@@ -28,14 +27,14 @@ import Testing
             bed.loader.perform(.make { $0.maximumRetryCount = request })
             while bed.passPause() {}
             #expect(bed.transport.attempts.count == expected + 1)
-            // RT-19: the last result is the load's.
+            // The last result is the load's.
             #expect(bed.error == .status(.internalServerError))
             #expect(bed.ended?.response?.metrics.retries == expected)
         }
     }
 
-    // RT-02, RT-18: nil stops, zero is now, negative is zero.
-    @Test func `pauses as its policy says`() {
+    // Nil stops, zero is now, negative is zero.
+    @Test func `a retry pauses as its policy says`() {
         for (pauses, starts) in [
             ([], [0]), ([ms(0), ms(-5)], [0, 0, 0]), ([ms(100), ms(250)], [0, 100, 350]),
         ] as [([Duration], [Int64])] {
@@ -47,21 +46,49 @@ import Testing
         }
     }
 
-    // RT-03: a bad status is a result like any other.
-    @Test func `shows its policy every status that may be retried`() {
-        for status in [429, 503, 404, 202, 200] {
+    // A bad status is a result like any other.
+    @Test func `a policy sees the whole of every response, whatever its status`() {
+        let transient: Set = [408, 425, 429, 500, 502, 503, 504]
+        for status in Array(200...599) + [600, 999] where !(300..<400).contains(status) {
             let policy = SeeingPolicy()
-            let bed = TestBed([.respond(status: status, headers: ["X": "y"])], otherwise: .hold)
+            var headers: HTTPHeaders = ["Retry-After": "7", "X": "y"]
+            headers.add("z", for: "x")
+            let bed = TestBed([.respond(status: status, headers: headers)], otherwise: .hold)
             bed.loader.perform(.make { $0.retryPolicy = policy })
             bed.settle()
             let seen = policy.seen.elements
             #expect(seen.map(\.status?.rawValue) == [status])
-            #expect(seen.first?.headers["x"] == "y")
+            #expect(seen.first?.headers.fields == headers.fields)
+            #expect(seen.first?.error == nil)
+            #expect(seen.first?.retryAfter == .seconds(7))
+            #expect(seen.first?.isTransient == transient.contains(status), "\(status)")
+            bed.passPause()
             #expect(bed.transport.attempts.count == 2)
         }
     }
 
-    @Test func `counts attempts from one`() {
+    @Test(arguments: [
+        (DataLoaderError.dns, SentState.nothingWritten), (.connectRefused, .nothingWritten),
+        (.idleTimeout, .written), (.connectionReset, .written), (.noResponse, .written),
+        (.truncatedBody, .headReceived),
+    ])
+    func `a policy sees why there was no whole response`(
+        error: DataLoaderError, sent: SentState
+    ) {
+        let policy = SeeingPolicy()
+        let bed = TestBed([.fail(error, sent: sent)], otherwise: .hold)
+        bed.loader.perform(.make { $0.retryPolicy = policy })
+        bed.settle()
+        let seen = policy.seen.elements
+        #expect(seen.map(\.error) == [error])
+        #expect(seen.first?.status == nil)
+        #expect(seen.first?.headers.fields.isEmpty == true)
+        #expect(seen.first?.retryAfter == nil)
+        #expect(seen.first?.isTransient == true)
+        #expect(bed.transport.attempts.count == 2)
+    }
+
+    @Test func `a policy is told the number of the attempt, from one`() {
         let policy = SeeingPolicy(most: 3)
         let bed = TestBed(otherwise: .fail(.dns))
         bed.loader.perform(.make { $0.retryPolicy = policy })
@@ -71,7 +98,7 @@ import Testing
         #expect(bed.transport.attempts.count == 4)
     }
 
-    @Test func `may go on polling a success that is not the last word`() {
+    @Test func `a policy may ask again after a success`() {
         let bed = TestBed(
             [.respond(status: 202), .respond(status: 202), .respond(status: 200)])
         bed.loader.perform(.make { $0.retryPolicy = PollingPolicy() })
@@ -80,9 +107,9 @@ import Testing
         #expect(bed.ended?.response?.statusCode == .ok)
     }
 
-    // RT-08: Retry-After is the least that is waited.
+    // Retry-After is the least that is waited.
     @Test(arguments: ["2", " 2 ", "Thu, 01 Jan 2026 00:00:02 GMT"])
-    func `waits at least as long as Retry-After says, and little more`(value: String) {
+    func `a retry waits at least as long as Retry-After says, and little more`(value: String) {
         let bed = TestBed(
             [.respond(status: 503, headers: ["Retry-After": value])],
             otherwise: .respond(status: 200))
@@ -97,7 +124,7 @@ import Testing
 
     // Retry-After past, garbage: as if it were not there.
     @Test(arguments: ["-1", "soon", "1.5", "", "Thu, 01 Jan 2015 00:00:00 GMT", "0"])
-    func `takes a Retry-After that says nothing for none`(value: String) {
+    func `a Retry-After that cannot be read counts as none`(value: String) {
         let bed = TestBed(
             [.respond(status: 503, headers: ["Retry-After": value])],
             otherwise: .respond(status: 200))
@@ -109,7 +136,7 @@ import Testing
 
     // Retry-After huge, or longer than the deadline.
     @Test(arguments: ["61", "3600", "99999999999999999999999", "Fri, 31 Dec 9999 23:59:59 GMT"])
-    func `fails now when the server asks for more than a minute, and says until when`(
+    func `a load fails now when its server asks for more than a minute, and says until when`(
         value: String
     ) {
         let bed = TestBed([.respond(status: 503, headers: ["Retry-After": value])])
@@ -119,7 +146,7 @@ import Testing
         #expect(bed.clock.now == .zero)
     }
 
-    @Test func `fails now when the pause would outlast the deadline`() {
+    @Test func `a load fails now when its pause would outlast its deadline`() {
         let bed = TestBed(
             [.respond(status: 429, headers: ["Retry-After": "5"])],
             otherwise: .respond(status: 200))
@@ -132,8 +159,7 @@ import Testing
         #expect(bed.ended?.response?.retryAfter == bed.clock.date.addingTimeInterval(5))
     }
 
-    // RT-07: x-rate-limit-reset.
-    @Test func `waits until the time that X-Rate-Limit-Reset names`() {
+    @Test func `a retry waits until the time that X-Rate-Limit-Reset names`() {
         let bed = TestBed(
             [.respond(status: 429, headers: ["x-rate-limit-reset": "1767225610"])],
             otherwise: .respond(status: 200))
@@ -142,8 +168,7 @@ import Testing
         #expect(bed.starts.map(\.at) == [.zero, .seconds(10)])
     }
 
-    // P6: every pause within [Retry-After, cap]; P1's delays never outlast the deadline.
-    @Test func `never pauses past the cap or the deadline, however often it fails`() {
+    @Test func `no load pauses past the cap or its deadline, however often it fails`() {
         for seed in UInt64(1)...20 {
             var generator = SeededGenerator(seed: seed)
             let bed = TestBed(otherwise: .fail(.dns)) { $0.retry.budget = nil }
@@ -164,16 +189,14 @@ import Testing
         }
     }
 
-    // RT-16: a cancelled result is never retried.
-    @Test func `never follows an attempt that was cancelled`() {
+    @Test func `no retry follows an attempt that was cancelled`() {
         let bed = TestBed([.fail(.cancelled, sent: .written)], otherwise: .respond(status: 200))
         bed.loader.perform(.make { $0.retryPolicy = .immediately(maximumRetries: 3) })
         #expect(bed.error == .cancelled)
         #expect(bed.transport.attempts.count == 1)
     }
 
-    // FAULTS: the next attempt after an idle timeout uses a fresh connection.
-    @Test func `asks for a fresh connection after one went silent`() {
+    @Test func `a retry after a silent connection asks for a fresh one`() {
         let bed = TestBed(
             [.fail(.idleTimeout, sent: .written)], otherwise: .respond(status: 200))
         bed.loader.perform(.make { $0.retryPolicy = .immediately(maximumRetries: 1) })
@@ -181,8 +204,7 @@ import Testing
         #expect(bed.transport.attempts.map(\.request.needsFreshConnection) == [false, true])
     }
 
-    // TP-02, waitsForConnectivity.
-    @Test func `waits for a connection until the deadline, and tells its owner once`() {
+    @Test func `a load waits for a connection until its deadline, and its delegate is told once`() {
         let bed = TestBed(
             [.fail(.dns), .fail(.connectRefused), .fail(.connectTimeout)],
             otherwise: .respond(status: 200))
@@ -197,7 +219,7 @@ import Testing
         bed.expectNothingLeft()
     }
 
-    @Test func `does not wait for a connection that is there`() {
+    @Test func `a load does not wait for connectivity after other failures`() {
         for answer in [
             ScriptedAnswer.fail(.connectionReset, sent: .written), .fail(.certificate(reason: "x")),
             .respond(status: 503), .fail(.dns, sent: .written),

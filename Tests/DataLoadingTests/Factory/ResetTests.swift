@@ -7,9 +7,9 @@ import Dispatch
 import Foundation
 import Testing
 
-// LC-02, RT-17, RT-23, RT-24, BA-15, CA-05, RG-01 and the list "reset while".
+/// A reset ends every load of its factory and returns when nothing of them is left.
 @Suite struct ResetTests {
-    @Test func `returns when nothing runs, and resets each authoriser once`() async {
+    @Test func `a reset returns when nothing runs, and resets each authoriser once`() async {
         let authorisers = [TestAuthoriser(), TestAuthoriser()]
         let bed = TestBed(authorisers: authorisers)
         await bed.factory.reset()
@@ -18,7 +18,7 @@ import Testing
     }
 
     @Test(arguments: Stage.allCases)
-    func `ends loads at once as reset, wherever they stand`(stage: Stage) async {
+    func `a reset ends loads at once, at whatever stage they are`(stage: Stage) async {
         let load = await StagedLoad(stage)
         let attempts = load.bed.transport.attempts.count
         let attempt = load.attempt
@@ -44,8 +44,7 @@ import Testing
         load.bed.expectNothingLeft()
     }
 
-    // RT-17: a load that ended with a reset is never retried.
-    @Test func `is never followed by a retry`() async {
+    @Test func `a load that was reset is not retried`() async {
         let bed = TestBed()
         bed.loader.perform(.make { $0.retryPolicy = .immediately(maximumRetries: 9) })
         _ = await bed.attempt(0)
@@ -55,7 +54,8 @@ import Testing
         #expect(bed.error == .reset)
     }
 
-    @Test func `refuses loads that come meanwhile, and takes the next ones`() async {
+    @Test func `loads that are performed during a reset are refused, and later ones are not`() async
+    {
         let authoriser = SlowlyReset()
         let bed = TestBed(otherwise: .respond(status: 200), authorisers: [authoriser])
         async let reset: Void = bed.factory.reset()
@@ -70,22 +70,37 @@ import Testing
         bed.expectNothingLeft()
     }
 
-    // Reset while: already resetting.
-    @Test func `is joined by another one, so that each authoriser is reset once`() async {
+    @Test func `resets that come while one runs join it, and each authoriser is reset once`()
+        async
+    {
         let authoriser = SlowlyReset()
         let bed = TestBed(authorisers: [authoriser])
+        let over = EventRecorder<String>()
         async let first: Void = bed.factory.reset()
         _ = await authoriser.resets.first(1)
-        async let second: Void = bed.factory.reset()
-        async let third: Void = bed.service.reset()
+        // Each runs on this thread until it waits, so both have come while the first one runs.
+        let second = Task.immediate {
+            await bed.factory.reset()
+            over.record("factory")
+        }
+        let third = Task.immediate {
+            await bed.service.reset()
+            over.record("service")
+        }
+        #expect(over.elements.isEmpty)
         authoriser.gate.record(())
-        _ = await (first, second, third)
-        // The service's may have come after the first two were over.
-        #expect(authoriser.resets.elements.count <= 2)
+        _ = await (first, second.value, third.value)
+        #expect(authoriser.resets.elements.count == 1)
+        #expect(bed.transport.resetCount == 1)
+        // One that comes later is another one.
+        await bed.factory.reset()
+        #expect(authoriser.resets.elements.count == 2)
         bed.expectNothingLeft()
     }
 
-    @Test func `returns although an owner performs anew whenever it hears of it`() async {
+    @Test func `a reset returns although a delegate performs a load whenever it is told of one`()
+        async
+    {
         let loader = Locked<DataLoader?>(nil)
         let isOver = Locked(false)
         let delegate = RecordingDelegate(onEvent: { _ in
@@ -102,24 +117,44 @@ import Testing
         #expect(bed.delegate.events.first?.response?.error == .reset)
     }
 
-    @Test func `waits for the outcomes to be handed over`() async {
+    @Test func `a reset returns when the last outcome of its loads was handed over`() async {
         let queue = DispatchQueue(label: "owner")
-        let bed = TestBed(delegateQueue: queue)
-        bed.loader.perform(.make())
-        queue.suspend()
+        let mayGoOn = DispatchSemaphore(value: 0)
+        let told = EventRecorder<Bool>()
         let isOver = Locked(false)
-        let resetting = Task {
+        let delegate = RecordingDelegate(onEvent: { _ in
+            mayGoOn.wait()
+            told.record(isOver.withLock { $0 })
+        })
+        let bed = TestBed(authorisers: [TestAuthoriser()])
+        let quick = bed.factory.makeDataLoader(delegate: bed.delegate)
+        let slow = bed.factory.makeDataLoader(delegate: delegate, delegateQueue: queue)
+        quick.perform(.make("/quick"))
+        for index in 0..<3 { slow.perform(.make("/slow\(index)")) }
+        _ = await bed.attempt(3)
+        // It runs on this thread until it waits.
+        let resetting = Task.immediate {
             await bed.factory.reset()
             isOver.withLock { $0 = true }
         }
-        await bed.attempt(0).waitUntilCancelled()
+        _ = await bed.delegate.outcomes(1)
         #expect(!isOver.withLock { $0 })
-        queue.resume()
+        for _ in 0..<3 { mayGoOn.signal() }
         await resetting.value
-        #expect(bed.delegate.events.count == 1)
+        #expect(told.elements == [false, false, false])
+        #expect(delegate.events.map { $0.response?.error } == [.reset, .reset, .reset])
+        #expect(slow.currentRequests.isEmpty)
+        bed.expectNothingLeft()
+        // All is as at the start: the next load is sent as the first one was.
+        slow.perform(.make("/next"))
+        let next = await bed.attempt(4)
+        #expect(next.request.headers["Authorization"] == "Bearer token")
+        mayGoOn.signal()
+        next.respond(status: 200)
+        #expect(await delegate.outcomes(4).last?.response?.error == nil)
     }
 
-    @Test func `leaves the loads of other factories alone`() async {
+    @Test func `a reset leaves the loads of other factories alone`() async {
         let bed = TestBed()
         bed.loader.perform(.make())
         await bed.service.makeFactory().reset()
@@ -127,7 +162,7 @@ import Testing
         #expect(bed.error == nil)
     }
 
-    @Test func `of the service resets every factory, and then the transport once`() async {
+    @Test func `a reset of the service resets every factory, and then the transport once`() async {
         let first = TestAuthoriser()
         let second = TestAuthoriser()
         let bed = TestBed(authorisers: [first])
@@ -147,7 +182,7 @@ import Testing
         _ = await bed.attempt(2)
     }
 
-    @Test func `is survived by factories and loaders that go meanwhile`() async {
+    @Test func `factories and loaders may go during a reset`() async {
         let bed = TestBed()
         var queues: [DispatchQueue] = []
         for _ in 0..<20 {
@@ -162,7 +197,7 @@ import Testing
         #expect(bed.service.factories.withLock { $0.count } == 1)
     }
 
-    @Test func `is done when a task asks for it that began inside of one that is over`() async {
+    @Test func `a task that began inside of a reset can ask for another one after it`() async {
         let gate = ResetGate()
         let runs = EventRecorder<Int>()
         let isOver = EventRecorder<Void>()
@@ -181,7 +216,7 @@ import Testing
         #expect(runs.elements == [1, 2])
     }
 
-    @Test func `does not wait for itself when it is asked for from inside`() async {
+    @Test func `a reset that is asked for inside of one does not wait for itself`() async {
         let gate = ResetGate()
         let runs = EventRecorder<Int>()
         await gate.perform {

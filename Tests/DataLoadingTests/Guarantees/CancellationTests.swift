@@ -7,10 +7,9 @@ import Foundation
 import Testing
 
 /// A load that is cancelled ends as cancelled, once, wherever it stands; nothing of it goes on.
-// LC-01, RT-14, RT-16, SP-07 and the list "cancel while".
 @Suite struct CancellationTests {
     @Test(arguments: Stage.allCases)
-    func `ends as cancelled, once, and lets go of everything`(stage: Stage) async {
+    func `a cancelled load ends once, as cancelled, and lets go of everything`(stage: Stage) async {
         let load = await StagedLoad(stage)
         let attempts = load.bed.transport.attempts.count
         load.token.cancel()
@@ -34,7 +33,9 @@ import Testing
     }
 
     @Test(arguments: Stage.allCases)
-    func `is never sent when an answer, a slot or a pause comes after it`(stage: Stage) async {
+    func `a cancelled load is not sent when an answer, a slot or the end of a pause comes later`(
+        stage: Stage
+    ) async {
         let load = await StagedLoad(stage)
         let attempts = load.bed.transport.attempts.count
         load.token.cancel()
@@ -47,9 +48,10 @@ import Testing
         #expect(load.outcomes.count == 1)
     }
 
-    // SP-07: when the owner goes, its requests are cancelled, and nobody is called.
     @Test(arguments: Stage.allCases)
-    func `ends with its loader, which calls nobody and leaves nothing`(stage: Stage) async {
+    func `a load ends with its loader, which calls no delegate and leaves nothing`(stage: Stage)
+        async
+    {
         let load = await StagedLoad(stage)
         let calls = load.delegate.events.count
         let attempt = load.attempt
@@ -66,7 +68,51 @@ import Testing
     }
 
     @Test(arguments: Stage.allCases)
-    func `ends with all loads of its loader or service`(stage: Stage) async {
+    func `a token that is cancelled when its loader has gone does nothing, and keeps nothing`(
+        stage: Stage
+    ) async {
+        let load = await StagedLoad(stage)
+        let calls = load.delegate.events.count
+        let attempts = load.bed.transport.attempts.count
+        load.drop()
+        // The token that is held keeps neither of them.
+        #expect(load.weakLoader == nil)
+        load.token.cancel()
+        load.settle(releasing: true)
+        #expect(load.weakExchange == nil)
+        load.token.cancel()
+        load.endBlocker()
+        load.bed.advance(.seconds(120))
+        #expect(load.token.isCancelled)
+        #expect(load.delegate.events.count == calls)
+        #expect(load.reports.map(\.error) == [.cancelled])
+        #expect(load.bed.transport.attempts.count == attempts)
+        load.bed.expectNothingLeft()
+    }
+
+    @Test func `a token and the end of its loader may cross on two threads`() async {
+        for round in 0..<200 {
+            let bed = TestBed()
+            let loader = Locked<DataLoader?>(bed.factory.makeDataLoader(delegate: bed.delegate))
+            let token = loader.withLock { $0?.perform(.make()) }
+            DispatchQueue.concurrentPerform(iterations: 2) { thread in
+                if thread == round % 2 {
+                    token?.cancel()
+                } else {
+                    let last = loader.withLock { $0.take() }
+                    withExtendedLifetime(last) {}
+                }
+            }
+            #expect(await bed.observer.entries(1).map(\.response.error) == [.cancelled])
+            #expect(token?.isCancelled == true)
+            // Told by the token, or not at all once the loader had gone.
+            #expect(bed.delegate.events.count <= 1)
+            bed.expectNothingLeft()
+        }
+    }
+
+    @Test(arguments: Stage.allCases)
+    func `a load is cancelled with all loads of its loader or service`(stage: Stage) async {
         for cancel in [
             { (load: StagedLoad) in load.loader?.cancelAllLoads() },
             { (load: StagedLoad) in load.bed.service.cancelAllLoads() },
@@ -87,7 +133,7 @@ import Testing
     }
 
     // Cancel while: after completion.
-    @Test func `changes nothing after the end`() {
+    @Test func `a cancellation after the end of its load changes nothing`() {
         let bed = TestBed(otherwise: .respond(status: 200))
         let token = bed.loader.perform(.make())
         bed.settle()
@@ -100,7 +146,7 @@ import Testing
     }
 
     // Cancel while: inside a delegate callback.
-    @Test func `may come from inside any call of the delegate, and is the last that is heard`()
+    @Test func `a delegate may cancel inside any of its calls, and is then told of that alone`()
         async
     {
         for index in 0..<4 {
@@ -133,7 +179,7 @@ import Testing
         }
     }
 
-    @Test func `may come from inside the last call, which stays the last`() {
+    @Test func `a delegate may cancel inside the last call of a load, which stays the last`() {
         for answer in [ScriptedAnswer.respond(status: 200), .fail(.dns), .respond(status: 500)] {
             let token = Locked<CancellationToken?>(nil)
             let delegate = RecordingDelegate(onEvent: { _ in token.withLock { $0 }?.cancel() })
@@ -148,7 +194,7 @@ import Testing
         }
     }
 
-    @Test func `lets the next load have the slot of one that was cancelled`() async {
+    @Test func `the slot of a cancelled load goes to the next one`() async {
         let bed = TestBed { $0.limits.perOrigin = 1 }
         let first = bed.loader.perform(.make("/first"))
         bed.loader.perform(.make("/second"))

@@ -101,12 +101,13 @@ import Testing
 
     // P2 at this level: no cell lets an unmarked POST go again once any of it was written, but 429.
     @Test func `a request that may not be sent twice goes again only when it was not acted upon`() {
-        for cell in Self.cells where cell.once != .never {
+        let cells = Self.cells.filter { $0.once != .never }
+        #expect(!cells.isEmpty)
+        for cell in cells {
             switch cell.end {
             case .failure(_, let sent): #expect(sent == .nothingWritten)
             case .response(let head): #expect(head.status == .tooManyRequests)
             }
         }
-        #expect(Self.cells.count * 2 >= 40)
     }
 }

@@ -8,7 +8,7 @@
     import Testing
 
     extension SocketTests {
-        // ST-03, ST-05: files and broken bodies on real connections.
+        /// Files and broken bodies on real connections.
         @Suite struct SocketSinkTests {
             private let directory = TemporaryDirectory()
 
@@ -16,7 +16,6 @@
                 case reset, short, unfinishedChunks
             }
 
-            // Fault matrix, rows 8, 9 and 11.
             @Test(arguments: Break.allCases)
             func `a body that breaks twice is whole in the end, and each byte sent once`(
                 how: Break
@@ -53,13 +52,10 @@
                 #expect(isSameInFile)
                 #expect(directory.names == ["file"])
 
+                // Each answer breaks after half of what was left.
                 let ranges = server.requests.map { $0.headers["Range"] }
-                #expect(ranges.count == 9)
-                for load in 0..<3 {
-                    #expect(ranges[load * 3] == nil)
-                    // What a reset throws away on its way is asked for again.
-                    #expect(ranges[load * 3 + 1]?.hasPrefix("bytes=") != false)
-                }
+                let ofOneLoad = [nil, "bytes=150000-", "bytes=225000-"]
+                #expect(ranges == ofOneLoad + ofOneLoad + ofOneLoad)
                 #expect(filed.metrics.attempts == 3)
                 await service.shutDown(gracePeriod: .seconds(1))
             }
@@ -114,8 +110,9 @@
                 case nil: return .status(status, headers: headers, body: .data(Data(rest)))
                 case .reset, .short:
                     headers["Content-Length"] = "\(rest.count)"
+                    // What the client's system has is not taken away by the reset behind it.
                     return .steps(
-                        .head(status, headers: headers), .content(part), .flush,
+                        .head(status, headers: headers), .content(part), .flush, .confirmed,
                         how == .reset ? .reset : .close)
                 case .unfinishedChunks:
                     headers["Transfer-Encoding"] = "chunked"

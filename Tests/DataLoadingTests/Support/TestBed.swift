@@ -54,11 +54,15 @@ final class TestBed: Sendable {
         return delegate.events.last { $0.isTerminal }
     }
 
-    /// The error of the only load, which a test has seen to have ended.
+    /// The error of the only load, nil for a success; the test fails if the load has not ended.
     var error: DataLoaderError? {
-        guard let ended else { return nil }
-        if case .cancelled = ended { return .cancelled }
-        return ended.response?.error
+        switch ended {
+        case nil:
+            Issue.record("No load has ended yet, with success or without.")
+            return nil
+        case .cancelled?: return .cancelled
+        case let ended?: return ended.response?.error
+        }
     }
 
     /// Returns when whatever was set off has been heard by everybody: nothing but time, the test's

@@ -1,0 +1,171 @@
+// Copyright the DataLoading authors
+// SPDX-License-Identifier: Apache-2.0
+
+@testable import DataLoading
+import DataLoadingTesting
+import Foundation
+import Testing
+
+/// Loads that pause before a retry share one alarm, which is set for the earliest of them.
+@Suite struct RetryTimerTests {
+    /// Loads without deadlines, so that their pauses are all that anything waits for.
+    private static func bed(pauses: [Int]) -> (bed: TestBed, tokens: [CancellationToken]) {
+        let bed = TestBed(otherwise: .fail(.connectionReset, sent: .written)) { configuration in
+            configuration.timeouts.total = nil
+            configuration.limits.perOrigin = 100
+        }
+        return (bed, pauses.map { perform(bed, pause: $0) })
+    }
+
+    @discardableResult
+    private static func perform(_ bed: TestBed, pause: Int) -> CancellationToken {
+        let token = bed.loader.perform(
+            .make("/\(pause)") {
+                $0.retryPolicy = .constant(.seconds(pause), maximumRetries: 1)
+            })
+        bed.settle()
+        return token
+    }
+
+    private static func retries(_ bed: TestBed, after count: Int) -> [String] {
+        bed.starts.dropFirst(count).map { "\($0.path) at \($0.at)" }
+    }
+
+    @Test func `each load that pauses goes on at its own instant, whatever their order was`() {
+        let (bed, _) = Self.bed(pauses: [30, 10, 20])
+        #expect(bed.service.runtime.agenda.count == 3)
+        var instants: [Duration] = []
+        while let next = bed.service.runtime.agenda.earliest {
+            instants.append(next - Instant(nanoseconds: 0))
+            bed.advance(next - bed.clock.instant)
+        }
+        #expect(instants == [.seconds(10), .seconds(20), .seconds(30)])
+        #expect(
+            Self.retries(bed, after: 3) == [
+                "/10 at 10.0 seconds", "/20 at 20.0 seconds", "/30 at 30.0 seconds",
+            ])
+        #expect(bed.delegate.events.count == 3)
+        bed.expectNothingLeft()
+    }
+
+    @Test func `a load with a shorter pause than all before it moves the one alarm forward`() {
+        let (bed, _) = Self.bed(pauses: [30])
+        #expect(bed.clock.pendingAlarms == 1)
+        for pause in [20, 25, 10] {
+            Self.perform(bed, pause: pause)
+            #expect(bed.clock.pendingAlarms == 1)
+        }
+        for instant in [10, 20, 25, 30] {
+            #expect(bed.clock.advanceToNextAlarm())
+            #expect(bed.clock.now == .seconds(instant))
+            bed.settle()
+            #expect(Self.retries(bed, after: 4).last == "/\(instant) at \(instant).0 seconds")
+        }
+        #expect(!bed.clock.advanceToNextAlarm())
+    }
+
+    @Test func `no alarm stays set once nothing pauses any more`() {
+        let (bed, tokens) = Self.bed(pauses: [10, 20])
+        for token in tokens { token.cancel() }
+        bed.settle()
+        #expect(bed.service.runtime.agenda.count == 0)
+        // An alarm whose load was cancelled goes off once, for nothing.
+        bed.clock.advanceToNextAlarm()
+        #expect(bed.clock.pendingAlarms == 0)
+        #expect(bed.starts.count == 2)
+        #expect(bed.delegate.events.count == 2)
+    }
+
+    @Test func `an alarm whose load was cancelled is set again for the next one`() {
+        let (bed, tokens) = Self.bed(pauses: [10, 20])
+        tokens[0].cancel()
+        bed.advance(.seconds(19))
+        #expect(Self.retries(bed, after: 2).isEmpty)
+        #expect(bed.clock.pendingAlarms == 1)
+        bed.advance(.seconds(1))
+        #expect(Self.retries(bed, after: 2) == ["/20 at 20.0 seconds"])
+    }
+
+    @Test func `all loads whose pauses end at one instant go on at it, in their order`() {
+        let (bed, _) = Self.bed(pauses: [10, 40])
+        bed.advance(.seconds(2))
+        for _ in 0..<2 { Self.perform(bed, pause: 8) }
+        bed.advance(.milliseconds(7_999))
+        #expect(bed.starts.count == 4)
+        bed.clock.advance(by: .milliseconds(1))
+        bed.settle()
+        #expect(
+            Self.retries(bed, after: 4) == [
+                "/10 at 10.0 seconds", "/8 at 10.0 seconds", "/8 at 10.0 seconds",
+            ])
+        #expect(bed.clock.pendingAlarms == 1)
+        #expect(bed.service.runtime.agenda.earliest == Instant(nanoseconds: 40_000_000_000))
+    }
+
+    @Test func `an alarm that goes off late calls everything that is due by then, once`() {
+        let timekeeper = LateTimekeeper()
+        let agenda = Agenda(timekeeper: timekeeper)
+        let calls = EventRecorder<Int>()
+        let target = Recorder(calls)
+        for second in [3, 1, 2, 9] {
+            _ = agenda.schedule(
+                at: Instant(nanoseconds: Int64(second) * 1_000_000_000), for: target, tag: second)
+        }
+        // As after a machine that slept.
+        timekeeper.goOff(at: .seconds(5))
+        #expect(calls.elements == [1, 2, 3])
+        #expect(timekeeper.armedFor == Instant(nanoseconds: 9_000_000_000))
+        timekeeper.goOff(at: .seconds(5))
+        #expect(calls.elements == [1, 2, 3])
+        timekeeper.goOff(at: .seconds(9))
+        #expect(calls.elements == [1, 2, 3, 9])
+        #expect(timekeeper.armedFor == nil)
+    }
+}
+
+/// Keeps the tags that it was called with.
+private final class Recorder: Punctual {
+    let calls: EventRecorder<Int>
+
+    init(_ calls: EventRecorder<Int>) { self.calls = calls }
+
+    func isDue(_ tag: Int) { calls.record(tag) }
+}
+
+/// A clock whose one alarm goes off when the test says so, however late.
+private final class LateTimekeeper: Timekeeper {
+    private struct State: Sendable {
+        var now = Instant(nanoseconds: 0)
+        var armedFor: Instant?
+        var handler: (@Sendable () -> Void)?
+    }
+
+    private final class OneAlarm: Alarm {
+        let state: Locked<State>
+
+        init(_ state: Locked<State>) { self.state = state }
+
+        func set(for instant: Instant) { state.withLock { $0.armedFor = instant } }
+        func cancel() { state.withLock { $0.armedFor = nil } }
+    }
+
+    private let state = Locked(State())
+
+    var now: Instant { state.withLock { $0.now } }
+    var date: Date { Date(timeIntervalSince1970: 0) }
+    var armedFor: Instant? { state.withLock { $0.armedFor } }
+
+    func makeAlarm(_ handler: @escaping @Sendable () -> Void) -> any Alarm {
+        state.withLock { $0.handler = handler }
+        return OneAlarm(state)
+    }
+
+    func goOff(at instant: Duration) {
+        let handler = state.withLock { state in
+            state.now = Instant(nanoseconds: 0) + instant
+            state.armedFor = nil
+            return state.handler
+        }
+        handler?()
+    }
+}
