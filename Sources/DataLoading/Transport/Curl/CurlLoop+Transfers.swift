@@ -83,7 +83,7 @@
             if multi == nil { multi = CurlMulti(for: self, idleLimit: idle.limit) }
             guard let multi else { return finish(transfer, .resources(reason: "memory")) }
             do throws(DataLoaderError) {
-                try transfer.apply(addresses: addresses)
+                try transfer.apply(addresses: addresses, in: multi)
             } catch {
                 return finish(transfer, error)
             }

@@ -16,6 +16,7 @@
         /// Its timers are of that clock; called too early it would not name the instant again.
         private(set) var deadline = Int64.max
         private(set) var transfers = 0
+        var lastingNames = LastingNames()
         private let idleLimit: Int
         private var connectionLimit = 0
 

@@ -15,7 +15,7 @@
         private static let http2OverTLS = 4
 
         /// Sets the handle up for its attempt, skipping what it is set up for already.
-        func apply(addresses: String?) throws(DataLoaderError) {
+        func apply(addresses: String?, in multi: CurlMulti) throws(DataLoaderError) {
             guard let task, let origin else { return }
             let upload = uploadKind
             // Below 7.80 neither a second send nor a connection's peer can be refused, so that there
@@ -44,7 +44,7 @@
                 try setHeaders(wanted)
                 shape = wanted
             }
-            try setAddresses(addresses, port: dialled?.port ?? origin.port)
+            try setAddresses(addresses, port: dialled?.port ?? origin.port, in: multi)
         }
 
         private var uploadKind: CurlShape.Upload {
@@ -174,7 +174,7 @@
 
         /// Hands the addresses of a name over; libcurl then asks nobody itself.
         private func setAddresses(
-            _ addresses: String?, port: UInt16
+            _ addresses: String?, port: UInt16, in multi: CurlMulti
         ) throws(DataLoaderError) {
             guard let addresses, case .resolving(let name) = phase else {
                 guard resolveList != nil else { return }
@@ -182,9 +182,11 @@
                 try set(CurlOption.connectTimeout, 0)
                 return resolveList = nil
             }
-            // The plus lets the entry expire (7.75); older versions keep it until the next one.
-            let sign = loop.library.version >= 0x07_4B_00 ? "+" : ""
-            let list = CurlStringList(["\(sign)\(name):\(port):\(addresses)"])
+            // The plus lets the entry expire (7.75).
+            let list = CurlStringList(
+                loop.library.version >= 0x07_4B_00
+                    ? ["+\(name):\(port):\(addresses)"]
+                    : multi.lastingNames.lines("\(name):\(port)", addresses: addresses))
             try set(CurlOption.resolve, pointer: list.head)
             resolveList = list
             // libcurl gives each address but the last a half of the limit, so it must know it.
