@@ -54,6 +54,34 @@
                 await service.shutDown(gracePeriod: .zero)
             }
 
+            // nginx ends them with a GOAWAY, while streams above its last one are on their way.
+            @Test func `loses no POST to connections that end after fifty requests`() async throws {
+                let ending = try NginxServer(requestsPerConnection: 50)
+                var configuration = DataLoaderService.Configuration()
+                configuration.serverTrustPolicy = ServerTrustPolicy(
+                    certificateAuthorities: try ending.authority)
+                configuration.limits.perOrigin = 100
+                let service = DataLoaderService(configuration: configuration)
+                service.resolver.setAddresses(["127.0.0.1:\(ending.port)"], forHost: "origin.test")
+                let loader = service.makeFactory().makeDataLoader()
+                let url = testURL("https://origin.test:\(ending.port)/")
+                let replaced = try await withThrowingTaskGroup(of: Int.self) { group in
+                    for number in 0..<600 {
+                        group.addTask {
+                            var request = DataLoaderRequest(url: url)
+                            request.method = .post
+                            request.body = .data(Data("\(number)".utf8))
+                            request.maximumRetryCount = 3
+                            return try await loader.response(for: request).metrics
+                                .replacedConnections
+                        }
+                    }
+                    return try await group.reduce(0, +)
+                }
+                #expect(replaced > 0)
+                await service.shutDown(gracePeriod: .zero)
+            }
+
             @Test func `streams over HTTP/1.1, where a pause reaches the server`() async throws {
                 let service = try service()
                 let loader = service.makeFactory().makeDataLoader()

@@ -16,7 +16,8 @@
         private let temporary = TemporaryDirectory()
         private var directory: URL { temporary.url }
 
-        init() throws {
+        /// Starts one that ends a connection after so many requests, in HTTP/2 by a GOAWAY.
+        init(requestsPerConnection: Int = 1_000) throws {
             guard Self.run(Self.certificates, in: temporary.url) == 0 else {
                 throw Failure.openssl
             }
@@ -25,7 +26,9 @@
                 let reservation = try LoopbackServer { _ in .ok() }
                 let port = reservation.port
                 reservation.stop()
-                try Self.configuration(port: port, directory: temporary.url.path).write(
+                try Self.configuration(
+                    port: port, directory: temporary.url.path, requests: requestsPerConnection
+                ).write(
                     to: temporary.url("nginx.conf"), atomically: true, encoding: .utf8)
                 // It returns when the daemon listens.
                 if Self.run(Self.command(in: temporary.url), in: temporary.url) == 0 {
@@ -81,7 +84,9 @@
                 | openssl dgst -sha256 -binary | openssl base64 > pin
             """
 
-        private static func configuration(port: UInt16, directory: String) -> String {
+        private static func configuration(
+            port: UInt16, directory: String, requests: Int
+        ) -> String {
             """
             pid \(directory)/nginx.pid;
             worker_processes 1;
@@ -95,6 +100,7 @@
                 scgi_temp_path \(directory)/scgi;
                 server {
                     listen 127.0.0.1:\(port) ssl http2;
+                    keepalive_requests \(requests);
                     ssl_certificate leaf.pem;
                     ssl_certificate_key leaf.key;
                     location / {

@@ -113,6 +113,21 @@
                 await service.shutDown(gracePeriod: .zero)
             }
 
+            // HTTP_1_1_REQUIRED, after which libcurl would send the request again by itself.
+            @Test(arguments: [HTTPMethod.get, .post])
+            func `a server that wants HTTP/1.1 is asked once, and the error says so`(
+                method: HTTPMethod
+            ) async throws {
+                let peer = HTTP2Peer { _, stream in [.send([.reset(stream, 13)])] }
+                let server = try scene.peer(identity, .init(), peer.script)
+                let service = scene.service(try scene.policy(), server)
+                let loader = service.makeFactory().makeDataLoader()
+                let error = await failure(of: request(method, server), loader)
+                #expect(error == .http2(reason: "HTTP/1.1 required"))
+                #expect(peer.requests == 1)
+                await service.shutDown(gracePeriod: .zero)
+            }
+
             @Test func `GETs whose shared connection dies are each sent once more`() async throws {
                 let peer = HTTP2Peer { request, stream in
                     switch request {
