@@ -80,7 +80,9 @@
         }
 
         private func setShape(_ shape: CurlShape, body: RequestBody?) throws(DataLoaderError) {
-            try set(CurlOption.bufferSize, shape.streams ? 65_536 : 16_384)
+            // libcurl refuses another size (43) while the handle has a buffer, which it keeps after
+            // a transfer whose connection others still use. The size is then what it was.
+            _ = ccurl_set_long(easy, CurlOption.bufferSize, shape.streams ? 65_536 : 16_384)
             if shape.isFresh { try set(CurlOption.freshConnect, 1) }
             if shape.isSecure {
                 // A paused HTTP/2 stream lets its connection buffer a whole window.

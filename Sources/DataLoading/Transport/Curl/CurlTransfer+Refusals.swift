@@ -49,6 +49,11 @@
                 if text.starts(with: "REFUSED_STREAM, retrying".utf8) {
                     attempt.isUnprocessed = true
                 }
+            case UInt8(ascii: "H"):
+                // RFC 9113 section 7; libcurl would send the request again, over HTTP/1.1.
+                if Self.end(of: "not closed cleanly: HTTP_1_1_REQUIRED", in: text) != nil {
+                    attempt.wantsHTTP1 = true
+                }
             default: break
             }
         }

@@ -47,14 +47,9 @@
             guard attempt.sends > 0 else { return true }
             if attempt.stop == nil {
                 attempt.stop =
-                    mustSpeakHTTP1 ? .http2(reason: "HTTP/1.1 required") : .connectionReset
+                    attempt.wantsHTTP1 ? .http2(reason: "HTTP/1.1 required") : .connectionReset
             }
             return false
-        }
-
-        /// Whether libcurl would send again because the server wants HTTP/1.1 for this request.
-        private var mustSpeakHTTP1: Bool {
-            mayShare && String(cString: errorText).contains("HTTP_1_1_REQUIRED")
         }
 
         /// Whether other attempts may send on the same connection while this one runs.

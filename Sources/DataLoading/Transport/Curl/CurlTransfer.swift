@@ -164,6 +164,8 @@
         var stream: UInt32?
         /// The peer has said that it did nothing with the request.
         var isUnprocessed = false
+        /// The peer wants HTTP/1.1 for the request.
+        var wantsHTTP1 = false
         /// libcurl has ended it with an error, whatever it came to.
         var isWorn = false
         /// The loop's own reason to stop, whatever libcurl calls it.
