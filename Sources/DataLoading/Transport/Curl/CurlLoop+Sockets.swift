@@ -150,17 +150,7 @@
             }
             if event.events & EPOLLOUT.rawValue != 0 { signals |= CurlSignal.writable }
             if event.events & EPOLLERR.rawValue != 0 { signals |= CurlSignal.failed }
-            guard signals == CurlSignal.readable | CurlSignal.writable else {
-                return multi.act(socket, signals)
-            }
-            // Read first: an answer may be there after which nothing is to be written, and libcurl
-            // would write all the same.
-            let generation = sockets[index].generation
-            multi.act(socket, CurlSignal.readable)
-            guard sockets[index].generation == generation,
-                sockets[index].wanted & EPOLLOUT.rawValue != 0, let multi = sockets[index].multi
-            else { return }
-            multi.act(socket, CurlSignal.writable)
+            multi.act(socket, signals)
         }
     }
 #endif

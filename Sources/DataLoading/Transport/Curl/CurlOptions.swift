@@ -88,8 +88,6 @@
     /// What callbacks answer, and what `curl_multi_socket_action` and its callbacks are told.
     enum CurlSignal {
         static let pauseData = 0x1000_0001
-        static let pauseReceiving: Int32 = 1
-        static let pauseSending: Int32 = 4
         static let abortRead = 0x1000_0000
         static let writeError: Int32 = 23
         static let badSocket: Int32 = -1

@@ -33,7 +33,6 @@
             guard task.request.method != .head, status != 204, status != 304 else {
                 return attempt.hasBody = false
             }
-            if attempt.response.minorVersion == nil { holdUploadBack() }
             if attempt.response.framing == .untilClose, origin?.isSecure == true,
                 attempt.response.minorVersion != nil
             {

@@ -60,7 +60,6 @@
         /// Fills a buffer with body bytes for libcurl.
         func readBody(_ buffer: UnsafeMutableRawBufferPointer) -> Int {
             guard let task, !task.isCancelled else { return CurlSignal.abortRead }
-            if !loop.awaitingBodies.isEmpty { loop.awaitingBodies[ObjectIdentifier(task)] = nil }
             if let data = attempt.data {
                 let count = min(buffer.count, data.count - attempt.dataOffset)
                 let start = data.startIndex + attempt.dataOffset
@@ -70,6 +69,7 @@
                 task.sink.didSend(Int64(attempt.dataOffset), of: Int64(data.count))
                 return count
             }
+            loop.awaitingBodies[ObjectIdentifier(task)] = nil
             switch attempt.feed?.take(into: buffer) {
             case .bytes(let count):
                 attempt.lastActivity = loop.now

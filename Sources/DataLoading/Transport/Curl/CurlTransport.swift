@@ -25,7 +25,9 @@
     /// thread and must return soon: while one blocks, every attempt waits.
     ///
     /// Over HTTP/2 a body without a length counts as whole when its server breaks it off and calls that
-    /// no error: libcurl 7.88 does not tell the one from the other.
+    /// no error: libcurl 7.88 does not tell the one from the other. An answer whose server ends the stream
+    /// while the body is being sent counts where all of its length has arrived; libcurl 7.88 drops
+    /// what came together with that end, and the attempt then fails with `.http2`.
     ///
     /// A process that forks must exec: in a mere copy attempts fail `.unsupported`.
     public final class CurlTransport: Transport {

@@ -151,33 +151,6 @@
                 await service.shutDown(gracePeriod: .zero)
             }
 
-            // RFC 9113 section 8.1; NO_ERROR and CANCEL, of a body that is whole by its length
-            @Test(arguments: [0, 8] as [UInt32], [5, 40_000])
-            func `an answer that is whole counts, though the rest of the body is not wanted`(
-                code: UInt32, length: Int
-            ) async throws {
-                let text = String(repeating: "x", count: length)
-                let peer = BodyPeer(early: { stream in
-                    var rest = text[...]
-                    var frames = [HTTP2Frame.head(stream, length: length)]
-                    repeat {
-                        let part = rest.prefix(16_000)
-                        rest = rest.dropFirst(16_000)
-                        frames.append(.data(stream, String(part), isLast: rest.isEmpty))
-                    } while !rest.isEmpty
-                    return frames + [.reset(stream, code)]
-                })
-                let server = try scene.peer(identity, .init(), peer.script)
-                let service = scene.service(try scene.policy(), server)
-                let loader = service.makeFactory().makeDataLoader()
-                var post = request(.post, server)
-                post.body = .data(Data(count: 1 << 20))
-                let response = try await loader.response(for: post)
-                #expect(response.body?.count == length)
-                #expect(response.metrics.attempts == 1)
-                await service.shutDown(gracePeriod: .zero)
-            }
-
             @Test(arguments: [true, false])
             func `an answer that is cut off while a body is sent is no success`(hasLength: Bool)
                 async throws
