@@ -5,7 +5,9 @@
 ///
 /// A service holds its observers weakly and calls each on the queue that it was added with, after
 /// the load's outcome was handed over, never under a lock. Failed and cancelled loads are heard of
-/// too, once their sockets are closed; a conformer passes this test:
+/// too, once their sockets are closed. Responses and their requests come without bodies. At most 4,096
+/// notices wait for an observer's queue; then the oldest are dropped, and counted in
+/// `DataLoaderService.droppedConsumptionNotices`. A conformer passes this test:
 ///
 /// ```swift
 /// service.addConsumptionObserver(observer, on: queue)

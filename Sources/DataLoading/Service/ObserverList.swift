@@ -2,57 +2,118 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Dispatch
+import Synchronization
 
 /// A service's consumption observers, held weakly, each with its queue.
+///
+/// An observer that is slow, or whose queue is blocked, costs a bounded number of notices without
+/// bodies, and no time of anything else.
 final class ObserverList: Sendable {
-    private final class Entry: Sendable {
-        weak let observer: (any ConsumptionObserver)?
-        let identity: ObjectIdentifier
-        let notices: Deliveries<Notice>
+    /// The most notices that wait for one observer's queue; one more drops the oldest.
+    static let maxWaiting = 4_096
 
-        init(_ observer: any ConsumptionObserver, on queue: DispatchQueue) {
-            self.observer = observer
-            identity = ObjectIdentifier(observer)
-            notices = Deliveries(on: queue) { $0.tell() }
-        }
-    }
+    private let entries = Locked<[ObserverEntry]>([])
+    private let dropped = Atomic<Int>(0)
 
-    /// What one observer is to hear.
-    private struct Notice: Sendable {
-        let entry: Entry
-        let response: DataLoaderResponse
+    /// How many notices were dropped, of all observers.
+    var droppedNotices: Int { dropped.load(ordering: .relaxed) }
 
-        func tell() {
-            let metrics = response.metrics
-            entry.observer?.endedRequest(
-                with: response, bytesDownloaded: metrics.bytesDownloaded,
-                bytesUploaded: metrics.bytesUploaded)
-        }
-    }
-
-    private let entries = Locked<[Entry]>([])
+    /// How many observers are listed.
+    var count: Int { entries.withLock { $0.count } }
 
     func add(_ observer: any ConsumptionObserver, on queue: DispatchQueue) {
-        let entry = Entry(observer, on: queue)
-        // An observer that has gone leaves its place here, so that the list cannot grow. Looked for
-        // outside the lock: looking at one keeps it for a moment, and may so be the last to let go.
+        let entry = ObserverEntry(observer, on: queue)
+        // Looked for outside the lock: looking at one keeps it for a moment, and may so be the last
+        // to let go.
         let gone = entries.withLock { $0 }.filter { $0.observer == nil }
-        entries.withLock { entries in
-            entries.removeAll { old in
-                old.identity == entry.identity || gone.contains { $0 === old }
-            }
-            entries.append(entry)
+        replace(with: entry) { old in
+            old.identity == entry.identity || gone.contains { $0 === old }
         }
     }
 
     func remove(_ observer: any ConsumptionObserver) {
         let identity = ObjectIdentifier(observer)
-        entries.withLock { $0.removeAll { $0.identity == identity } }
+        replace { $0.identity == identity }
     }
 
     func notify(_ response: DataLoaderResponse) {
-        for entry in entries.withLock({ $0 }) {
-            entry.notices.add(Notice(entry: entry, response: response))
+        let entries = entries.withLock { $0 }
+        guard !entries.isEmpty else { return }
+        // An observer wants counts; bodies would be kept for as long as its queue is busy.
+        var response = response
+        response.body = nil
+        response.request.body = nil
+        for entry in entries {
+            let (schedules, dropsOne) = entry.add(response)
+            if dropsOne { dropped.add(1, ordering: .relaxed) }
+            if schedules { entry.queue.async { self.deliver(entry) } }
+        }
+    }
+
+    /// Delivers what waits for an observer, on its queue; forgets an observer that has gone.
+    private func deliver(_ entry: ObserverEntry) {
+        var notices = entry.takeWaiting()
+        while let response = notices.popFirst() {
+            guard let observer = entry.observer else { return replace { $0 === entry } }
+            observer.endedRequest(
+                with: response, bytesDownloaded: response.metrics.bytesDownloaded,
+                bytesUploaded: response.metrics.bytesUploaded)
+        }
+    }
+
+    /// Removes entries, and releases them after the lock with the notices that they hold.
+    private func replace(
+        with new: ObserverEntry? = nil, where isOver: (ObserverEntry) -> Bool
+    ) {
+        let old = entries.withLock { entries in
+            let old = entries
+            entries = old.filter { !isOver($0) }
+            if let new { entries.append(new) }
+            return old
+        }
+        withExtendedLifetime(old) {}
+    }
+}
+
+/// One observer, its queue, and what it was not told yet.
+private final class ObserverEntry: Sendable {
+    private struct State: Sendable {
+        var waiting = FIFO<DataLoaderResponse>()
+        var count = 0
+        /// Whether a block that has not begun to run will take what waits.
+        var isScheduled = false
+    }
+
+    weak let observer: (any ConsumptionObserver)?
+    let identity: ObjectIdentifier
+    let queue: DispatchQueue
+    private let state = Locked(State())
+
+    init(_ observer: any ConsumptionObserver, on queue: DispatchQueue) {
+        self.observer = observer
+        identity = ObjectIdentifier(observer)
+        self.queue = queue
+    }
+
+    /// Keeps a notice; says whether a delivery is to be scheduled and whether the oldest was dropped.
+    func add(_ response: DataLoaderResponse) -> (schedules: Bool, dropsOne: Bool) {
+        let (schedules, oldest) = state.withLock { state in
+            state.waiting.append(response)
+            state.count += 1
+            let isFull = state.count > ObserverList.maxWaiting
+            // Released after the lock, as it may hold objects of the user's.
+            let oldest = isFull ? state.waiting.popFirst() : nil
+            if isFull { state.count -= 1 }
+            defer { state.isScheduled = true }
+            return (!state.isScheduled, oldest)
+        }
+        return (schedules, oldest != nil)
+    }
+
+    func takeWaiting() -> FIFO<DataLoaderResponse> {
+        state.withLock { state in
+            defer { state = State() }
+            return state.waiting
         }
     }
 }

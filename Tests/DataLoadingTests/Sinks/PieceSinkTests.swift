@@ -22,6 +22,25 @@ import Testing
         heard.elements.reduce(into: Data()) { $0 += $1 }
     }
 
+    @Test(arguments: [HTTPMethod.head, .get], [200, 204])
+    func `a response without a body is within every limit, whatever its Content-Length says`(
+        method: HTTPMethod, status: Int
+    ) async throws {
+        guard method == .head || status == 204 else { return }
+        let bed = TestBed(
+            otherwise: .respond(status: status, headers: ["Content-Length": "5000"]))
+        let file = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
+        bed.loader.perform(
+            .make {
+                $0.method = method
+                $0.responseSink = .file(file, limit: 1_000)
+            })
+        let response = try #require(await bed.outcome()?.response)
+        #expect(response.error == nil)
+        try FileManager.default.removeItem(at: file)
+        bed.expectNothingLeft()
+    }
+
     @Test func `a closure gets every piece in order, and then the outcome comes`() async throws {
         let heard = EventRecorder<Data>()
         let bed = TestBed()

@@ -1,0 +1,96 @@
+// Copyright the DataLoading authors
+// SPDX-License-Identifier: Apache-2.0
+
+@testable import DataLoading
+import DataLoadingTesting
+import Dispatch
+import Foundation
+import Testing
+
+/// An observer that does not keep up costs a bounded amount of memory.
+@Suite struct SlowObserverTests {
+    @Test func `no response or request body waits for an observer's queue`() async {
+        let freed = EventRecorder<Void>()
+        let answer = ScriptedAnswer.run { attempt in
+            attempt.respond(status: 200, body: Self.body(freed))
+        }
+        let bed = TestBed(otherwise: answer)
+        let observer = RecordingObserver()
+        let queue = DispatchQueue(label: "slow")
+        bed.service.addConsumptionObserver(observer, on: queue)
+        queue.suspend()
+        for _ in 0..<200 {
+            _ = try? await bed.loader.response(
+                for: .make {
+                    $0.method = .put
+                    $0.body = .data(Self.body(freed))
+                })
+        }
+        // The test's own transport keeps the request bodies, and lets the others go.
+        _ = await freed.first(200)
+        queue.resume()
+        let entries = await observer.entries(200)
+        #expect(entries.allSatisfy { $0.response.body == nil })
+        #expect(entries.allSatisfy { $0.response.request.body == nil })
+        #expect(entries.allSatisfy { $0.bytesDownloaded == 100_000 })
+    }
+
+    /// Bytes that tell when they are freed.
+    private static func body(_ freed: EventRecorder<Void>) -> Data {
+        let count = 100_000
+        let bytes = UnsafeMutableRawPointer.allocate(byteCount: count, alignment: 16)
+        bytes.initializeMemory(as: UInt8.self, repeating: 7, count: count)
+        return Data(
+            bytesNoCopy: bytes, count: count,
+            deallocator: .custom { pointer, _ in
+                pointer.deallocate()
+                freed.record(())
+            })
+    }
+
+    @Test func `more than 4,096 waiting notices drop the oldest, and are counted`() {
+        let observers = ObserverList()
+        let observer = RecordingObserver()
+        let queue = DispatchQueue(label: "slow")
+        observers.add(observer, on: queue)
+        queue.suspend()
+        for number in 0..<5_000 {
+            observers.notify(DataLoaderResponse(request: .make("/\(number)")))
+        }
+        #expect(observers.droppedNotices == 904)
+        queue.resume()
+        queue.sync {}
+        let paths = observer.entries.map(\.response.request.url.path)
+        #expect(paths == (904..<5_000).map { "/\($0)" })
+        observers.notify(DataLoaderResponse(request: .make("/late")))
+        queue.sync {}
+        #expect(observer.entries.count == 4_097)
+        #expect(observers.droppedNotices == 904)
+    }
+
+    @Test func `an observer that is gone is forgotten with the next load that ends`() {
+        let observers = ObserverList()
+        let queue = DispatchQueue(label: "observing")
+        do {
+            let observer = RecordingObserver()
+            observers.add(observer, on: queue)
+            withExtendedLifetime(observer) {}
+        }
+        let other = RecordingObserver()
+        observers.add(other, on: DispatchQueue(label: "other"))
+        do {
+            let observer = RecordingObserver()
+            observers.add(observer, on: queue)
+            withExtendedLifetime(observer) {}
+        }
+        observers.notify(DataLoaderResponse(request: .make()))
+        queue.sync {}
+        #expect(observers.count == 1)
+        withExtendedLifetime(other) {}
+    }
+
+    @Test func `a service tells how many notices were dropped`() {
+        let bed = TestBed()
+        #expect(bed.service.droppedConsumptionNotices == 0)
+    }
+}
