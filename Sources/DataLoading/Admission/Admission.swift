@@ -43,6 +43,8 @@ final class Admission: Sendable {
         /// Whether it goes though every connection is taken, as soon as its rate lets it: the loads that
         /// have them may be waiting for what it brings.
         var needsNoConnection = false
+        /// Whether it had a place in the queue already, which a change of rates does not take away.
+        var hasWaited = false
 
         var lane: LaneKey { LaneKey(rule: key, needsNoConnection: needsNoConnection) }
     }
@@ -59,7 +61,7 @@ final class Admission: Sendable {
         self.agenda = agenda
         state = Locked(Lanes(limits: limits))
         // Not weakly, which would slow every reference down: `close` ends it.
-        let changes = limiter.subscribe { key in self.rateChanged(key) }
+        let changes = limiter.subscribe { change in self.rateChanged(change) }
         subscription.withLock { $0 = changes }
     }
 
@@ -86,7 +88,10 @@ final class Admission: Sendable {
                 return .admitted
             }
             // What others wait for is not refused because they wait.
-            guard application.needsNoConnection || lanes.waiting < limits.queue else {
+            guard
+                application.needsNoConnection || application.hasWaited
+                    || lanes.waiting < limits.queue
+            else {
                 return .refused(.overloaded)
             }
             if let wait = hopelessWait(of: application, in: lanes) {
@@ -123,13 +128,12 @@ final class Admission: Sendable {
     }
 
     /// A rate was set or a gate closed: some may go now, and some will never go in time.
-    private func rateChanged(_ key: RuleKey?) {
-        if key == nil { askAgain() }
+    private func rateChanged(_ change: RateChange) {
+        if case .part(let origin) = change { askAgain(origin) }
         let (started, hopeless) = state.withLock { lanes in
             var started: [Candidate] = []
             var hopeless: [(Candidate, Duration)] = []
-            let changed = key.map { LaneKey(rule: $0) }
-            for key in changed.map({ [$0.express, $0] }) ?? lanes.keys {
+            for key in changedLanes(change, lanes) {
                 started += pump(key, &lanes)
                 guard lanes.length(key) > 0,
                     let wait = limiter.wait(for: key.rule, position: 0)
@@ -145,11 +149,21 @@ final class Admission: Sendable {
         }
     }
 
+    private func changedLanes(_ change: RateChange, _ lanes: Lanes) -> [LaneKey] {
+        switch change {
+        case .key(let key):
+            let lane = LaneKey(rule: key)
+            return [lane.express, lane]
+        case .part(let origin):
+            return lanes.keys.filter { $0.rule.origin == origin }
+        }
+    }
+
     /// A rule for a part of an origin was set: who waits for the origin may belong to that part.
-    private func askAgain() {
+    private func askAgain(_ origin: Origin) {
+        let whole = LaneKey(rule: RuleKey(origin: origin))
         let moved = state.withLock { lanes in
-            lanes.keys.filter { $0.rule.pathComponent == nil }
-                .flatMap { lanes.removeAll($0, agenda) }
+            [whole.express, whole].flatMap { lanes.removeAll($0, agenda) }
         }
         for candidate in moved { candidate.waiting.mustAskAgain(turn: candidate.turn) }
     }

@@ -3,9 +3,9 @@
 
 /// Why an authoriser of the library could not authorise a request.
 ///
-/// A load that ends `.cannotAuthenticate` has it as its response's `underlyingError`: a delegate and
-/// the handler of a `DataLoaderCall` see the response, while what is awaited throws the
-/// `DataLoaderError` alone, with this in its reason. It never holds a secret. New cases may come.
+/// A load that ends `.cannotAuthenticate` has it as its response's `underlyingError`, and what is awaited
+/// throws the `DataLoaderError`, whose reason has it as well. It never holds a secret. New cases may
+/// come.
 @nonexhaustive public enum AuthorisationError: Error, Hashable, Sendable {
     /// There is no credential, and nobody who was asked gave one.
     case noCredentials

@@ -30,7 +30,7 @@ final class AttemptSink: TransportSink {
 
     func didReceive(_ head: ResponseHead) {
         exchange.runtime.outages.end(origin)
-        exchange.received(head, turn: turn)
+        exchange.received(head, from: self)
     }
 
     func didReceive(_ bytes: Data) {

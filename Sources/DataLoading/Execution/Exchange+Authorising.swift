@@ -4,14 +4,19 @@
 extension Exchange {
     /// Hands the request to the next authoriser that wants it, from an index on.
     func authorise(from index: Int) -> Step? {
-        var request = state.withLock { state in
+        // What is replaced is let go after the lock, here and below: it holds the user's objects.
+        let (outgoing, _) = state.withLock { state -> (DataLoaderRequest?, DataLoaderRequest) in
+            let before = state.progress.outgoing
+            // Ended while it waited for the factory's queue: nobody is to be asked about it.
+            guard !state.isDecided else { return (nil, before) }
             if index == 0 {
                 state.progress.beginAttempt()
                 state.progress.authorisationTasks = []
                 state.progress.stageBegan = runtime.agenda.now
             }
-            return state.progress.outgoing
+            return (state.progress.outgoing, before)
         }
+        guard var request = outgoing else { return nil }
         let authorisers = factory.authorisers
         // What is answered from the cache alone shows nobody a secret.
         let isLeftAlone =
@@ -19,8 +24,8 @@ extension Exchange {
         if isLeftAlone { return authorised() }
         if index == 0, let method = unknownMethod(request, authorisers) {
             let error = AuthorisationError.unknownMethod(method)
-            state.withLock { $0.progress.underlyingError = error }
-            return .finish(.cannotAuthenticate(reason: "\(error)"))
+            let reason = AuthenticationFailure("\(error)", underlyingError: error)
+            return .finish(.cannotAuthenticate(reason: reason))
         }
         for next in authorisers.indices.dropFirst(index) {
             let authoriser = authorisers[next]
@@ -34,8 +39,10 @@ extension Exchange {
                 return turn
             }
             guard let turn else { return nil }
-            authoriser.authorise(
-                request, for: AuthorisationStep(token: token, turn: turn, index: next))
+            let step = AuthorisationStep(token: token, turn: turn, index: next)
+            // What it loads meanwhile, this load waits for.
+            let isOpen = { @Sendable [token] in token.load?.isAuthorising(turn) ?? false }
+            AuthorisersWork.perform(while: isOpen) { authoriser.authorise(request, for: step) }
             return nil
         }
         return authorised()
@@ -68,28 +75,25 @@ extension Exchange {
     }
 
     fileprivate func wasAuthorised(_ request: DataLoaderRequest, turn: Int, index: Int) {
-        let isCurrent = state.withLock { state in
+        let before = state.withLock { state -> DataLoaderRequest? in
             guard turn == state.turn, case .authorising(let authoriser) = state.stage,
                 state.enter(.starting) != nil
-            else { return false }
-            state.progress.outgoing = request
+            else { return nil }
+            defer { state.progress.outgoing = request }
             state.progress.participants.append(authoriser)
             let now = runtime.agenda.now
             state.progress.metrics.authorisationTime += now - state.progress.stageBegan
             state.progress.stageBegan = now
-            return true
+            return state.progress.outgoing
         }
-        if isCurrent { proceed(.authorise(from: index + 1)) }
+        if before != nil { proceed(.authorise(from: index + 1)) }
     }
 
-    fileprivate func authorisationFailed(
-        _ reason: String, because error: (any Error)? = nil, turn: Int
-    ) {
+    fileprivate func authorisationFailed(_ reason: AuthenticationFailure, turn: Int) {
         let isCurrent = state.withLock { state in
             guard turn == state.turn, state.enter(.starting) != nil else { return false }
             state.progress.metrics.authorisationTime +=
                 runtime.agenda.now - state.progress.stageBegan
-            state.progress.underlyingError = error
             return true
         }
         if isCurrent { proceed(.finish(.cannotAuthenticate(reason: reason))) }
@@ -170,10 +174,8 @@ private final class AuthorisationStep: AuthorisationQuestion {
         _ authoriser: any Authoriser, didFailToAuthorise request: DataLoaderRequest,
         error: any Error
     ) {
-        // What an error of somebody else's says may be secret.
-        let reason = (error as? AuthorisationError).map { ": \($0)" } ?? " refused"
         token.load?.authorisationFailed(
-            authoriser.identifier + reason, because: error, turn: turn)
+            AuthenticationFailure(authoriser.identifier, because: error), turn: turn)
     }
 
     var isOpen: Bool { token.load?.isAuthorising(turn) ?? false }

@@ -10,10 +10,7 @@ extension Exchange {
             if let failure, failure.sent != .nothingWritten {
                 state.progress.mayHaveBeenProcessed = true
             }
-            guard let attempt = state.attempt(turn: sink.turn), state.enter(.starting) != nil else {
-                return nil
-            }
-            return attempt
+            return state.attemptEnded(turn: sink.turn, failure)
         }
         reporter?.flush()
         noteAddress(sink, head: ended?.head, failure: failure)
@@ -21,28 +18,30 @@ extension Exchange {
             runtime.admission.leave(sink.origin)
             return reportIfEnded()
         }
-        var next = conclude(ended, sink, failure: failure)
-        if let head = ended.head, head.status == .unauthorised,
+        guard ended.held == nil else {
+            // What follows is still being decided; the slot is not kept for that.
+            return runtime.admission.leave(sink.origin)
+        }
+        let next = step(after: ended, sink, failure: failure, holdsSlot: true)
+        // A further address of the same attempt takes the slot over.
+        if case .send = next {} else { runtime.admission.leave(sink.origin) }
+        proceed(next)
+    }
+
+    /// What comes after an attempt; those who took part in a request hear of a 401 to it before.
+    func step(
+        after attempt: Attempt, _ sink: AttemptSink, failure: TransportFailure?, holdsSlot: Bool
+    ) -> Step {
+        let next = conclude(attempt, sink, failure: failure, holdsSlot: holdsSlot)
+        guard let head = attempt.head, head.status == .unauthorised,
             state.withLock({ !$0.progress.participants.isEmpty })
-        {
-            next = .reportRefusal(head, then: next)
-        }
-        switch next {
-        case .send:
-            // A further address of the same attempt takes the slot over.
-            proceed(next)
-        case .finish:
-            runtime.admission.leave(sink.origin)
-            proceed(next)
-        default:
-            runtime.admission.leave(sink.origin)
-            proceedElsewhere(next)
-        }
+        else { return next }
+        return .reportRefusal(head, then: next)
     }
 
     /// What comes after an attempt: by its head's verdict, or by its failure.
     private func conclude(
-        _ attempt: Attempt, _ sink: AttemptSink, failure: TransportFailure?
+        _ attempt: Attempt, _ sink: AttemptSink, failure: TransportFailure?, holdsSlot: Bool
     ) -> Step {
         switch attempt.verdict {
         case .discard(let step):
@@ -63,7 +62,7 @@ extension Exchange {
         }
         if let failure {
             noteBroken(attempt, failure)
-            return judge(failure, sentTo: sink.candidate)
+            return judge(failure, sentTo: sink.candidate, holdsSlot: holdsSlot)
         }
         guard let head = attempt.head else {
             return .finish(.transport(reason: "an end without a head"))
@@ -74,7 +73,7 @@ extension Exchange {
             // The server has sent a part of the rest: it takes another range.
             let failure = TransportFailure(.truncatedBody, sent: .headReceived)
             noteBroken(attempt, failure)
-            return judge(failure, sentTo: sink.candidate)
+            return judge(failure, sentTo: sink.candidate, holdsSlot: holdsSlot)
         }
         state.withLock { state in
             if !attempt.handsOn { state.progress.body = attempt.body }

@@ -21,7 +21,7 @@ extension Exchange {
         }
         guard let (stage, deadline) = decided else { return false }
         if let deadline { runtime.agenda.cancel(deadline) }
-        letGo(of: stage, for: error)
+        letGo(of: stage)
         noteUnsent(stage, at: now)
         if error == .cancelled { token.markCancelled() }
         guard let reporter else {
@@ -85,19 +85,15 @@ extension Exchange {
         _ = finish(.timedOut(after: limit, mayHaveBeenProcessed: mayHaveBeenProcessed))
     }
 
-    private func letGo(of stage: LoadState.Stage, for error: DataLoaderError?) {
+    private func letGo(of stage: LoadState.Stage) {
         switch stage {
         case .authorising(let authoriser):
             let (outgoing, tasks) = state.withLock { state in
                 (state.progress.outgoing, state.progress.authorisationTasks)
             }
             for task in tasks { task.cancel() }
-            guard case .timedOut = error else {
-                return authoriser.cancelAuthorisation(of: outgoing)
-            }
-            // Every timer shares this thread, which an authoriser must not hold up. The load stays
-            // until then, so that no other one can have its identity.
-            runtime.queue.async {
+            // The load stays until then, so that no other one can have its identity.
+            factory.queue.async {
                 withExtendedLifetime(self) { authoriser.cancelAuthorisation(of: outgoing) }
             }
         case .waiting(let ticket):
@@ -160,7 +156,7 @@ extension Exchange {
 
     /// What authorisers load for themselves is counted, and not shown: it is tokens and passwords.
     private func withoutSecrets(_ response: DataLoaderResponse) -> DataLoaderResponse {
-        guard factory.isBelowAuthorisers else { return response }
+        guard isForAuthoriser else { return response }
         var response = response
         response.request.body = nil
         response.request.headers = HTTPHeaders()
@@ -196,7 +192,9 @@ extension LoadProgress {
             headers: head?.headers ?? HTTPHeaders(), resolvedURL: head == nil ? nil : base.url,
             retryAfter: retryAfter,
             body: body, requestTime: metrics.totalTime, metrics: metrics)
-        if case .cannotAuthenticate = error { response.underlyingError = underlyingError }
+        if case .cannotAuthenticate(let reason) = error {
+            response.underlyingError = reason.underlyingError
+        }
         return response
     }
 }

@@ -4,6 +4,21 @@
 import Foundation
 
 extension Exchange {
+    /// Whether users' code has a say in what becomes of a response.
+    func asksUsers(about head: ResponseHead) -> Bool {
+        if hasUsersPolicy { return true }
+        switch head.status.rawValue {
+        case 401:
+            return state.withLock { state in
+                !state.progress.participants.isEmpty && !state.progress.isReauthorised
+            }
+        case 300..<400:
+            if case .ask = request.redirectPolicy { return true }
+            return false
+        default: return false
+        }
+    }
+
     /// What becomes of a response, from its head alone.
     func judge(_ head: ResponseHead) -> Attempt.Verdict {
         // Most responses: not worth the copy that the others are judged by.
@@ -14,7 +29,6 @@ extension Exchange {
         if head.status.isSuccess && isPlain { return .deliver }
         let progress = state.withLock { $0.progress }
         guard let target = progress.target else { return .deliver }
-        noteRetryAfter(head, target)
         if let verdict = resumed(head, progress, target) { return verdict }
         let verdict =
             reauthorisation(head, progress) ?? redirection(head, progress, target)
@@ -24,7 +38,7 @@ extension Exchange {
 
     /// What comes after a failure: another address, another attempt, or the end.
     func judge(
-        _ failure: TransportFailure, sentTo candidate: HostResolver.Candidate
+        _ failure: TransportFailure, sentTo candidate: HostResolver.Candidate, holdsSlot: Bool
     ) -> Step {
         let progress = state.withLock { state in
             if let host = state.progress.target?.origin.host {
@@ -43,7 +57,7 @@ extension Exchange {
         guard let target = progress.target, !progress.isFinal else {
             return .finish(failure.error)
         }
-        if failure.sent == .nothingWritten, failure.error.concernsAddress,
+        if holdsSlot, failure.sent == .nothingWritten, failure.error.concernsAddress,
             let other = runtime.resolver.choose(
                 forHost: target.origin.host, excluding: progress.triedAddresses)
         {
@@ -53,6 +67,14 @@ extension Exchange {
         }
         if let replacement = replacement(for: failure, progress) { return replacement }
         noteOutage(failure, target.origin)
+        let step = Step.judge(failure)
+        return callsUsers(step) ? step : decide(after: failure) ?? .finish(failure.error)
+    }
+
+    /// Another attempt after a failure, or the end; nil when the load has ended meanwhile.
+    func decide(after failure: TransportFailure) -> Step? {
+        let progress = state.withLock { $0.isDecided ? nil : $0.progress }
+        guard let progress, let target = progress.target else { return nil }
         if let pause = pause(after: .failure(failure.error, failure.sent), progress, target) {
             return renewed(pause, progress, failure.error)
         }
@@ -60,8 +82,9 @@ extension Exchange {
     }
 
     /// Closes the gate that a 429 or 503 asks for: it holds for every load of the key.
-    private func noteRetryAfter(_ head: ResponseHead, _ target: RequestTarget) {
+    func noteRetryAfter(_ head: ResponseHead) {
         guard head.status == .tooManyRequests || head.status == .serviceUnavailable,
+            let target = state.withLock({ $0.progress.target }),
             let delay = RetryAfter.delay(in: head.headers, date: runtime.timekeeper.date)
         else { return }
         runtime.limiter.setRetryAfter(delay, for: runtime.limiter.ruleKey(for: target))

@@ -13,14 +13,30 @@ extension Exchange {
         reporter.note(progress, .upload)
     }
 
-    /// A final head came: what becomes of the response is decided now, before any byte of its body.
-    func received(_ head: ResponseHead, turn: Int) {
+    /// A final head came: what becomes of the response is decided before any byte of its body.
+    ///
+    /// It is decided here and now, or on the factory's queue where users' code has a say; what comes
+    /// meanwhile is held.
+    func received(_ head: ResponseHead, from sink: AttemptSink) {
         let isCurrent = state.withLock { state in
             state.progress.mayHaveBeenProcessed = true
-            return state.updateAttempt(turn: turn) { $0.head = head }
+            return state.updateAttempt(turn: sink.turn) { $0.head = head }
         }
         guard isCurrent else { return }
-        switch judge(head) {
+        noteRetryAfter(head)
+        guard asksUsers(about: head) else { return apply(judge(head), to: head, turn: sink.turn) }
+        hold(turn: sink.turn)
+        factory.queue.async { [self] in
+            // Ended while it waited for the queue: nobody is to be asked about it.
+            guard isRunning(turn: sink.turn) else { return }
+            apply(judge(head), to: head, turn: sink.turn)
+            takeHeld(sink)
+        }
+    }
+
+    /// Does what was decided about a response.
+    private func apply(_ verdict: Attempt.Verdict, to head: ResponseHead, turn: Int) {
+        switch verdict {
         case .deliver:
             deliver(head, turn: turn)
         case .append(let range):
@@ -35,7 +51,7 @@ extension Exchange {
     private func deliver(_ head: ResponseHead, turn: Int) {
         let handsOn = handsOn(head)
         // Most loads need not know, and looking costs.
-        let total = handsOn || reporter != nil ? head.bodyLength : nil
+        let total = handsOn || reporter != nil ? bodyLength(head) : nil
         let isTooLarge = handsOn && total ?? 0 > sinkLimit
         let isCurrent = state.withLock { state in
             let isCurrent = state.updateAttempt(turn: turn) { attempt in
@@ -62,6 +78,15 @@ extension Exchange {
         }
     }
 
+    /// How long the body will be, where the head tells: the answer to HEAD, a 204 and a 304 have none,
+    /// whatever `Content-Length` says (RFC 9112 section 6.3).
+    private func bodyLength(_ head: ResponseHead) -> Int64? {
+        guard head.status != .noContent, head.status != .notModified,
+            state.withLock({ $0.progress.outgoing.method }) != .head
+        else { return nil }
+        return head.bodyLength
+    }
+
     /// Whether the body of a response is handed on; a sink gets that of a success alone.
     private func handsOn(_ head: ResponseHead) -> Bool {
         switch recipient.delivery {
@@ -74,10 +99,11 @@ extension Exchange {
     /// How many bytes may be handed on.
     var sinkLimit: Int64 { recipient.sink?.limit ?? .max }
 
-    /// Body bytes came: collected, handed on, or left to go by.
-    func received(_ bytes: Data, turn: Int) {
+    /// Body bytes came: collected, handed on, or left to go by; or held, unless that is over for them.
+    func received(_ bytes: Data, turn: Int, wereHeld: Bool = false) {
         enum Next {
             case nothing
+            case pause(any TransportTask)
             case kept
             case handOn
             case stop(any TransportTask)
@@ -88,6 +114,11 @@ extension Exchange {
             let received = state.progress.received.addingSaturated(Int64(bytes.count))
             _ = state.updateAttempt(turn: turn) { attempt in
                 total = attempt.total
+                if !wereHeld, attempt.held != nil {
+                    attempt.held?.append(bytes)
+                    if attempt.held?.isFull == true, let task = attempt.task { next = .pause(task) }
+                    return
+                }
                 if case .append(let range) = attempt.verdict, received > range.last + 1 {
                     attempt.isBeyondRange = true
                 }
@@ -115,12 +146,13 @@ extension Exchange {
             case .handOn:
                 state.progress.received = received
                 if recipient.delivery == .pieces { state.progress.hasDelivered = true }
-            case .nothing, .stop: break
+            case .nothing, .pause, .stop: break
             }
             return (next, BodyProgress(completed: received, total: total))
         }
         switch next {
         case .nothing: break
+        case .pause(let task): task.pause()
         case .kept: reporter?.note(progress, .download)
         case .stop(let task): task.cancel()
         case .handOn:
@@ -134,7 +166,12 @@ extension Exchange {
         guard let task = state.withLock({ $0.attempt(turn: turn)?.task }) else { return }
         task.pause()
         // Whoever made room since the window was full has asked to go on too early.
-        if !recipient.isFull { task.resume() }
+        if mayGoOn(turn: turn) { task.resume() }
+    }
+
+    /// Whether there is room for more of a response.
+    func mayGoOn(turn: Int) -> Bool {
+        !recipient.isFull && state.withLock { $0.attempt(turn: turn)?.held?.isFull != true }
     }
 
     /// The recipient has room again.
@@ -173,9 +210,9 @@ extension LoadState {
         }
     }
 
-    /// The handle of the attempt that runs.
+    /// The handle of the attempt that runs, unless it waits for what users' code says.
     fileprivate var runningTask: (any TransportTask)? {
-        guard case .running(let attempt) = stage else { return nil }
+        guard case .running(let attempt) = stage, attempt.held?.isFull != true else { return nil }
         return attempt.task
     }
 }

@@ -5,7 +5,7 @@ import Foundation
 
 extension Exchange {
     /// Asks for slots; with them the load goes on at once, or when its turn has come.
-    func admit() -> Step? {
+    func admit(hasWaited: Bool = false) -> Step? {
         let application = state.withLock { state -> Admission.Application? in
             guard let target = state.progress.target,
                 let turn = state.enter(.waiting(nil))
@@ -16,7 +16,7 @@ extension Exchange {
                     waiting: self, turn: turn, deadline: state.progress.deadline),
                 key: runtime.limiter.ruleKey(for: target), origin: target.origin,
                 loader: ObjectIdentifier(loader), priority: state.progress.base.priority,
-                needsNoConnection: factory.isBelowAuthorisers)
+                needsNoConnection: isForAuthoriser, hasWaited: hasWaited)
         }
         guard let application else { return nil }
         let turn = application.candidate.turn
@@ -68,7 +68,7 @@ extension Exchange {
         }
         if isCurrent {
             // The window filled up before there was anything to pause.
-            if recipient.isFull { pauseAttempt(turn: plan.turn) }
+            if !mayGoOn(turn: plan.turn) { pauseAttempt(turn: plan.turn) }
         } else {
             // The load ended while the transport started; an attempt that has ended does not mind.
             task.cancel()
@@ -159,7 +159,7 @@ extension Exchange {
             state.progress.metrics.backOffTime += now - state.progress.stageBegan
             return true
         }
-        if isCurrent { proceedElsewhere(.authorise(from: 0)) }
+        if isCurrent { proceed(.authorise(from: 0)) }
     }
 }
 
@@ -170,7 +170,7 @@ extension Exchange: Waiting {
     }
 
     func mustAskAgain(turn: Int) {
-        if endsWaiting(turn: turn) { proceed(.admit) }
+        if endsWaiting(turn: turn) { proceed(.admitAgain) }
     }
 
     func refused(turn: Int, _ error: DataLoaderError) {

@@ -12,15 +12,19 @@ extension Exchange {
         guard !runtime.outages.isEmpty else { return false }
         let progress = state.withLock { $0.progress }
         guard let target = progress.target, !progress.isFinal, progress.triedAddresses.isEmpty,
+            !progress.mustTry,
             let error = runtime.outages.finding(
                 of: target.origin, for: ObjectIdentifier(self), now: runtime.agenda.now)
         else { return false }
         let failure = TransportFailure(error, sent: .nothingWritten)
-        guard
-            let next = pause(
-                after: .failure(error, failure.sent), progress, target, isSpared: true)
-                ?? connectivityPause(failure, progress)
-        else { return false }
+        let next: Step
+        if hasUsersPolicy {
+            // It may block: the slot is not kept while it is asked.
+            next = .spare(failure)
+        } else {
+            guard let pause = sparedPause(failure, progress, target) else { return false }
+            next = pause
+        }
         state.withLock { $0.progress.metrics.attempts -= 1 }
         // Whoever gets the slot may stand back as well, and so on: not one inside the other.
         runtime.queue.async {
@@ -28,6 +32,23 @@ extension Exchange {
             self.proceed(next)
         }
         return true
+    }
+
+    /// The pause after an attempt that was left out, nil when the attempt has to be made.
+    private func sparedPause(
+        _ failure: TransportFailure, _ progress: LoadProgress, _ target: RequestTarget
+    ) -> Step? {
+        pause(after: .failure(failure.error, failure.sent), progress, target, isSpared: true)
+            ?? connectivityPause(failure, progress)
+    }
+
+    /// Asks the request's own policy about an attempt that was left out; it is made if that is the last.
+    func decide(afterSpared failure: TransportFailure) -> Step? {
+        let progress = state.withLock { $0.isDecided ? nil : $0.progress }
+        guard let progress, let target = progress.target else { return nil }
+        if let pause = sparedPause(failure, progress, target) { return pause }
+        state.withLock { $0.progress.mustTry = true }
+        return .admitAgain
     }
 
     /// Tells the others that there is no connection to be had.

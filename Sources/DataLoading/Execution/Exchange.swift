@@ -13,7 +13,8 @@ import Dispatch
 /// ```
 ///
 /// One lock guards one `LoadState`. Every callback from below carries the turn of the stage that it
-/// belongs to, and a turn that has passed is dropped. User code runs under no lock.
+/// belongs to, and a turn that has passed is dropped. User code runs under no lock, and on the queue of
+/// the load's factory: `proceed` sees to that for steps, `received` for a response's head.
 final class Exchange: Sendable {
     /// The request as it was performed.
     let request: DataLoaderRequest
@@ -26,6 +27,10 @@ final class Exchange: Sendable {
     /// Who tells of the bodies' progress, nil when nobody wants to hear.
     let reporter: ProgressReporter?
     let token = CancellationToken()
+    /// Whether an authoriser performs the load, for others that wait for what it brings.
+    let isForAuthoriser: Bool
+    /// Whether the request has a retry policy that a user wrote.
+    let hasUsersPolicy: Bool
     let state: Locked<LoadState>
 
     init(
@@ -38,6 +43,8 @@ final class Exchange: Sendable {
         self.loader = loader
         number = loader.nextNumber()
         self.recipient = recipient
+        isForAuthoriser = factory.isBelowAuthorisers || AuthorisersWork.isCurrent
+        hasUsersPolicy = request.retryPolicy.map { !($0 is BuiltInRetryPolicy) } ?? false
         reporter = ProgressReporter(request, queue: recipient.queue, agenda: runtime.agenda)
         let now = runtime.agenda.now
         let streams = recipient.delivery != .whole
@@ -66,12 +73,18 @@ final class Exchange: Sendable {
         case authorise(from: Int)
         /// Get a rate slot and a connection slot.
         case admit
+        /// Get them, after the load had a place in the queue already.
+        case admitAgain
         /// Hand the request to the transport; the slots are held. Without an address: choose one.
         case send(to: HostResolver.Candidate?)
         /// Tell everyone who took part in a request of the 401 to it.
         indirect case reportRefusal(ResponseHead, then: Step)
         /// Start over, after a 401.
         case authoriseAgain
+        /// Decide what follows a failure: another attempt, or the end.
+        indirect case judge(TransportFailure)
+        /// Decide whether an attempt that was left out is followed by another one, or made after all.
+        indirect case spare(TransportFailure)
         /// Wait before another attempt.
         case pause(Duration)
         /// Go where a redirect leads; indirect, because every load copies steps and few redirect.
@@ -83,17 +96,25 @@ final class Exchange: Sendable {
     }
 
     /// Walks the load on from a step until something has to be waited for.
+    ///
+    /// Steps that may call users' code are made on the factory's queue, the others where the load is.
     func proceed(_ first: Step) {
         var next: Step? = first
         while let step = next {
+            if callsUsers(step), !factory.isOnQueue {
+                return factory.queue.async { self.proceed(step) }
+            }
             next =
                 switch step {
                 case .check: check()
                 case .authorise(let index): authorise(from: index)
                 case .admit: admit()
+                case .admitAgain: admit(hasWaited: true)
                 case .send(let address): send(to: address)
                 case .reportRefusal(let head, let next): reportRefusal(head, then: next)
                 case .authoriseAgain: authoriseAgain()
+                case .judge(let failure): decide(after: failure)
+                case .spare(let failure): decide(afterSpared: failure)
                 case .pause(let delay): pause(delay)
                 case .follow(let redirect): follow(redirect)
                 case .renewBody(let step, let error): renewBody(then: step, otherwise: error)
@@ -102,10 +123,16 @@ final class Exchange: Sendable {
         }
     }
 
-    /// Walks on from a thread that all loads share, which an authoriser must not hold up.
-    func proceedElsewhere(_ step: Step) {
-        guard !factory.authorisers.isEmpty else { return proceed(step) }
-        runtime.queue.async { self.proceed(step) }
+    /// Whether a step may call what users wrote, which may block the thread that it is called on.
+    func callsUsers(_ step: Step) -> Bool {
+        switch step {
+        case .authorise(let index): index < factory.authorisers.count
+        case .reportRefusal: true
+        case .judge, .spare: hasUsersPolicy
+        case .check, .admit, .admitAgain, .send, .authoriseAgain, .pause, .follow, .renewBody,
+            .finish:
+            false
+        }
     }
 
     /// Starts the load, or ends it with the reason why it may not start.

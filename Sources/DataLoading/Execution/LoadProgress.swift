@@ -30,8 +30,6 @@ struct LoadProgress: Sendable {
 
     /// The tasks of asynchronous authorisers that are asked about the attempt.
     var authorisationTasks: [Task<Void, Never>] = []
-    /// Why an authoriser refused.
-    var underlyingError: (any Error)?
     /// The authorisers that took part in `outgoing`.
     var participants: [any Authoriser] = []
     /// Whether the load was authorised again after a 401; that happens once.
@@ -42,6 +40,8 @@ struct LoadProgress: Sendable {
     var retryCost: RetryBudget.Cost?
     /// Addresses tried for the present attempt.
     var triedAddresses: Set<String> = []
+    /// Whether the present attempt is made although others have just found no connection.
+    var mustTry = false
     /// Whether the next attempt must not use a connection that was used before.
     var needsFreshConnection = false
     /// The pauses while there is no connection, once the delegate was told that the load waits.
@@ -84,6 +84,7 @@ struct LoadProgress: Sendable {
         target = baseTarget
         participants = []
         triedAddresses = []
+        mustTry = false
     }
 
     init(request: DataLoaderRequest, now: Instant, deadline: Instant?, streams: Bool) {

@@ -137,6 +137,8 @@ struct Attempt: Sendable {
     var isTooLarge = false
     /// How much of a body that nobody will see went by.
     var discarded = 0
+    /// What came while users' code is asked about the head; nil when nobody is asked.
+    var held: HeldEvents?
 
     /// What becomes of a response.
     enum Verdict: Sendable {

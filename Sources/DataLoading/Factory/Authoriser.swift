@@ -8,8 +8,9 @@
 /// it adds a secret. After a redirect to another origin it is asked again, with the new URL and
 /// without anything that any authoriser had added.
 ///
-/// Every method may be called from any thread, several at once for different loads, and is never
-/// called under a lock of the library. A conformer passes this test:
+/// Methods are called on a queue of the factory, one at a time, and never under a lock of the library.
+/// One that blocks holds up the loads of its factory that ask users' code, and no others. An authoriser of
+/// several factories may be called by several at once. A conformer passes this test:
 ///
 /// ```swift
 /// let loader = service.makeFactory(authorisers: [authoriser]).makeDataLoader()
@@ -33,9 +34,8 @@ public protocol Authoriser: AnyObject, Sendable {
 
     /// Whether it is worth sending the request again, authorised anew, after a 401; true by default.
     ///
-    /// Asked once a load, on a thread that all loads share: answer at once. `request` is what was
-    /// sent, `response` has a head and no body. When nobody who took part says yes, the 401 is
-    /// delivered.
+    /// Asked once a load. `request` is what was sent, `response` has a head and no body. When nobody who
+    /// took part says yes, the 401 is delivered.
     func canRecover(_ request: DataLoaderRequest, from response: DataLoaderResponse) -> Bool
 
     /// The server answered 401 to a request that this authoriser took part in.
@@ -50,6 +50,9 @@ public protocol Authoriser: AnyObject, Sendable {
     func refresh()
 
     /// Forgets every credential; returns when that has happened.
+    ///
+    /// Called on no queue of the factory. A reset of the factory waits for it at most 150 seconds, and then
+    /// cancels its task.
     func reset() async
 }
 

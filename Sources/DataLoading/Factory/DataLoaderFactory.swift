@@ -11,6 +11,12 @@ public final class DataLoaderFactory: Sendable {
     let authorisers: [any Authoriser]
     /// Whether its loads are authorisers' own: they log out with them while everything is reset.
     let isBelowAuthorisers: Bool
+    /// Where its loads call what users wrote: authorisers, retry policies and redirect policies.
+    ///
+    /// One for each factory, so that one that blocks holds up no other factory. A serial queue without
+    /// a target has a thread whenever it has work, however busy the processor and the global queues are.
+    let queue = DispatchQueue(label: "DataLoading.decisions")
+    private static let mark = DispatchSpecificKey<ObjectIdentifier>()
     private let resetGate = ResetGate()
     private let offline = Locked(false)
     private let loaders = Locked<[ObjectIdentifier: LoaderCore]>([:])
@@ -21,6 +27,7 @@ public final class DataLoaderFactory: Sendable {
         self.service = service
         self.authorisers = authorisers
         self.isBelowAuthorisers = isBelowAuthorisers
+        queue.setSpecific(key: Self.mark, value: ObjectIdentifier(self))
     }
 
     deinit {
@@ -52,27 +59,76 @@ public final class DataLoaderFactory: Sendable {
         return DataLoader(factory: self, core: core)
     }
 
-    /// "Log out": ends every load `.reset` and resets each authoriser once.
+    /// "Log out": ends every load `.reset` and resets each authoriser once, all at the same time.
     ///
     /// Loads that are performed meanwhile end `.resetInProgress`. Returns when every load is over and
-    /// every authoriser is reset; a reset that is under way already is joined.
-    public func reset() async {
-        await resetGate.perform {
+    /// every authoriser is reset; a reset that is under way already is joined. What is blocked is
+    /// waited for within limits: 2 seconds for outcomes to be handed over, 150 seconds for an
+    /// authoriser.
+    ///
+    /// - Returns: What took longer than that, usually nothing.
+    @discardableResult public func reset() async -> LeftBehind {
+        await resetGate.leftBehind {
             endAllLoads(.reset)
-            for authoriser in authorisers.eachOnce { await authoriser.reset() }
-            for core in cores { await core.waitForPresentLoads() }
+            async let authorisers = authorisersNotReset()
+            async let loads = loadsNotHandedOver()
+            var left = LeftBehind()
+            (left.authorisers, left.loads) = await (authorisers, loads)
+            return left
         }
     }
 
+    /// What a reset of the service has to wait for: the reset that runs now, or another one.
+    func resetToWaitFor() -> @Sendable () async -> LeftBehind {
+        guard let run = resetGate.present else { return { await self.reset() } }
+        return { [resetGate] in await resetGate.leftBehind(by: run) }
+    }
+
+    /// Resets the authorisers; returns how many have not finished in time.
+    private func authorisersNotReset() async -> Int {
+        let agenda = service.runtime.agenda
+        // They are told first of the loads that they held, unless one of them blocks that.
+        _ = await agenda.wait(atMost: .seconds(1)) { [queue] in
+            await withCheckedContinuation { done in queue.async { done.resume() } }
+        }
+        return await withTaskGroup(of: Bool.self) { group in
+            for authoriser in authorisers.eachOnce {
+                group.addTask {
+                    await agenda.wait(atMost: LeftBehind.authoriserLimit) {
+                        await authoriser.reset()
+                    }
+                }
+            }
+            return await group.reduce(into: 0) { $0 += $1 ? 0 : 1 }
+        }
+    }
+
+    /// Waits until the present loads' outcomes were handed over; returns how many were not in time.
+    private func loadsNotHandedOver() async -> Int {
+        let agenda = service.runtime.agenda
+        let deadline = agenda.now + LeftBehind.handOverLimit
+        return await withTaskGroup(of: Int.self) { group in
+            for core in cores {
+                group.addTask { await core.waitForPresentLoads(until: deadline, on: agenda) }
+            }
+            return await group.reduce(0, +)
+        }
+    }
+
+    /// Whether the calling code runs on `queue`.
+    var isOnQueue: Bool {
+        DispatchQueue.getSpecific(key: Self.mark) == ObjectIdentifier(self)
+    }
+
     /// Why no load may start now, nil when one may.
-    var refusal: DataLoaderError? {
+    func refusal(isForAuthoriser: Bool) -> DataLoaderError? {
         switch service.stage.withLock({ $0 }) {
         case .over: return .serviceInvalidated
-        case .closing where !isBelowAuthorisers: return .serviceInvalidated
+        case .closing where !isForAuthoriser: return .serviceInvalidated
         case .closing, .open: break
         }
         if isBelowAuthorisers { return nil }
-        let isResetting = service.resetGate.isResetting || resetGate.isResetting
+        let isResetting = service.isResetting.withLock { $0 } || resetGate.isResetting
         return isResetting ? .resetInProgress : nil
     }
 

@@ -47,9 +47,15 @@ struct ChunkWindow: Sendable {
     }
 
     /// Forgets what was not delivered, and whatever comes late.
-    mutating func close() {
-        items = FIFO()
-        isClosed = true
-        isFull = false
+    ///
+    /// Returns what was forgotten, to be released after the lock: bytes may have a deallocator of the
+    /// transport's.
+    mutating func close() -> FIFO<Item> {
+        defer {
+            items = FIFO()
+            isClosed = true
+            isFull = false
+        }
+        return items
     }
 }

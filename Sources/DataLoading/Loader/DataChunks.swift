@@ -7,13 +7,14 @@ public import Foundation
 ///
 /// At most 256 KiB are held that nobody has asked for. A status that is not 200 to 299 is thrown as
 /// `DataLoaderError.status` after the last piece; `Iterator.response` tells it before the first one.
-/// Each iterator is a load of its own.
+/// Each iterator is a load of its own, and cancels it when it is dropped. The sequence keeps its loader,
+/// and so does an iterator until its load is over.
 public struct DataChunks: AsyncSequence, Sendable {
     /// A piece of the decoded body, never empty.
     public typealias Element = Data
 
     let request: DataLoaderRequest
-    weak let loader: DataLoader?
+    let loader: DataLoader
 
     /// Makes an iterator; its load starts with the first call.
     public func makeAsyncIterator() -> Iterator {

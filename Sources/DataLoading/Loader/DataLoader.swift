@@ -59,7 +59,7 @@ public final class DataLoader: Sendable {
         exchange.runtime.ledger.loadBegan()
         // Listed first and asked second: whoever resets sees the load, or the load sees the reset.
         core.add(exchange)
-        exchange.begin(refusal: factory.refusal)
+        exchange.begin(refusal: factory.refusal(isForAuthoriser: exchange.isForAuthoriser))
         return exchange
     }
 
@@ -85,8 +85,8 @@ public final class DataLoader: Sendable {
     /// Loads a request's body piece by piece, as fast as the pieces are read.
     ///
     /// The load starts with the first piece that is asked for, and is cancelled when the reading task
-    /// is cancelled, the iterator is dropped or this loader is: keep it while you read. Each iterator
-    /// is a load of its own.
+    /// is cancelled, the iterator is dropped or `cancelAllLoads` is called. The sequence keeps this
+    /// loader. Each iterator is a load of its own.
     public func chunks(for request: DataLoaderRequest) -> DataChunks {
         var streamed = request
         streamed.chunks = true
@@ -95,7 +95,8 @@ public final class DataLoader: Sendable {
 
     /// Describes a load in a chain of calls; it starts with the first handler.
     ///
-    /// The call does not keep the loader, and dropping the loader cancels it.
+    /// The call keeps this loader until it has ended, for as long as the call itself is kept or awaited.
+    /// A call that has handlers and is not kept is cancelled when the loader is dropped.
     public func request(_ url: URL, sourceIdentifier: String? = nil) -> DataLoaderCall {
         DataLoaderCall(
             DataLoaderRequest(url: url, sourceIdentifier: sourceIdentifier), loader: self)

@@ -41,9 +41,9 @@ final class DelegateChunkRecipient: RecipientBefore {
     var isFull: Bool { state.withLock { $0.drain.window.isFull } }
 
     func dropPending() {
-        state.withLock { state in
-            state.drain.window.close()
+        _ = state.withLock { state in
             state.hasLost = true
+            return state.drain.window.close()
         }
     }
 

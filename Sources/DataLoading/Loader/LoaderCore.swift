@@ -19,7 +19,7 @@ final class LoaderCore: Sendable {
     private struct Waiter: Sendable {
         let last: Int
         var live: Int
-        let continuation: CheckedContinuation<Void, Never>
+        let waker: Waker
     }
 
     let queue: DispatchQueue
@@ -39,10 +39,11 @@ final class LoaderCore: Sendable {
 
     /// Whom to call, and with which loader; nil when either has gone.
     var listener: (loader: DataLoader, delegate: any DataLoaderDelegate)? {
-        state.withLock { state in
-            guard let loader = state.loader, let delegate = state.delegate else { return nil }
-            return (loader, delegate)
-        }
+        // Decided outside the lock: a reference that was just read may be the last one by now, and
+        // the loader's `deinit` takes this lock.
+        let (loader, delegate) = state.withLock { ($0.loader, $0.delegate) }
+        guard let loader, let delegate else { return nil }
+        return (loader, delegate)
     }
 
     func bind(_ loader: DataLoader) {
@@ -76,7 +77,7 @@ final class LoaderCore: Sendable {
             defer { state.waiters.removeAll { $0.live == 0 } }
             return state.waiters.filter { $0.live == 0 }
         }
-        for waiter in over { waiter.continuation.resume() }
+        for waiter in over { waiter.waker.wake() }
     }
 
     /// The loads whose outcome nobody has taken yet, oldest first.
@@ -88,16 +89,24 @@ final class LoaderCore: Sendable {
         Exchange.endAll(exchanges, as: error)
     }
 
-    /// Returns when the outcome of every load that was performed until now was handed over.
-    func waitForPresentLoads() async {
-        await withCheckedContinuation { continuation in
-            let isEmpty = state.withLock { state in
-                guard state.live > 0 else { return true }
-                state.waiters.append(
-                    Waiter(last: state.lastNumber, live: state.live, continuation: continuation))
-                return false
+    /// Returns when the outcome of every load that was performed until now was handed over, or at
+    /// `deadline`; returns how many were not.
+    func waitForPresentLoads(until deadline: Instant, on agenda: Agenda) async -> Int {
+        let waker = Waker()
+        let mustWait = state.withLock { state in
+            guard state.live > 0 else { return false }
+            state.waiters.append(Waiter(last: state.lastNumber, live: state.live, waker: waker))
+            return true
+        }
+        guard mustWait else { return 0 }
+        let entry = agenda.schedule(at: deadline, for: waker, tag: 0)
+        await waker.wait()
+        agenda.cancel(entry)
+        return state.withLock { state in
+            guard let index = state.waiters.firstIndex(where: { $0.waker === waker }) else {
+                return 0
             }
-            if isEmpty { continuation.resume() }
+            return state.waiters.remove(at: index).live
         }
     }
 }

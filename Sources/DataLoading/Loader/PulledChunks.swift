@@ -55,8 +55,8 @@ final class PulledChunks: Recipient {
 
     func didReceiveInitial(_ response: DataLoaderResponse, from exchange: Exchange) {
         update { state in
-            state.response = response
-            return false
+            defer { state.response = response }
+            return state.response
         }
     }
 
@@ -69,8 +69,7 @@ final class PulledChunks: Recipient {
     func dropPending() {
         update { state in
             if !state.window.isEmpty { state.lose() }
-            state.window.close()
-            return false
+            return state.window.close()
         }
     }
 
@@ -80,12 +79,14 @@ final class PulledChunks: Recipient {
         update { state in
             state.outcome = response.error.map { .failure($0) } ?? .success(())
             if state.hasLost { state.lose() }
-            return false
         }
         exchange.outcomeWasHandedOver()
     }
 
-    @discardableResult private func update(_ change: (inout State) -> Bool) -> Bool {
+    /// Changes the state and wakes those who wait; what the change returns goes after the lock.
+    @discardableResult private func update<Result: Sendable>(
+        _ change: (inout State) -> Result
+    ) -> Result {
         let (result, waiters) = state.withLock { state in
             let result = change(&state)
             defer { state.waiters = [] }

@@ -22,7 +22,7 @@ public final class RateLimiter: Sendable {
     private struct State: Sendable {
         var table: RateTable
         var timekeeper: any Timekeeper = SystemTimekeeper()
-        var handlers: [UInt64: @Sendable (RuleKey?) -> Void] = [:]
+        var handlers: [UInt64: @Sendable (RateChange) -> Void] = [:]
         var lastHandler: UInt64 = 0
     }
 
@@ -60,18 +60,29 @@ public final class RateLimiter: Sendable {
         let (key, isNew) = state.withLock { state in
             state.table.set(rule, for: target, at: state.timekeeper.now)
         }
-        notify(isNew ? nil : key)
+        notify(isNew ? .part(of: key.origin) : .key(key))
     }
 
     /// Lets nothing through for a URL's key until `delay` from now.
     ///
-    /// The service calls it with what a 429 or 503 response says in `Retry-After`. Only time opens
-    /// the key again: a shorter delay does not, nor does a success. At most one hour; zero and less
-    /// do nothing. Those who waited leave at the key's rate; without one, at 10 requests a second
-    /// that double each second for 10 s.
+    /// The service calls it with what a 429 or 503 response says in `Retry-After`. Time opens the key
+    /// again, or `clearRetryAfter(for:)`: a shorter delay does not, nor does a success. At most one
+    /// hour; zero and less do nothing. Those who waited leave at the key's rate; without one, at 10
+    /// requests a second that double each second for 10 s.
     public func setRetryAfter(_ delay: Duration, for url: URL) {
         guard let target = try? RequestTarget(url) else { return }
         setRetryAfter(delay, for: ruleKey(for: target))
+    }
+
+    /// Forgets the `Retry-After` of a URL's key: loads that wait for it go now, at the key's rate.
+    ///
+    /// For an operator who knows more than the response said: a 429 was about one user's quota, or the
+    /// server is back early. Without a rate all waiting loads go at once, as far as the limits of
+    /// connections let them. The next `Retry-After` closes the key again.
+    public func clearRetryAfter(for url: URL) {
+        guard let target = try? RequestTarget(url) else { return }
+        let key = ruleKey(for: target)
+        if state.withLock({ $0.table.open(key) }) { notify(.key(key)) }
     }
 
     /// How long a request performed now would wait, if nobody waits before it; takes no slot.
@@ -124,7 +135,7 @@ extension RateLimiter {
     /// Closes a key until `delay` from now, as the public form does.
     package func setRetryAfter(_ delay: Duration, for key: RuleKey) {
         let isChange = state.withLock { $0.table.close(key, for: delay, at: $0.timekeeper.now) }
-        if isChange { notify(key) }
+        if isChange { notify(.key(key)) }
     }
 
     /// Takes a service's time, before its first load; gates and spacing keep their distance to now.
@@ -142,10 +153,9 @@ extension RateLimiter {
 
     /// Calls `handler` whenever those who wait for a key may have to go earlier or later than told.
     ///
-    /// nil stands for every key, and says that a target may belong to another key than before.
     /// It is called on the thread that made the change, with no lock held, until the subscription is
     /// dropped.
-    package func subscribe(_ handler: @escaping @Sendable (RuleKey?) -> Void) -> Subscription {
+    package func subscribe(_ handler: @escaping @Sendable (RateChange) -> Void) -> Subscription {
         let identifier = state.withLock { state in
             state.lastHandler += 1
             state.handlers[state.lastHandler] = handler
@@ -157,7 +167,7 @@ extension RateLimiter {
         }
     }
 
-    private func notify(_ key: RuleKey?) {
-        for handler in state.withLock({ Array($0.handlers.values) }) { handler(key) }
+    private func notify(_ change: RateChange) {
+        for handler in state.withLock({ Array($0.handlers.values) }) { handler(change) }
     }
 }

@@ -70,6 +70,13 @@ struct RateTable: Sendable {
         return true
     }
 
+    /// Opens a key that is closed, and forgets that it was; answers whether it was.
+    mutating func open(_ key: RuleKey) -> Bool {
+        guard buckets[key]?.gate != nil else { return false }
+        buckets[key]?.gate = nil
+        return true
+    }
+
     mutating func reserve(_ key: RuleKey, at now: Instant) -> Reservation {
         let rate: GCRA.Rate
         switch rule(for: key) {

@@ -11,7 +11,8 @@ public protocol RetryPolicy: Sendable {
     /// Returns the pause before the next attempt, nil to stop with this outcome, zero for at once.
     ///
     /// `n` counts attempts from 1. A negative pause counts as zero, and `Retry-After` lengthens a
-    /// pause that is shorter. Called on an arbitrary thread; must not wait.
+    /// pause that is shorter. Called on a queue of the load's factory. While it blocks, other loads of the
+    /// factory may wait for it; the load's deadline goes on.
     func delay(afterAttempt n: Int, outcome: AttemptOutcome) -> Duration?
 }
 

@@ -14,6 +14,14 @@ package struct RuleKey: Hashable, Sendable {
     }
 }
 
+/// A change after which waiting loads may have to go earlier or later than they were told.
+package enum RateChange: Hashable, Sendable {
+    /// The rate or the gate of a key.
+    case key(RuleKey)
+    /// The first rule for a part of an origin: targets of the origin may belong to it from now on.
+    case part(of: Origin)
+}
+
 /// What a limiter answers to somebody who wants to go.
 package enum Reservation: Hashable, Sendable {
     /// Go now: the slot is taken.

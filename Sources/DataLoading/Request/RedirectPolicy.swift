@@ -19,7 +19,8 @@ public enum RedirectPolicy: Sendable {
     case doNotFollow
     /// Ask for each one; false delivers the 3xx as the response.
     ///
-    /// Called on an arbitrary thread; must not wait.
+    /// Called on a queue of the load's factory. While it blocks, other loads of the factory may wait for
+    /// it; the load's deadline goes on.
     case ask(@Sendable (Redirect) -> Bool)
 }
 

@@ -16,7 +16,7 @@
     /// The wait for a rate slot or for `Retry-After` would outlast the deadline.
     case rateLimited(wait: Duration)
     /// An authoriser refused, or no authoriser answers for the request.
-    case cannotAuthenticate(reason: String)
+    case cannotAuthenticate(reason: AuthenticationFailure)
     /// Offline or `.cacheOnly`, and nothing is stored.
     case notCached
     /// The service was invalidated or shut down.

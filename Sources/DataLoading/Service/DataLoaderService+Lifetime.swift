@@ -2,50 +2,79 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension DataLoaderService {
-    /// How long a shut-down waits for cancelled loads to be handed over, when a queue is blocked.
-    private static var handOverLimit: Duration { .seconds(2) }
-
     /// Cancels every load; new ones may start.
     ///
     /// What authorisers load for themselves goes on: a server may have replaced a token already.
     public func cancelAllLoads() {
-        endAllLoads(of: liveFactories.filter { !$0.isBelowAuthorisers })
+        let exchanges = liveFactories.flatMap(\.exchanges).filter { !$0.isForAuthoriser }
+        Exchange.endAll(exchanges, as: .cancelled)
     }
 
     /// Cancels every load at once; later ones end `.serviceInvalidated`.
     public func invalidateAndCancel() {
         stage.withLock { $0 = .over }
-        endAllLoads(of: liveFactories)
+        endAllLoads()
     }
 
     /// Lets no load start any more, waits for those that run, and cancels what is left.
     ///
     /// Loads that are performed meanwhile end `.serviceInvalidated`, while those that run may still be
-    /// authorised. Credentials that are being renewed are kept before it returns, as far as the grace
-    /// period reaches. Returns when every outcome was handed over and every socket is closed, at the
-    /// latest 2 seconds after the grace period, should a delegate queue be blocked.
+    /// authorised: what an authoriser loads for one of them, such as its token, gets through. Credentials
+    /// that are being renewed are kept before it returns, as far as the grace period reaches. Returns when
+    /// every outcome was handed over and every socket is closed, at the latest 2 seconds after the grace
+    /// period, should a delegate queue be blocked, and what the transport takes, 30 seconds at most.
     ///
     /// - Parameter gracePeriod: How long running loads may go on; zero cancels them at once.
-    public func shutDown(gracePeriod: Duration) async {
+    /// - Returns: What took longer than that, usually nothing.
+    @discardableResult public func shutDown(gracePeriod: Duration) async -> LeftBehind {
         stage.withLock { if $0 == .open { $0 = .closing } }
         await runtime.ledger.waitUntilEmpty(atMost: gracePeriod)
         stage.withLock { $0 = .over }
-        endAllLoads(of: liveFactories)
-        await runtime.ledger.waitUntilEmpty(atMost: Self.handOverLimit)
-        await runtime.transport.shutDown()
+        endAllLoads()
+        await runtime.ledger.waitUntilEmpty(atMost: LeftBehind.handOverLimit)
+        var left = LeftBehind()
+        left.loads = runtime.ledger.live
+        let transport = runtime.transport
+        let isInTime = await runtime.agenda.wait(atMost: LeftBehind.transportLimit) {
+            await transport.shutDown()
+        }
+        left.transport = !isInTime
+        return left
     }
 
-    /// "Log out": resets every factory, and then the transport, which forgets what it stored.
+    /// "Log out": resets every factory at the same time, and then the transport, which forgets what it
+    /// stored.
     ///
     /// Loads that run end `.reset`, loads that are performed meanwhile `.resetInProgress`. Returns
-    /// when all of that has happened; a reset that is under way already is joined.
-    public func reset() async {
-        await resetGate.perform {
+    /// when all of that has happened; a reset that is under way already is joined. What is blocked is
+    /// waited for within limits: 2 seconds for outcomes to be handed over, 150 seconds for an authoriser,
+    /// 30 seconds for the transport. A factory whose authoriser is slow stays closed until that is over;
+    /// after 5 seconds the others are open again.
+    ///
+    /// - Returns: What took longer than that, usually nothing.
+    @discardableResult public func reset() async -> LeftBehind {
+        await resetGate.leftBehind {
+            isResetting.withLock { $0 = true }
             let factories = liveFactories.filter { !$0.isBelowAuthorisers }
             // All at once: no load goes on for a user while another one is still logging out.
             Exchange.endAll(factories.flatMap(\.exchanges), as: .reset)
-            for factory in factories { await factory.reset() }
-            await runtime.transport.reset()
+            let waits = factories.map { $0.resetToWaitFor() }
+            let resets = Task {
+                await withTaskGroup(of: LeftBehind.self) { group in
+                    for wait in waits { group.addTask { await wait() } }
+                    return await group.reduce(into: LeftBehind()) { $0 += $1 }
+                }
+            }
+            let agenda = runtime.agenda
+            _ = await agenda.wait(atMost: LeftBehind.serviceLimit) { _ = await resets.value }
+            let transport = runtime.transport
+            let isInTime = await agenda.wait(atMost: LeftBehind.transportLimit) {
+                await transport.reset()
+            }
+            isResetting.withLock { $0 = false }
+            var left = await resets.value
+            left.transport = !isInTime
+            return left
         }
     }
 
@@ -57,11 +86,13 @@ extension DataLoaderService {
         case over
     }
 
-    private var liveFactories: [DataLoaderFactory] {
-        factories.withLock { $0.values.compactMap(\.factory) }
+    /// The factories that somebody keeps.
+    var liveFactories: [DataLoaderFactory] {
+        // Taken out of the lock with what was read: the last reference to a factory takes it again.
+        factories.withLock { $0.values.map(\.factory) }.compactMap { $0 }
     }
 
-    private func endAllLoads(of factories: [DataLoaderFactory]) {
-        Exchange.endAll(factories.flatMap(\.exchanges), as: .cancelled)
+    private func endAllLoads() {
+        Exchange.endAll(liveFactories.flatMap(\.exchanges), as: .cancelled)
     }
 }

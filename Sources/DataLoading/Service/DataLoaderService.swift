@@ -17,6 +17,8 @@ public final class DataLoaderService: Sendable {
     let runtime: Runtime
     let stage = Locked(Stage.open)
     let resetGate = ResetGate()
+    /// Whether no load may start because of a reset of the service.
+    let isResetting = Locked(false)
     let factories = Locked<[ObjectIdentifier: WeakFactory]>([:])
 
     /// Makes a service; programs usually have one, `shared`.
@@ -65,6 +67,11 @@ extension DataLoaderService {
     ) {
         runtime.observers.add(observer, on: queue)
     }
+
+    /// How many notices were dropped because more than 4,096 waited for an observer's queue.
+    ///
+    /// Counted since the service was made, over all its observers. The oldest are dropped first.
+    public var droppedConsumptionNotices: Int { runtime.observers.droppedNotices }
 
     /// Removes an observer; a call that is on its queue already still comes.
     public func removeConsumptionObserver(_ observer: any ConsumptionObserver) {

@@ -7,8 +7,11 @@ import Dispatch
 final class Runtime: Sendable {
     let timekeeper: any Timekeeper
     let random: RandomSource
-    /// Where loads go on that may have to wait for a user's code.
-    let queue = DispatchQueue(label: "DataLoading.loads", attributes: .concurrent)
+    /// Where the library goes on later by itself; never for users' code, which has its factory's queue.
+    ///
+    /// A serial queue without a target has a thread whenever it has work, however busy the global
+    /// queues are.
+    let queue = DispatchQueue(label: "DataLoading.loads")
     let agenda: Agenda
     let limiter: RateLimiter
     let resolver: HostResolver

@@ -13,9 +13,9 @@ final class SinkRecipient: RecipientBefore {
         /// Pieces are missing: whatever the outcome says, the body is not whole.
         var hasLost = false
 
-        mutating func lose() {
-            drain.window.close()
+        mutating func lose() -> FIFO<ChunkWindow.Item> {
             hasLost = true
+            return drain.window.close()
         }
     }
 
@@ -54,7 +54,7 @@ final class SinkRecipient: RecipientBefore {
     var isFull: Bool { state.withLock { $0.drain.window.isFull } }
 
     func dropPending() {
-        state.withLock { $0.lose() }
+        _ = state.withLock { $0.lose() }
         base.dropPending()
     }
 
@@ -92,7 +92,7 @@ final class SinkRecipient: RecipientBefore {
                 if opens { exchange.windowHasOpened() }
             }
         } catch {
-            state.withLock { $0.lose() }
+            _ = state.withLock { $0.lose() }
             exchange.sinkFailed(error)
         }
     }

@@ -2,6 +2,29 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension Agenda {
+    /// Waits for `body`, at most this long; false when it took longer.
+    ///
+    /// `body` is cancelled then, and not waited for. The wait does not end with the task that waits.
+    func wait(
+        atMost limit: Duration, for body: @escaping @Sendable () async -> Void
+    ) async -> Bool {
+        let waker = Waker()
+        let isOver = Locked(false)
+        let entry = schedule(at: now + limit, for: waker, tag: 0)
+        let task = Task {
+            await body()
+            isOver.withLock { $0 = true }
+            waker.wake()
+        }
+        await waker.wait()
+        cancel(entry)
+        guard isOver.withLock({ $0 }) else {
+            task.cancel()
+            return false
+        }
+        return true
+    }
+
     /// Returns what `body` brings, or nil when that takes longer; what comes late is dropped.
     ///
     /// `body` is cancelled then, and with the task that waits for it.

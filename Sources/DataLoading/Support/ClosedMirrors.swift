@@ -26,6 +26,7 @@ extension ResponseSink: Closed {}
 extension RequestFault: Closed {}
 extension Redirect: Closed {}
 extension DataLoaderResponse: Closed {}
+extension AuthenticationFailure: Closed {}
 extension CallResponse: Closed {}
 extension TransportRequest: Closed {}
 extension ServerTrustPolicy: Closed {}

@@ -9,8 +9,9 @@ final class ResetGate: Sendable {
     @TaskLocal private static var entered: [Run] = []
 
     /// One reset, as those know it that began inside of it.
-    private final class Run: Sendable {
-        let isOver = Locked(false)
+    final class Run: Sendable {
+        fileprivate let isOver = Locked(false)
+        fileprivate let left = Locked(LeftBehind())
     }
 
     private enum State: Sendable {
@@ -27,15 +28,31 @@ final class ResetGate: Sendable {
         }
     }
 
+    /// How many wait for the reset that runs.
+    var waiting: Int {
+        state.withLock { state in
+            if case .resetting(_, let waiters) = state { return waiters.count }
+            return 0
+        }
+    }
+
     /// Runs `reset`, or waits for the one that runs.
     func perform(_ reset: () async -> Void) async {
-        let run = Run()
-        if let present = begin(run) {
-            if !Self.entered.contains(where: { $0 === present }) { await join() }
-            return
+        _ = await leftBehind {
+            await reset()
+            return LeftBehind()
         }
+    }
+
+    /// Runs `reset`, or waits for the one that runs; returns what that left behind.
+    ///
+    /// From inside of it nothing is known yet.
+    func leftBehind(_ reset: () async -> LeftBehind) async -> LeftBehind {
+        let run = Run()
+        if let present = begin(run) { return await leftBehind(by: present) }
         let entered = Self.entered.filter { !$0.isOver.withLock { $0 } } + [run]
-        await Self.$entered.withValue(entered) { await reset() }
+        let left = await Self.$entered.withValue(entered) { await reset() }
+        run.left.withLock { $0 = left }
         run.isOver.withLock { $0 = true }
         let waiters = state.withLock { state -> [CheckedContinuation<Void, Never>] in
             defer { state = .open }
@@ -43,6 +60,22 @@ final class ResetGate: Sendable {
             return []
         }
         for waiter in waiters { waiter.resume() }
+        return left
+    }
+
+    /// The reset that runs.
+    var present: Run? {
+        state.withLock { state in
+            if case .resetting(let run, _) = state { return run }
+            return nil
+        }
+    }
+
+    /// Waits for a reset that ran when it was asked for; returns what it left behind.
+    func leftBehind(by run: Run) async -> LeftBehind {
+        guard !Self.entered.contains(where: { $0 === run }) else { return LeftBehind() }
+        await join(run)
+        return run.left.withLock { $0 }
     }
 
     /// Begins one, or returns the one that runs.
@@ -54,10 +87,12 @@ final class ResetGate: Sendable {
         }
     }
 
-    private func join() async {
+    private func join(_ joined: Run) async {
         await withCheckedContinuation { continuation in
             let isOver = state.withLock { state in
-                guard case .resetting(let run, var waiters) = state else { return true }
+                guard case .resetting(let run, var waiters) = state, run === joined else {
+                    return true
+                }
                 waiters.append(continuation)
                 state = .resetting(run, waiters)
                 return false

@@ -38,7 +38,7 @@ extension DataLoaderCall {
         serializer: Serializer,
         _ handler: @escaping @Sendable (CallResponse<Serializer.Output>) -> Void
     ) -> Self {
-        attach { response, error in
+        core.attach { response, error in
             let result = Result {
                 if let error { throw error }
                 return try serializer.serialize(response)

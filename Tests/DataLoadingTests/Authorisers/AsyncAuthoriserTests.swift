@@ -43,7 +43,7 @@ import Testing
         await signer.fetch.call(0).fail(TestFailure())
         let end = await bed.delegate.outcomes(1)[0]
         #expect(end.response?.underlyingError is TestFailure)
-        #expect(end.response?.error == .cannotAuthenticate(reason: "signer refused"))
+        #expect(end.response?.error == .cannotAuthenticate(reason: "signer refused: TestFailure"))
     }
 
     @Test(arguments: [false, true])

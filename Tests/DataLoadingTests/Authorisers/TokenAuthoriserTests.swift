@@ -58,8 +58,10 @@ import Testing
 
     @Test func `keeps what a fetch brings that nobody waits for any more`() async {
         let test = TokenBed()
-        test.perform()[0].cancel()
-        await test.fetch.call(0).answer(AccessToken("1"))
+        let token = test.perform()[0]
+        let call = await test.fetch.call(0)
+        token.cancel()
+        call.answer(AccessToken("1"))
         #expect(await test.load()?.error == nil)
         #expect(test.fetch.count == 1)
     }
@@ -125,8 +127,8 @@ import Testing
         test.perform(3)
         await test.fetch.call(0).fail(TestFailure())
         let ends = await test.bed.delegate.outcomes(3)
-        #expect(
-            test.errors == Array(repeating: .cannotAuthenticate(reason: "token refused"), count: 3))
+        let refused = DataLoaderError.cannotAuthenticate(reason: "token refused: TestFailure")
+        #expect(test.errors == [refused, refused, refused])
         #expect(ends.allSatisfy { $0.response?.underlyingError is TestFailure })
         #expect(await test.load()?.underlyingError is TestFailure)
         #expect(test.fetch.count == 1)

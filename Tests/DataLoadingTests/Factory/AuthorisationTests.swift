@@ -48,7 +48,7 @@ import Testing
     @Test func `ends the load of a refusal without naming what it was about`() {
         let bed = TestBed(authorisers: [TestAuthoriser(.refuse, identifier: "oauth")])
         bed.loader.perform(.make("/secret?token=canary"))
-        #expect(bed.error == .cannotAuthenticate(reason: "oauth refused"))
+        #expect(bed.error == .cannotAuthenticate(reason: "oauth refused: Refusal"))
         #expect(bed.transport.attempts.isEmpty)
         bed.expectNothingLeft()
     }
@@ -224,10 +224,10 @@ import Testing
         let token = bed.loader.perform(.make("/x"))
         let attempt = await bed.attempt(0)
         bed.settle()
-        bed.service.runtime.queue.suspend()
+        bed.factory.queue.suspend()
         attempt.respond(status: 401)
         token.cancel()
-        bed.service.runtime.queue.resume()
+        bed.factory.queue.resume()
         #expect(bed.error == .cancelled)
         #expect(authoriser.calls == [.authorise("/x")])
         bed.expectNothingLeft()

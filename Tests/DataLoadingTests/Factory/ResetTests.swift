@@ -23,11 +23,11 @@ import Testing
         let attempts = load.bed.transport.attempts.count
         let attempt = load.attempt
         let factory = load.bed.factory
-        async let reset: Void = factory.reset()
+        async let reset = factory.reset()
         // Authorisers come after the loads.
         _ = await load.authoriser.calls(stage == .authorising ? 3 : 1)
         load.settle(releasing: true)
-        await reset
+        _ = await reset
         load.settle()
         #expect(load.outcomes.count == 1)
         #expect(load.outcomes.first?.response?.error == .reset)
@@ -58,12 +58,12 @@ import Testing
     {
         let authoriser = SlowlyReset()
         let bed = TestBed(otherwise: .respond(status: 200), authorisers: [authoriser])
-        async let reset: Void = bed.factory.reset()
+        async let reset = bed.factory.reset()
         _ = await authoriser.resets.first(1)
         bed.loader.perform(.make())
         #expect(bed.error == .resetInProgress)
         authoriser.gate.record(())
-        await reset
+        _ = await reset
         bed.loader.perform(.make())
         #expect(bed.error == nil)
         #expect(bed.delegate.events.count == 2)
@@ -76,7 +76,7 @@ import Testing
         let authoriser = SlowlyReset()
         let bed = TestBed(authorisers: [authoriser])
         let over = EventRecorder<String>()
-        async let first: Void = bed.factory.reset()
+        async let first = bed.factory.reset()
         _ = await authoriser.resets.first(1)
         // Each runs on this thread until it waits, so both have come while the first one runs.
         let second = Task.immediate {

@@ -46,9 +46,9 @@ import Testing
                     }
                 }
             }
-            async let reset: Void = bed.factory.reset()
+            async let reset = bed.factory.reset()
             bed.loader.cancelAllLoads()
-            await reset
+            _ = await reset
             let count = performed.withLock { $0 }
             #expect(await bed.delegate.outcomes(count).count == count, "seed \(seed)")
             bed.settle()

@@ -222,10 +222,10 @@ import Testing
 
     @Test func `tells its subscribers about every change, and no one who has left`() throws {
         let limiter = limiter(10)
-        let heard = Locked<[RuleKey?]>([])
-        var subscription: RateLimiter.Subscription? = limiter.subscribe { key in
+        let heard = Locked<[RateChange]>([])
+        var subscription: RateLimiter.Subscription? = limiter.subscribe { change in
             _ = limiter.requestsPerSecond(for: URL(fileURLWithPath: "/"))  // no lock is held
-            heard.withLock { $0.append(key) }
+            heard.withLock { $0.append(change) }
         }
         let origin = try key(limiter, "https://a.test")
         limiter.setRequestsPerSecond(0, for: try url("https://a.test"))
@@ -237,7 +237,10 @@ import Testing
         let path = try key(limiter, "https://a.test/x")
         clock.advance(by: .seconds(20))
         limiter.setRetryAfter(.seconds(-1), for: try url("https://a.test"))
-        #expect(heard.withLock { $0 } == [origin, origin, nil, path])
+        let changes = [
+            RateChange.key(origin), .key(origin), .part(of: origin.origin), .key(path),
+        ]
+        #expect(heard.withLock { $0 } == changes)
         withExtendedLifetime(subscription) {}
         subscription = nil
         limiter.setRequestsPerSecond(5, for: try url("https://a.test"))

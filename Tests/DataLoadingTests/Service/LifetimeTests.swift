@@ -13,13 +13,13 @@ import Testing
         let bed = TestBed()
         bed.loader.perform(.make("/old"))
         let attempt = await bed.attempt(0)
-        async let end: Void = bed.service.shutDown(gracePeriod: .seconds(30))
+        async let end = bed.service.shutDown(gracePeriod: .seconds(30))
         // The grace period is the alarm that comes before the load's own deadline.
         await bed.clock.waitForAlarms(1, within: .seconds(30))
         bed.loader.perform(.make("/new"))
         #expect(bed.error == .serviceInvalidated)
         attempt.respond(status: 200)
-        await end
+        _ = await end
         #expect(bed.transport.isShutDown)
         #expect(bed.delegate.events.map { $0.response?.error } == [.serviceInvalidated, nil])
         bed.expectNothingLeft()
@@ -29,10 +29,10 @@ import Testing
         let bed = TestBed()
         bed.loader.perform(.make())
         let attempt = await bed.attempt(0)
-        async let end: Void = bed.service.shutDown(gracePeriod: .seconds(5))
+        async let end = bed.service.shutDown(gracePeriod: .seconds(5))
         await bed.clock.waitForAlarms(1, within: .seconds(5))
         bed.clock.advance(by: .seconds(5))
-        await end
+        _ = await end
         #expect(attempt.isCancelled)
         #expect(bed.error == .cancelled)
         bed.expectNothingLeft()
@@ -56,10 +56,10 @@ import Testing
         let bed = TestBed(delegateQueue: queue)
         bed.loader.perform(.make())
         queue.suspend()
-        async let end: Void = bed.service.shutDown(gracePeriod: .zero)
+        async let end = bed.service.shutDown(gracePeriod: .zero)
         await bed.clock.waitForAlarms(1, within: .seconds(2))
         bed.clock.advance(by: .seconds(2))
-        await end
+        _ = await end
         #expect(bed.transport.isShutDown)
         queue.resume()
         #expect(bed.error == .cancelled)
@@ -69,8 +69,8 @@ import Testing
     @Test func `may be shut down twice, at once, and after it was invalidated`() async {
         let bed = TestBed()
         bed.service.invalidateAndCancel()
-        async let first: Void = bed.service.shutDown(gracePeriod: .seconds(1))
-        async let second: Void = bed.service.shutDown(gracePeriod: .seconds(1))
+        async let first = bed.service.shutDown(gracePeriod: .seconds(1))
+        async let second = bed.service.shutDown(gracePeriod: .seconds(1))
         _ = await (first, second)
         bed.service.invalidateAndCancel()
         bed.loader.perform(.make())

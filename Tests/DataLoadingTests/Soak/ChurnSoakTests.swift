@@ -33,7 +33,7 @@ import Testing
             for attempt in transport.takeStarted() {
                 attempt.take()?.didFail(TransportFailure(.cancelled, sent: .written))
             }
-            service.runtime.queue.sync(flags: .barrier) {}
+            service.drainQueues()
             queue?.sync {}
         }
         #expect(service.runtime.ledger.live == 0)
@@ -60,7 +60,7 @@ import Testing
                 attempt.take()?.didFail(TransportFailure(.cancelled, sent: .written))
             }
             loader?.queue.sync {}
-            service?.runtime.queue.sync(flags: .barrier) {}
+            service?.drainQueues()
             #expect(service?.runtime.ledger.live == 0)
             loader = nil
             service = nil

@@ -68,7 +68,7 @@ import Testing
             while attempts.isEmpty, service.runtime.admission.load != before {
                 // Loads that stand back make room for others, one after another, on this queue.
                 before = service.runtime.admission.load
-                service.runtime.queue.sync(flags: .barrier) {}
+                service.drainQueues()
                 attempts = transport.takeStarted()
             }
             if attempts.isEmpty { return }

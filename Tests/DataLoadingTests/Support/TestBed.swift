@@ -81,7 +81,7 @@ final class TestBed: Sendable {
             rounds += 1
             seen = now
             transport.flush()
-            service.runtime.queue.sync(flags: .barrier) {}
+            service.drainQueues()
             for loader in [loader] + others.withLock({ $0 }) { loader.queue.sync {} }
         }
         observerQueue.sync {}
@@ -125,6 +125,15 @@ final class TestBed: Sendable {
         #expect(runtime.agenda.count == 0, sourceLocation: sourceLocation)
         #expect(runtime.ledger.live == 0, sourceLocation: sourceLocation)
         #expect(loader.currentRequests.isEmpty, sourceLocation: sourceLocation)
+    }
+}
+
+extension DataLoaderService {
+    /// Returns when what was on the service's queues, and on its factories', has run.
+    func drainQueues() {
+        runtime.queue.sync {}
+        for factory in liveFactories { factory.queue.sync {} }
+        runtime.queue.sync {}
     }
 }
 

@@ -58,7 +58,9 @@ final class CredentialDesk<Credential: Sendable>: Sendable {
         self.agenda = agenda
         self.random = random
         self.apply = apply
-        self.fetch = fetch
+        self.fetch = { previous in
+            try await AuthorisersWork.perform { try await fetch(previous) }
+        }
     }
 
     /// How many wait.

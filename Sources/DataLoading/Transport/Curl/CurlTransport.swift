@@ -45,6 +45,8 @@
         private let setup: LoopSetup
         private let state = Locked(State.idle)
         private let forks = ccurl_forks()
+        /// Where attempts fail that no loop takes: not on a global queue, which may be busy.
+        private let refusals = DispatchQueue(label: "DataLoading.refusals")
 
         /// Makes a transport that keeps about so many idle connections, 64 by default.
         ///
@@ -143,7 +145,7 @@
             if isForked {
                 if let thread = LoopThread.start("DataLoading", deliver) { pthread_detach(thread) }
             } else {
-                DispatchQueue.global().async(execute: deliver)
+                refusals.async(execute: deliver)
             }
             return RefusedTask()
         }

@@ -102,7 +102,8 @@
 
         /// Joins the thread that is about to end; on a thread that may block for that moment.
         private func reap() {
-            DispatchQueue.global().async {
+            // A queue of its own: the global ones may be busy with what blocks.
+            DispatchQueue(label: "DataLoading.reaper").async {
                 self.join()
                 LoopRegistry.remove(self)
                 let waiters = self.state.withLock { state in

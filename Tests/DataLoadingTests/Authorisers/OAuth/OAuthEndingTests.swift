@@ -53,11 +53,11 @@ import Testing
         #expect(await test.load()?.error == nil)
         let asked = test.bed.transport.attempts.count
         test.bed.transport.then(.hold)
-        async let reset: Void = test.factory.reset()
+        async let reset = test.factory.reset()
         // One question, of five seconds: where there is no document there is nothing to ask.
         _ = await test.bed.attempt(asked)
         test.clock.advance(by: .seconds(5))
-        await reset
+        _ = await reset
         #expect(test.bed.transport.attempts.count == asked + 1)
         #expect(try await test.store.load() == nil)
     }

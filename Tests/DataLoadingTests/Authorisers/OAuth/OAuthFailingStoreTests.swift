@@ -32,10 +32,10 @@ private final class OddStore: OAuthCredentialStore {
         let test = OAuthBed(store: store)
         await test.logIn()
         try await FileCredentialStore(file: file).withLock {
-            async let reset: Void = test.factory.reset()
+            async let reset = test.factory.reset()
             await clock.waitForAlarms(1)
             clock.advance(by: .seconds(60))
-            await reset
+            _ = await reset
         }
         #expect(try await store.load() == nil)
     }
@@ -109,10 +109,10 @@ private final class OddStore: OAuthCredentialStore {
         let reason = "no answer in 30 seconds"
         #expect(
             await test.ends(1)[0]?.underlyingError as? AuthorisationError == .store(reason: reason))
-        async let reset: Void = test.factory.reset()
+        async let reset = test.factory.reset()
         await eventually { store.loads.withLock { $0 } == 2 }
         test.clock.advance(by: .seconds(30))
-        await reset
+        _ = await reset
         store.release.record(())
     }
 }

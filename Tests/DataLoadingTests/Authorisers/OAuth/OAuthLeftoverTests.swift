@@ -54,7 +54,7 @@ import Testing
                 clock.advance(by: .seconds(60))
                 return !ends.elements.isEmpty
             }
-            await reset.value
+            _ = await reset.value
         }
         // What came after the log out had begun is given back beside it.
         await eventually { test.provider.state.withLock { $0.revoked.count } >= 2 }
@@ -73,12 +73,12 @@ import Testing
         test.perform()
         await test.consent()
         _ = await asked.first(1)
-        async let reset: Void = test.factory.reset()
+        async let reset = test.factory.reset()
         _ = await test.ends(1)
         // So that it has begun.
         for _ in 0..<1_000 { await Task.yield() }
         release.record(())
-        await reset
+        _ = await reset
         await eventually { test.provider.state.withLock { $0.revoked.count } >= 2 }
         #expect(test.provider.state.withLock { Set($0.revoked) } == ["refresh-2", "access-2"])
         #expect(await store.load() == nil)
@@ -87,10 +87,10 @@ import Testing
     @Test func `gives up a store that never says that it has written or deleted`() async {
         let store = StuckStore()
         let test = OAuthBed(store: store)
-        async let reset: Void = test.factory.reset()
+        async let reset = test.factory.reset()
         _ = await store.asked.first(1)
         test.clock.advance(by: .seconds(120))
-        await reset
+        _ = await reset
         store.release.record(())
     }
 
@@ -105,7 +105,7 @@ import Testing
         let end = test.clock.instant + .seconds(120)
         await eventually { test.bed.service.runtime.agenda.earliest == end }
         test.clock.advance(by: .seconds(120))
-        await reset.value
+        _ = await reset.value
         #expect(test.provider.state.withLock { $0.revoked } == ["refresh-2", "access-2"])
         store.release.record(())
     }

@@ -87,8 +87,8 @@ import Testing
         await test.factory.reset()
         #expect(test.provider.state.withLock { $0.questions.isEmpty })
         await test.logIn()
-        async let first: Void = test.factory.reset()
-        async let second: Void = test.factory.reset()
+        async let first = test.factory.reset()
+        async let second = test.factory.reset()
         _ = await (first, second)
         #expect(test.provider.state.withLock { $0.revoked } == ["refresh-2", "access-2"])
     }
@@ -100,7 +100,7 @@ import Testing
         let asked = test.bed.transport.attempts.count
         test.bed.transport.then(.hold)
         let other = test.bed.service.makeFactory(authorisers: [test.authoriser]).makeDataLoader()
-        async let reset: Void = test.factory.reset()
+        async let reset = test.factory.reset()
         let revocation = await test.bed.attempt(asked)
         let request = DataLoaderRequest.make(host: "https://origin.test")
         await #expect(throws: DataLoaderError.cannotAuthenticate(reason: "oauth: reset")) {
@@ -109,7 +109,7 @@ import Testing
         test.perform()
         #expect(await test.ends(2).last??.error == .resetInProgress)
         revocation.respond(status: 200)
-        await reset
+        _ = await reset
     }
 
     // OL-13: the delegate may go.
@@ -123,7 +123,8 @@ import Testing
                 flow: .authorizationCode(redirect: OAuthBed.redirect), clientIdentifier: "client",
                 hosts: ["origin.test"]), service: bed.service)
         let loader = bed.service.makeFactory(authorisers: [authoriser]).makeDataLoader()
-        let reason = "oauth: invalidConfiguration(reason: \"no delegate is there\")"
+        let reason: AuthenticationFailure =
+            "oauth: invalidConfiguration(reason: \"no delegate is there\")"
         await #expect(throws: DataLoaderError.cannotAuthenticate(reason: reason)) {
             try await loader.response(for: .make(host: "https://origin.test"))
         }

@@ -1,0 +1,181 @@
+// Copyright the DataLoading authors
+// SPDX-License-Identifier: Apache-2.0
+
+import Dispatch
+import Foundation
+
+/// A call's load, its validators and handlers; it goes on when nobody keeps the call.
+final class CallCore: Sendable {
+    typealias Validator = DataLoaderCall.Validator
+    typealias Handler = @Sendable (DataLoaderResponse, (any Error)?) -> Void
+
+    private enum State: Sendable {
+        case described(DataLoaderRequest, [Validator])
+        case running(Running)
+        case ended(DataLoaderResponse, (any Error)?)
+    }
+
+    private struct Running: Sendable {
+        var validators: [Validator]
+        var handlers: [Handler]
+        /// Missing until the loader has returned it.
+        var token: CancellationToken?
+        var isCancelled = false
+    }
+
+    private let state: Locked<State>
+    private weak let loader: DataLoader?
+    private weak let keeper: LoaderKeeper?
+    private let queue: DispatchQueue
+
+    init(_ request: DataLoaderRequest, loader: DataLoader, keeper: LoaderKeeper) {
+        state = Locked(.described(request, []))
+        self.loader = loader
+        self.keeper = keeper
+        queue = loader.queue
+    }
+
+    func modify(_ change: (inout DataLoaderRequest) throws -> Void) rethrows {
+        guard case .described(var request, _) = state.withLock({ $0 }) else { return }
+        try change(&request)
+        // The state before is let go after the lock, here and below: it holds the user's objects.
+        _ = state.withLock { [request] state -> State? in
+            guard case .described(_, let validators) = state else { return nil }
+            defer { state = .described(request, validators) }
+            return state
+        }
+    }
+
+    func validate(_ validator: @escaping Validator) {
+        state.withLock { state in
+            switch state {
+            case .described(let request, let validators):
+                state = .described(request, validators + [validator])
+            case .running(var running):
+                running.validators.append(validator)
+                state = .running(running)
+            case .ended:
+                break
+            }
+        }
+    }
+
+    func cancel() {
+        let (token, before) = state.withLock { state -> (CancellationToken?, State) in
+            let before = state
+            switch state {
+            case .described(let request, _):
+                let response = DataLoaderResponse(request: request, error: .cancelled)
+                state = .ended(response, DataLoaderError.cancelled)
+                return (nil, before)
+            case .running(var running):
+                running.isCancelled = true
+                state = .running(running)
+                return (running.token, before)
+            case .ended:
+                return (nil, before)
+            }
+        }
+        token?.cancel()
+        if case .described = before { keeper?.letGo() }
+    }
+
+    /// Attaches a handler, and starts the load with the first one.
+    func attach(_ handler: @escaping Handler) {
+        enum Action: Sendable {
+            case start(DataLoaderRequest)
+            case wait
+            case call(DataLoaderResponse, (any Error)?)
+        }
+        let action = state.withLock { state -> Action in
+            switch state {
+            case .described(let request, let validators):
+                state = .running(Running(validators: validators, handlers: [handler]))
+                return .start(request)
+            case .running(var running):
+                running.handlers.append(handler)
+                state = .running(running)
+                return .wait
+            case .ended(let response, let error):
+                return .call(response, error)
+            }
+        }
+        switch action {
+        case .start(let request): start(request)
+        case .wait: break
+        case .call(let response, let error): queue.async { handler(response, error) }
+        }
+    }
+
+    private func start(_ request: DataLoaderRequest) {
+        guard let loader else {
+            let response = DataLoaderResponse(request: request, error: .cancelled)
+            return queue.async { self.end(with: response) }
+        }
+        var whole = request
+        whole.chunks = false
+        let token = loader.start(whole, CallRecipient(call: self, queue: queue)).token
+        let isCancelled = state.withLock { state in
+            guard case .running(var running) = state else { return false }
+            running.token = token
+            state = .running(running)
+            return running.isCancelled
+        }
+        if isCancelled { token.cancel() }
+    }
+
+    /// The load is over: validates, and calls the handlers; on the loader's queue.
+    func end(with response: DataLoaderResponse) {
+        var failure: (any Error)? = nil
+        if let error = response.error {
+            if case .status = error {} else { failure = error }
+        }
+        var handlers: [Handler]?
+        var checked = 0
+        while handlers == nil {
+            let next = next(checked, response, failure)
+            handlers = next.running?.handlers
+            if next.running == nil, next.validator == nil { handlers = [] }
+            guard let validator = next.validator else { continue }
+            do { try validator(response) } catch { failure = error }
+            checked += 1
+        }
+        for handler in handlers ?? [] { handler(response, failure) }
+        keeper?.letGo()
+    }
+
+    /// The next validator, or the end and its handlers: in one step, so that no validator that was
+    /// added in time is left out.
+    private func next(
+        _ index: Int, _ response: DataLoaderResponse, _ failure: (any Error)?
+    ) -> (validator: Validator?, running: Running?) {
+        state.withLock { state in
+            guard case .running(let running) = state else { return (nil, nil) }
+            if failure == nil, index < running.validators.count {
+                return (running.validators[index], nil)
+            }
+            state = .ended(response, failure)
+            // With its validators, which are let go after the lock.
+            return (nil, running)
+        }
+    }
+}
+
+/// Hands a call its load's outcome.
+private final class CallRecipient: Recipient {
+    private let call: CallCore
+    let queue: DispatchQueue
+
+    init(call: CallCore, queue: DispatchQueue) {
+        self.call = call
+        self.queue = queue
+    }
+
+    func outcomeIsReady(_ exchange: Exchange) {
+        queue.async { [call] in
+            guard let response = exchange.takeOutcome() else { return }
+            call.end(with: response)
+            exchange.outcomeWasHandedOver()
+        }
+    }
+}

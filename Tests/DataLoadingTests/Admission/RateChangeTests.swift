@@ -1,0 +1,72 @@
+// Copyright the DataLoading authors
+// SPDX-License-Identifier: Apache-2.0
+
+@testable import DataLoading
+import DataLoadingTesting
+import Foundation
+import Testing
+
+/// Rates and gates that change while loads wait.
+@Suite struct RateChangeTests {
+    @Test func `a rate set for a path refuses no load that waits in a full queue already`()
+        async
+    {
+        let bed = TestBed(otherwise: .respond(status: 200)) {
+            $0.rateLimiter = RateLimiter(defaultRequestsPerSecond: 0)
+            $0.limits.queue = 100
+        }
+        for _ in 0..<100 { bed.loader.perform(.make("/search/a")) }
+        let other = bed.service.makeFactory().makeDataLoader()
+        bed.hold(other)
+        let isOver = Locked(false)
+        let hasEnded = LoopbackGate()
+        Thread.detachNewThread {
+            // Takes every place in the queue that is free for a moment.
+            for _ in 0..<20_000 where !isOver.withLock({ $0 }) {
+                other.perform(.make("/other"))
+            }
+            hasEnded.open()
+        }
+        for number in 0..<50 {
+            bed.service.rateLimiter.setRequestsPerSecond(
+                0, for: testURL("http://origin.test/path\(number)"))
+        }
+        isOver.withLock { $0 = true }
+        await hasEnded.opened()
+        bed.settle()
+        #expect(bed.delegate.events.isEmpty)
+        #expect(bed.loader.currentRequests.count == 100)
+        other.cancelAllLoads()
+    }
+
+    @Test func `a rate set for a path leaves the loads of other origins where they wait`() {
+        let bed = TestBed(otherwise: .respond(status: 200)) {
+            $0.rateLimiter = RateLimiter(defaultRequestsPerSecond: 1)
+        }
+        for path in ["/a", "/b", "/c"] {
+            bed.loader.perform(.make(path, host: "http://other.test"))
+        }
+        bed.service.rateLimiter.setRequestsPerSecond(5, for: testURL("http://origin.test/search"))
+        bed.clock.advance(by: .seconds(2))
+        #expect(bed.starts.map(\.path) == ["/a", "/b", "/c"])
+        #expect(bed.starts.map(\.at) == [0, 1_000, 2_000].map { ms($0) })
+    }
+
+    @Test func `loads that wait for Retry-After go when it is cleared`() async {
+        let bed = TestBed([.respond(status: 429, headers: ["Retry-After": "3600"])])
+        let limiter = bed.service.rateLimiter
+        bed.loader.perform(.make("/one"))
+        bed.settle()
+        bed.loader.perform(.make("/two") { $0.timeout = .seconds(7_200) })
+        bed.settle()
+        #expect(bed.transport.attempts.count == 1)
+        limiter.clearRetryAfter(for: testURL("http://other.test"))
+        #expect(bed.transport.attempts.count == 1)
+        limiter.clearRetryAfter(for: testURL("http://origin.test/anything"))
+        #expect(bed.transport.attempts.map(\.request.url.path) == ["/one", "/two"])
+        #expect(limiter.earliestTimeUntilRequestCanBeExecuted(.make()) == .zero)
+        limiter.setRetryAfter(.seconds(30), for: testURL("http://origin.test"))
+        #expect(limiter.earliestTimeUntilRequestCanBeExecuted(.make()) == .seconds(30))
+        bed.loader.cancelAllLoads()
+    }
+}

@@ -1,0 +1,128 @@
+// Copyright the DataLoading authors
+// SPDX-License-Identifier: Apache-2.0
+
+@testable import DataLoading
+import DataLoadingTesting
+import Dispatch
+import Foundation
+import Synchronization
+import Testing
+
+/// The last reference to a loader may go on any thread, at any moment.
+@Suite struct DroppedOwnerTests {
+    /// Ends the process if a round has hung: the test sees that it was killed.
+    private static func watch() { alarm(rounds > 10_000 ? 3_000 : 120) }
+
+    /// How many rounds: `ROUNDS` in the environment, for longer runs by hand.
+    private static var rounds: Int {
+        ProcessInfo.processInfo.environment["ROUNDS"].flatMap { Int($0) } ?? 2_000
+    }
+
+    @Test func `a loader that is dropped while it is asked for its listener locks nothing`() async {
+        await #expect(processExitsWith: .success) {
+            Self.watch()
+            var configuration = DataLoaderService.Configuration()
+            configuration.transport = ScriptedTransport()
+            let factory = DataLoaderService(configuration: configuration).makeFactory()
+            for _ in 0..<Self.rounds {
+                let loader = Locked<DataLoader?>(factory.makeDataLoader())
+                guard let core = loader.withLock({ $0?.core }) else { exit(3) }
+                let stage = Stage()
+                let isOver = DispatchSemaphore(value: 0)
+                Thread.detachNewThread {
+                    stage.value.store(1, ordering: .releasing)
+                    while stage.value.load(ordering: .acquiring) == 1 { _ = core.listener }
+                    isOver.signal()
+                }
+                while stage.value.load(ordering: .acquiring) == 0 {}
+                // Let go outside the lock, as an owner's reference is.
+                _ = loader.withLock { $0.take() }
+                stage.value.store(2, ordering: .releasing)
+                isOver.wait()
+            }
+        }
+    }
+
+    /// 0 before the other thread runs, 1 while it asks, 2 to end it.
+    private final class Stage: Sendable {
+        let value = Atomic(0)
+    }
+
+    @Test func `owners that die in mid-stream lock nothing`() async {
+        await #expect(processExitsWith: .success) {
+            Self.watch()
+            var configuration = DataLoaderService.Configuration()
+            let transport = ManualTransport()
+            configuration.transport = transport
+            let service = DataLoaderService(configuration: configuration)
+            let factory = service.makeFactory()
+            for round in 0..<min(Self.rounds, 300) {
+                let owner = Locked<Owner?>(Owner(factory))
+                owner.withLock { $0 }?.start()
+                let attempt = await transport.attempts.first(round + 1)[round]
+                attempt.sink.didReceive(ResponseHead(status: .ok))
+                let sends = DispatchSemaphore(value: 0)
+                Thread.detachNewThread {
+                    for _ in 0..<50 { attempt.sink.didReceive(Data(count: 10)) }
+                    sends.signal()
+                }
+                _ = owner.withLock { $0.take() }
+                sends.wait()
+                attempt.sink.didFail(TransportFailure(.cancelled, sent: .written))
+                attempt.letGo()
+            }
+            await service.shutDown(gracePeriod: .zero)
+            guard service.runtime.ledger.live == 0 else { exit(4) }
+        }
+    }
+
+    /// The recommended shape: a delegate that holds its loader.
+    private final class Owner: DataLoaderDelegate {
+        private let loader = Locked<DataLoader?>(nil)
+
+        init(_ factory: DataLoaderFactory) {
+            loader.withLock { $0 = factory.makeDataLoader(delegate: self) }
+        }
+
+        func start() { loader.withLock { $0 }?.perform(.make { $0.chunks = true }) }
+
+        func dataLoaderShouldSupportChunks(_ dataLoader: DataLoader) -> Bool { true }
+
+        func dataLoader(
+            _ dataLoader: DataLoader, didReceiveSuccessfulResponse response: DataLoaderResponse
+        ) {}
+
+        func dataLoader(
+            _ dataLoader: DataLoader, didReceiveErrorResponse response: DataLoaderResponse
+        ) {}
+    }
+
+    @Test func `what a call lets go of may come back to the call from its deinit`() async {
+        await #expect(processExitsWith: .success) {
+            Self.watch()
+            let bed = TestBed()
+            let call = bed.loader.request(testURL("http://origin.test"), sourceIdentifier: nil)
+            let gone = EventRecorder<Void>()
+            do {
+                let guest = Guest {
+                    call.cancel()
+                    gone.record(())
+                }
+                call.validate { _ in withExtendedLifetime(guest) {} }
+            }
+            call.cancel()
+            _ = await gone.first(1)
+        }
+    }
+
+    /// Does something when it goes.
+    private final class Guest: Sendable {
+        private let body: @Sendable () -> Void
+
+        init(_ body: @escaping @Sendable () -> Void) {
+            self.body = body
+        }
+
+        deinit { body() }
+    }
+}
