@@ -191,7 +191,7 @@ extension TestBed {
 
 #if os(Linux)
     extension SocketTests {
-        @Suite(.timeLimit(.minutes(2))) struct BlockedBodyTests {
+        @Suite(.timeLimit(.minutes(2))) struct BlockedBodyResetTests {
             @Test func `a reset does not wait for a body that blocks`() async throws {
                 let blocker = Blocker()
                 let server = try LoopbackServer { _ in .ok() }
