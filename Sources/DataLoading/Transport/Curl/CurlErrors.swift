@@ -35,7 +35,8 @@
             case 52: .noResponse
             case 55, 65: .connectionReset
             case 56: receiveError(text, attempt)
-            case 61: .decode(reason: text)
+            case 61:
+                CurlQuirks.isTransferCoding(text) ? .framing(reason: text) : .decode(reason: text)
             case 90: .pin
             case 100: .headTooLarge
             default: .transport(reason: text.isEmpty ? "libcurl result \(result)" : text)

@@ -159,7 +159,11 @@
                 // Not a form, unless the caller says so.
                 if !hasType { lines.append("Content-Type:") }
                 // Left to itself libcurl asks, over HTTP/1.1, and waits 1 s for the answer.
-                if !asksBeforeBody(shape) { lines.append("Expect:") }
+                if !asksBeforeBody(shape) {
+                    lines.append("Expect:")
+                } else if !shape.isSecure || shape.streams {
+                    lines.append(CurlQuirks.expectation)
+                }
             }
             let list = lines.isEmpty ? nil : CurlStringList(lines)
             try set(CurlOption.headers, pointer: list?.head)

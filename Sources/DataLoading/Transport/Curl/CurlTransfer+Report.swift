@@ -75,7 +75,9 @@
             }
             if task.request.body != nil { report.bodyBytesSent = offset(CurlInfo.uploadedBytes) }
             report.headBytesSent = Int64(requestSize)
-            if shape?.upload == .copied, let data = task.request.body?.bytes,
+            if loop.library.countsBodies {
+                report.headBytesSent = max(0, report.headBytesSent - report.bodyBytesSent)
+            } else if shape?.upload == .copied, let data = task.request.body?.bytes,
                 data.count <= Self.copiedBodySize
             {
                 // Copied bodies count as part of the head that they were sent with.

@@ -11,6 +11,8 @@
 
     /// The OpenSSL that libcurl brings along, found at run time: no header is needed.
     ///
+    /// It is found through libcurl, because two of them in one process crash it: a libcurl that
+    /// `LD_LIBRARY_PATH` names may have an OpenSSL of its own.
     /// Prototypes are those of its stable binary interface, the same in 1.1 and 3.
     struct OpenSSL: Sendable {
         /// A function that the library lacks.
@@ -20,10 +22,11 @@
 
         /// nil where there is none, as where libcurl uses another TLS library.
         static let shared: OpenSSL? = {
-            let names = ["libssl.so.3", "libssl.so.1.1"]
-            guard let handle = names.lazy.compactMap({ dlopen($0, RTLD_NOW | RTLD_LOCAL) }).first
-            else { return nil }
-            return try? OpenSSL(Library(handle: UInt(bitPattern: handle)))
+            let names = ["libcurl.so.4", "libssl.so.3", "libssl.so.1.1"]
+            return names.lazy.compactMap { name in
+                guard let handle = dlopen(name, RTLD_NOW | RTLD_LOCAL) else { return nil }
+                return try? OpenSSL(Library(handle: UInt(bitPattern: handle)))
+            }.first
         }()
 
         let connections: ConnectionFunctions

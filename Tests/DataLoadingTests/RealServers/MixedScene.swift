@@ -1,0 +1,92 @@
+// Copyright the DataLoading authors
+// SPDX-License-Identifier: Apache-2.0
+
+#if os(Linux)
+    import DataLoading
+    import DataLoadingTesting
+    import Foundation
+
+    /// Users of several services that load in every way at once, while the server is disturbed.
+    final class MixedScene: Sendable {
+        /// How many users each service has; they share its loaders' origins.
+        static let users = 12
+
+        let server: RealServer
+        let ledger: SceneLedger
+        let origins: [String]
+        let scratch = TemporaryDirectory()
+        private let pace: ScenePace
+        private let seed: UInt64
+
+        init(server: RealServer, seed: UInt64, disturbingEvery count: Int) throws {
+            self.server = server
+            self.seed = seed
+            pace = ScenePace(every: count)
+            ledger = SceneLedger(pace: pace)
+            origins = [
+                "http://127.0.0.1:\(server.ports.plain)",
+                "https://127.0.0.1:\(server.ports.secure)",
+                "https://origin.test:\(server.ports.secure)",
+            ]
+        }
+
+        /// Runs for a while, and then until every load has ended; returns how often it disturbed.
+        func run(for duration: Duration) async throws -> Int {
+            let end = ContinuousClock.now + duration
+            let deadline = DispatchTime.now() + .nanoseconds(Int(duration / .nanoseconds(1)))
+            async let disturbances = disturb(until: deadline)
+            let services = try Self.configurations(server).map(DataLoaderService.init)
+            let queue = DispatchQueue(label: "scene.observer")
+            for service in services { service.addConsumptionObserver(ledger, on: queue) }
+            await withTaskGroup(of: Void.self) { group in
+                for (index, service) in services.enumerated() {
+                    for user in 0..<Self.users {
+                        let number = UInt64(index * Self.users + user)
+                        group.addTask {
+                            await SceneUser(self, service, seed: self.seed &+ number &* 7_919)
+                                .run(until: end)
+                        }
+                    }
+                }
+            }
+            for service in services { await service.shutDown(gracePeriod: .seconds(20)) }
+            queue.sync {}
+            return try await disturbances
+        }
+
+        private static func configurations(
+            _ server: RealServer
+        ) throws -> [DataLoaderService.Configuration] {
+            var configuration = DataLoaderService.Configuration()
+            configuration.serverTrustPolicy = ServerTrustPolicy(
+                certificateAuthorities: try server.site.authority)
+            configuration.retry.maximumRetryCount = 12
+            // An outage of each few seconds is more than the budget is made for.
+            configuration.retry.budget = nil
+            return [configuration, configuration]
+        }
+
+        /// Reloads the server, kills a worker, and kills it whole, again and again.
+        private func disturb(until deadline: DispatchTime) async throws -> Int {
+            try await withCheckedThrowingContinuation { continuation in
+                let thread = Thread { [server, pace] in
+                    var count = 0
+                    do {
+                        while pace.wait(until: deadline) {
+                            switch count % 4 {
+                            case 0, 2: server.reload()
+                            case 1: try server.killWorker()
+                            default: try server.restart()
+                            }
+                            count += 1
+                        }
+                        continuation.resume(returning: count)
+                    } catch {
+                        continuation.resume(throwing: error)
+                    }
+                }
+                thread.start()
+            }
+        }
+    }
+#endif

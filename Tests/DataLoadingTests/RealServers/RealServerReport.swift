@@ -1,0 +1,75 @@
+// Copyright the DataLoading authors
+// SPDX-License-Identifier: Apache-2.0
+
+#if os(Linux)
+    import DataLoading
+    import Foundation
+
+    /// Runs the scene against one server, and tells what came of it.
+    struct RealServerReport {
+        private let kind: RealServer.Kind
+        private let seed: UInt64
+        private let duration: Duration
+
+        init(_ kind: RealServer.Kind) {
+            self.kind = kind
+            let environment = ProcessInfo.processInfo.environment
+            seed =
+                environment["DATALOADING_SEED"].flatMap { UInt64($0) }
+                ?? UInt64(Date().timeIntervalSince1970)
+            duration = .seconds(
+                environment["DATALOADING_SERVERS_SECONDS"].flatMap { Int($0) } ?? 60)
+        }
+
+        func run() async throws {
+            ChildReport.tell("\(kind): seed \(seed), \(duration)")
+            // Once before, so that whatever is made once is there.
+            try await scene(for: .seconds(2), isReported: false)
+            let before = await SocketFootprint.measured()
+            try await scene(for: duration, isReported: true)
+            let after = await SocketFootprint.settled(within: before, moreThreads: 0)
+            ChildReport.tell("before: \(before)\nafter: \(after)")
+            ChildReport.require(after.isWithin(before, moreThreads: 0), "left: \(after)")
+        }
+
+        private func scene(for duration: Duration, isReported: Bool) async throws {
+            let server = try RealServer(kind, site: ServerSite())
+            let scene = try MixedScene(server: server, seed: seed, disturbingEvery: 500)
+            let begun = ContinuousClock.now
+            // A fifth of the time for memory to find its size.
+            let first = try await scene.run(for: duration / 5)
+            let warm = ProcessFigures.residentBytes
+            let disturbances = first + (try await scene.run(for: duration / 5 * 4))
+            let grown = ProcessFigures.residentBytes - warm
+            let time = ContinuousClock.now - begun
+            server.stop()
+            let logs = server.logs
+            guard isReported else { return }
+
+            let tally = scene.ledger.tally
+            let faults = scene.ledger.faults(front: logs.front, behind: logs.behind)
+            ChildReport.tell(
+                "\(kind): \(tally.performed) loads in \(time), \(disturbances) disturbances,",
+                "\(tally.cancelled) cancelled, \(tally.dropped) dropped, \(tally.posts.count) POSTs,",
+                "\(logs.front.count) in the log, \(logs.behind.count) behind;",
+                "\(warm >> 10) KiB warm, \(grown >> 10) KiB more at the end")
+            ChildReport.tell("by version:", "\(tally.versions.sorted { $0.key < $1.key })")
+            for (what, count) in tally.endings.sorted(by: { $0.key < $1.key }) {
+                ChildReport.tell("  \(count) × \(what)")
+            }
+            for (what, count) in tally.wrong { ChildReport.require(false, "\(count) × \(what)") }
+            for fault in faults.prefix(20) { ChildReport.require(false, fault) }
+            ChildReport.require(faults.count <= 20, "\(faults.count) faults of POSTs in all")
+            ChildReport.require(
+                tally.performed == tally.ended + tally.dropped && tally.doubles == 0,
+                "\(tally.ended) of \(tally.performed - tally.dropped) ended, \(tally.doubles) twice"
+            )
+            ChildReport.require(
+                tally.observed == tally.performed,
+                "observers heard of \(tally.observed) of \(tally.performed)")
+            ChildReport.require(disturbances > 3, "\(disturbances) disturbances")
+            ChildReport.require(
+                ProcessFigures.isSanitized || grown <= 32 << 20, "\(grown >> 20) MiB more")
+        }
+    }
+#endif

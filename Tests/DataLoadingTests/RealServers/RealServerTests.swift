@@ -1,0 +1,36 @@
+// Copyright the DataLoading authors
+// SPDX-License-Identifier: Apache-2.0
+
+#if os(Linux)
+    import DataLoading
+    import Foundation
+    import Testing
+
+    /// The servers that `DATALOADING_SERVERS` names, with blanks between, or `all`.
+    private let chosen: [RealServer.Kind] = {
+        let names = ProcessInfo.processInfo.environment["DATALOADING_SERVERS"] ?? ""
+        if names == "all" { return RealServer.Kind.allCases }
+        return names.split(separator: " ").compactMap { RealServer.Kind(rawValue: String($0)) }
+    }()
+
+    extension SocketTests {
+        /// Everyday traffic of every kind against servers that nobody here wrote.
+        ///
+        /// Each runs for `DATALOADING_SERVERS_SECONDS`, a minute unless told, in a process of its own.
+        /// The seed is the clock's, and printed; `DATALOADING_SEED` sets it.
+        @Suite(.enabled(if: !chosen.isEmpty)) struct RealServerTests {
+            @Test(.timeLimit(.minutes(90)), arguments: chosen)
+            func `a reloaded and killed server fails no GET, and gets no POST twice`(
+                kind: RealServer.Kind
+            ) async {
+                #expect(kind.isInstalled)
+                let result = await #expect(
+                    processExitsWith: .success, observing: [\.standardOutputContent]
+                ) { [kind] in
+                    try await RealServerReport(kind).run()
+                }
+                ChildReport.check(result, begins: "\(kind):")
+            }
+        }
+    }
+#endif

@@ -1,0 +1,120 @@
+// Copyright the DataLoading authors
+// SPDX-License-Identifier: Apache-2.0
+
+#if os(Linux)
+    import DataLoading
+    import Foundation
+
+    /// What became of every load of a scene, and what the servers' logs say to that.
+    final class SceneLedger: Sendable {
+        /// What a client knows of a POST when its load has ended.
+        enum Posted: Sendable {
+            case answered, maybe, notProcessed, cancelled
+        }
+
+        struct Tally: Sendable {
+            var performed = 0
+            var ended = 0
+            /// Ends of loads that had ended.
+            var doubles = 0
+            var cancelled = 0
+            /// Loads of loaders that were dropped: nobody but an observer is told of their ends.
+            var dropped = 0
+            /// What observers were told of.
+            var observed = 0
+            /// Kinds of loads, with how they ended, and how often.
+            var endings: [String: Int] = [:]
+            /// Ends that may not be, and bodies that are others.
+            var wrong: [String: Int] = [:]
+            var posts: [Int: Posted] = [:]
+            /// By protocol, as the metrics have it.
+            var versions: [String: Int] = [:]
+        }
+
+        private let state = Locked(Tally())
+        private let pace: ScenePace
+
+        init(pace: ScenePace) {
+            self.pace = pace
+        }
+
+        var tally: Tally { state.withLock { $0 } }
+
+        /// Returns the number of a load that is about to start.
+        func begin() -> Int {
+            state.withLock {
+                $0.performed += 1
+                return $0.performed
+            }
+        }
+
+        func note(_ change: @Sendable (inout Tally) -> Void) {
+            state.withLock { change(&$0) }
+        }
+
+        /// Notes how a load ended; `isAllowed` says whether it may have.
+        func end(_ what: String, _ error: DataLoaderError?, isAllowed: Bool) {
+            let kind = error?.kind ?? "success"
+            state.withLock {
+                $0.ended += 1
+                $0.endings["\(what): \(kind)", default: 0] += 1
+                if error == .cancelled { $0.cancelled += 1 }
+                if !isAllowed {
+                    let reason = error.map { " (\($0))" } ?? ""
+                    $0.wrong["\(what) ended \(kind)\(reason)", default: 0] += 1
+                }
+            }
+            pace.step()
+        }
+
+        /// What is wrong with the POSTs: by the first log, or by that of the server behind it.
+        func faults(front: [Int: Int], behind: [Int: Int]) -> [String] {
+            var faults: [String] = []
+            for (number, times) in front where times > 1 {
+                faults.append("POST \(number) came \(times) times")
+            }
+            for (number, times) in behind where times > 1 {
+                faults.append("POST \(number) came \(times) times to the server behind")
+            }
+            for (number, posted) in tally.posts where posted == .notProcessed {
+                guard front[number] != nil || behind[number] != nil else { continue }
+                faults.append("POST \(number) was received, its error says otherwise")
+            }
+            return faults.sorted()
+        }
+    }
+
+    extension SceneLedger: ConsumptionObserver {
+        func endedRequest(
+            with response: DataLoaderResponse, bytesDownloaded: Int64, bytesUploaded: Int64
+        ) {
+            let version = response.metrics.httpVersion ?? "none"
+            note {
+                $0.observed += 1
+                $0.versions[version, default: 0] += 1
+            }
+        }
+    }
+
+    /// Lets something happen each time so many loads have ended.
+    final class ScenePace: Sendable {
+        private let count = Locked(0)
+        private let every: Int
+        private let due = DispatchSemaphore(value: 0)
+
+        init(every: Int) {
+            self.every = every
+        }
+
+        func step() {
+            let isDue = count.withLock { count in
+                count += 1
+                return count % every == 0
+            }
+            if isDue { due.signal() }
+        }
+
+        /// Returns when it is time, or at the latest then; blocks its thread.
+        func wait(until end: DispatchTime) -> Bool { due.wait(timeout: end) == .success }
+    }
+#endif

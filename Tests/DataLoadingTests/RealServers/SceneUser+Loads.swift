@@ -1,0 +1,143 @@
+// Copyright the DataLoading authors
+// SPDX-License-Identifier: Apache-2.0
+
+#if os(Linux)
+    import DataLoading
+    import DataLoadingTesting
+    import Foundation
+
+    extension SceneUser {
+        /// A GET for the delegate, whole: retried as often as it must be, it succeeds.
+        mutating func whole() async {
+            let file = anyFile()
+            let delay = cancellation()
+            let (response, _) = await outcome(
+                of: request("/files/\(file.rawValue)"), cancelledAfter: delay)
+            end("GET", response, cancelledAfter: delay) { isRight($0.body, file) }
+        }
+
+        /// A GET of `async` code, whose task is cancelled now and then.
+        mutating func awaited() async {
+            let file = anyFile()
+            let delay = cancellation()
+            let request = request("/files/\(file.rawValue)")
+            _ = ledger.begin()
+            let task = Task { [loader] in try await loader.response(for: request) }
+            if let delay {
+                let nanoseconds = Int(delay / .nanoseconds(1))
+                DispatchQueue.global().asyncAfter(deadline: .now() + .nanoseconds(nanoseconds)) {
+                    task.cancel()
+                }
+            }
+            do {
+                let response = try await task.value
+                end("awaited GET", response, cancelledAfter: delay) { isRight($0.body, file) }
+            } catch {
+                end("awaited GET", error as? DataLoaderError, cancelledAfter: delay)
+            }
+        }
+
+        mutating func head() async {
+            let file = anyFile()
+            let length = scene.server.site.contents[file]?.count ?? -1
+            let delay = cancellation()
+            let (response, _) = await outcome(
+                of: request("/files/\(file.rawValue)", .head), cancelledAfter: delay)
+            end("HEAD", response, cancelledAfter: delay) {
+                // Compressed it has another length, or none.
+                let told = $0.headers["Content-Length"].flatMap { Int($0) }
+                return $0.body?.isEmpty != false && (file == .medium || told == length)
+            }
+        }
+
+        mutating func missing() async {
+            let delay = cancellation()
+            let (response, _) = await outcome(
+                of: request("/files/none-such"), cancelledAfter: delay)
+            guard response?.statusCode == .notFound else {
+                return end("GET of nothing", response, cancelledAfter: delay) { _ in false }
+            }
+            ledger.end("GET of nothing", response?.error, isAllowed: true)
+        }
+
+        /// A body read piece by piece, now and then slowly, or not to its end.
+        mutating func chunks() async {
+            let file = anyFile()
+            let request = request("/files/\(file.rawValue)")
+            let isSlow = chance(4)
+            let stopsEarly = chance(10)
+            _ = ledger.begin()
+            var body = Data()
+            do {
+                for try await piece in loader.chunks(for: request) {
+                    body.append(piece)
+                    if stopsEarly { break }
+                    if isSlow { await Self.pause() }
+                }
+                let isWhole = stopsEarly ? isPrefix(body, file) : isRight(body, file)
+                ledger.end("chunks", stopsEarly ? .cancelled : nil, isAllowed: isWhole)
+            } catch {
+                // What a reader has had of a body nobody takes back.
+                let mayBreak = !body.isEmpty && isPrefix(body, file)
+                ledger.end("chunks", error as? DataLoaderError, isAllowed: mayBreak)
+            }
+        }
+
+        mutating func delegateChunks() async {
+            let file = anyFile()
+            var request = request("/files/\(file.rawValue)")
+            request.chunks = true
+            let delay = cancellation()
+            let (response, body) = await outcome(of: request, cancelledAfter: delay)
+            if let error = response?.error {
+                let mayBreak = !body.isEmpty && isPrefix(body, file)
+                return ledger.end("delegate's chunks", error, isAllowed: mayBreak)
+            }
+            end("delegate's chunks", response, cancelledAfter: delay) { _ in isRight(body, file) }
+        }
+
+        mutating func file() async {
+            let file = anyFile()
+            let destination = scene.scratch.url("file-\(generator.next())")
+            var request = request("/files/\(file.rawValue)")
+            request.responseSink = .file(destination)
+            let delay = cancellation()
+            let (response, _) = await outcome(of: request, cancelledAfter: delay)
+            let body = try? Data(contentsOf: destination)
+            try? FileManager.default.removeItem(at: destination)
+            end("file", response, cancelledAfter: delay) { _ in isRight(body, file) }
+        }
+
+        /// Ends a load that must succeed, unless it was cancelled.
+        func end(
+            _ what: String, _ response: DataLoaderResponse?, cancelledAfter delay: Duration?,
+            _ isRight: (DataLoaderResponse) -> Bool
+        ) {
+            guard let response else {
+                return ledger.end(what, .cancelled, isAllowed: delay != nil)
+            }
+            let isAllowed = response.error == nil && isRight(response)
+            ledger.end(
+                isAllowed || response.error != nil ? what : "\(what) with another body",
+                response.error, isAllowed: isAllowed)
+        }
+
+        private func end(
+            _ what: String, _ error: DataLoaderError?, cancelledAfter delay: Duration?
+        ) {
+            ledger.end(what, error, isAllowed: error == .cancelled && delay != nil)
+        }
+
+        func isPrefix(_ body: Data, _ file: ServerSite.File) -> Bool {
+            scene.server.site.contents[file]?.starts(with: body) == true
+        }
+
+        private static func pause() async {
+            await withCheckedContinuation { continuation in
+                DispatchQueue.global().asyncAfter(deadline: .now() + .milliseconds(2)) {
+                    continuation.resume()
+                }
+            }
+        }
+    }
+#endif

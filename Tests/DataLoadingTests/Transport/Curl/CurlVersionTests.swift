@@ -1,0 +1,30 @@
+// Copyright the DataLoading authors
+// SPDX-License-Identifier: Apache-2.0
+
+#if canImport(Glibc) || canImport(Musl)
+    @testable import DataLoading
+    import Foundation
+    import Testing
+
+    /// The libcurl that continuous integration says it has put in the place of the system's.
+    private let named = ProcessInfo.processInfo.environment["DATALOADING_LIBCURL"]
+
+    extension SocketTests {
+        @Suite(.enabled(if: named != nil)) struct CurlVersionTests {
+            @Test func `the library in the process is the one that the environment names`() throws {
+                let version = try #require(CurlLibrary.shared?.version)
+                let parts = [version >> 16, version >> 8 & 255, version & 255]
+                #expect(parts.map(String.init).joined(separator: ".") == named)
+            }
+
+            @Test func `the servers of the tests use the TLS library of the client`() throws {
+                let maps = try String(contentsOfFile: "/proc/self/maps", encoding: .utf8)
+                _ = try #require(OpenSSL.shared)
+                let names = maps.split(separator: "\n")
+                    .compactMap { $0.split(separator: "/").last.map(String.init) }
+                    .filter { $0.hasPrefix("libssl") }
+                #expect(Set(names).count == 1)
+            }
+        }
+    }
+#endif
