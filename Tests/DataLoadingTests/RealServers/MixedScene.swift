@@ -11,6 +11,10 @@
         /// How many users each service has; they share its loaders' origins.
         static let users = 12
 
+        /// Whether TLS is left out, and HTTP/2 with it, to find out where a fault comes from.
+        private static let isPlain =
+            ProcessInfo.processInfo.environment["DATALOADING_SERVERS_PLAIN"] == "1"
+
         let server: RealServer
         let ledger: SceneLedger
         let origins: [String]
@@ -27,7 +31,7 @@
                 "http://127.0.0.1:\(server.ports.plain)",
                 "https://127.0.0.1:\(server.ports.secure)",
                 "https://origin.test:\(server.ports.secure)",
-            ]
+            ].filter { !Self.isPlain || !$0.hasPrefix("https") }
         }
 
         /// Runs for a while, and then until every load has ended; returns how often it disturbed.
