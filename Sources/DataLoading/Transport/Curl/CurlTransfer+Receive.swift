@@ -31,7 +31,8 @@
             task.sink.didReceive(head)
             let status = head.status.rawValue
             guard task.request.method != .head, status != 204, status != 304 else {
-                return attempt.hasBody = false
+                attempt.hasBody = false
+                return noteWholeAnswer()
             }
             if attempt.response.framing == .untilClose, origin?.isSecure == true,
                 attempt.response.minorVersion != nil
@@ -73,6 +74,7 @@
                 } else {
                     try deliver(bytes)
                 }
+                noteWholeAnswer()
                 return bytes.count
             } catch {
                 attempt.stop = error

@@ -151,6 +151,39 @@
                 await service.shutDown(gracePeriod: .zero)
             }
 
+            // nginx answers so by `return`, and takes nothing more of the body.
+            @Test(arguments: [204, 5, 40_000])
+            func `an answer that is whole ends an upload whose window stays closed`(
+                length: Int
+            ) async throws {
+                let peer = BodyPeer(early: { stream in
+                    // ":status: 204" by its index
+                    let empty = HTTP2Frame(
+                        kind: .headers, flags: HTTP2Frame.endHeaders | HTTP2Frame.endStream,
+                        stream: stream, payload: [0x89])
+                    guard length != 204 else { return [empty] }
+                    var rest = String(repeating: "x", count: length)[...]
+                    var frames = [HTTP2Frame.head(stream, length: length)]
+                    repeat {
+                        let part = rest.prefix(16_000)
+                        rest = rest.dropFirst(16_000)
+                        frames.append(.data(stream, String(part), isLast: rest.isEmpty))
+                    } while !rest.isEmpty
+                    return frames
+                })
+                let server = try scene.peer(identity, .init(), peer.script)
+                let service = scene.service(try scene.policy(), server)
+                let loader = service.makeFactory().makeDataLoader()
+                var post = request(.post, server)
+                post.body = .data(Data(count: 1 << 20))
+                let began = ContinuousClock.now
+                let response = try await loader.response(for: post)
+                #expect(response.body?.count == (length == 204 ? 0 : length))
+                #expect(response.metrics.attempts == 1)
+                #expect(ContinuousClock.now - began < .seconds(10) * patience)
+                await service.shutDown(gracePeriod: .zero)
+            }
+
             @Test(arguments: [true, false])
             func `an answer that is cut off while a body is sent is no success`(hasLength: Bool)
                 async throws

@@ -6,6 +6,9 @@
     import CCurl
     import Foundation
 
+    // Seen on 7.88.1; no upstream issue is known here. To be let go when these tests
+    // hold without it on every supported version: `CurlExpectTests`, "an early 413 that has arrived is
+    // heard, whatever is reset behind it" and "the rest of an answer is heard though the next write fails".
     extension CurlLoop {
         /// How much of an answer is read from a connection that libcurl gives up.
         private static let mostLate = 65_536

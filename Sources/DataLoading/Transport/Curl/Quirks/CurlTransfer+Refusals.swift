@@ -18,6 +18,9 @@
     /// On a connection that was there before the attempt libcurl says nothing of REFUSED_STREAM, and does
     /// what it also does after a broken frame. Such a request counts as written.
     ///
+    /// Upstream: https://github.com/curl/curl/pull/12054, and for the repetition of what was written,
+    /// https://github.com/curl/curl/pull/18417 (open in 2026).
+    ///
     /// Once libcurl has a result for streams that were refused, this file can go: then
     /// `HTTP2RefusalTests` holds without it.
     extension CurlTransfer {
