@@ -54,7 +54,7 @@
                 }
             }
             for service in services { await service.shutDown(gracePeriod: .seconds(20)) }
-            queue.sync {}
+            await ledger.settle(on: queue)
             return try await disturbances
         }
 

@@ -38,6 +38,11 @@
             }
         }
 
+        /// Takes an end that nobody waits for, should it come before its loader goes.
+        func letGo(of request: DataLoaderRequest) {
+            state.withLock { $0.endings[request.uniqueIdentifier] = { _, _ in } }
+        }
+
         private func end(_ request: DataLoaderRequest, _ response: DataLoaderResponse?) {
             let (ending, chunks) = state.withLock { state in
                 let number = request.uniqueIdentifier

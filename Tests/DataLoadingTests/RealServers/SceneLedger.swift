@@ -67,6 +67,20 @@
             pace.step()
         }
 
+        /// Returns when observers were told of every load, which they are in bunches, or in 5 s.
+        func settle(on queue: DispatchQueue) async {
+            let end = ContinuousClock.now + .seconds(5)
+            while ContinuousClock.now < end {
+                let isSettled = state.withLock { $0.observed >= $0.performed }
+                if isSettled { return }
+                await withCheckedContinuation { continuation in
+                    queue.asyncAfter(deadline: .now() + .milliseconds(20)) {
+                        continuation.resume()
+                    }
+                }
+            }
+        }
+
         /// What is wrong with the POSTs: by the first log, or by that of the server behind it.
         func faults(front: [Int: Int], behind: [Int: Int]) -> [String] {
             var faults: [String] = []

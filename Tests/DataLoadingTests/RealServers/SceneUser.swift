@@ -103,6 +103,7 @@
                 _ = ledger.begin()
                 let load = request("/files/\(anyFile().rawValue)")
                 ledger.note { $0.dropped += 1 }
+                delegate.letGo(of: load)
                 loader.perform(load)
             }
             // Nobody may hear of them any more.
