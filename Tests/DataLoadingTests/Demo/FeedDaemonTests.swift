@@ -7,7 +7,7 @@ import Testing
 @testable import FeedDaemon
 
 @Suite struct FeedDaemonTests {
-    @Test func `ends by itself, with a table, and exits with 0`() async throws {
+    @Test func `the daemon ends by itself, with a table, and exits with 0`() async throws {
         let run = try await FeedDaemonProcess.run("--duration", "1")
         #expect(run.status == 0)
         #expect(run.errors.isEmpty)
@@ -26,7 +26,7 @@ import Testing
         #expect(!run.output.contains("FeedDaemon ran for 3600"))
     }
 
-    @Test func `logs a line of JSON for each load where it was asked to`() async throws {
+    @Test func `the daemon logs a line of JSON for each load where it was asked to`() async throws {
         let run = try await FeedDaemonProcess.run("--log-json", "--duration=0.3")
         let lines = run.errors.split(separator: "\n")
         #expect(!lines.isEmpty)
@@ -36,7 +36,7 @@ import Testing
         #expect(!run.errors.contains("first-token"))
     }
 
-    @Test func `explains itself`() async throws {
+    @Test func `the daemon explains its arguments`() async throws {
         let run = try await FeedDaemonProcess.run("--help")
         #expect(run.status == 0)
         #expect(run.output == Usage.text + "\n")

@@ -58,6 +58,7 @@ import Testing
                 request.chunks = isInChunks
                 request.retryPolicy = .immediately(maximumRetries: 3)
             }
+            let queue = loader?.queue
             let token = loader?.perform(request)
             let attempt = await transport.attempts.first(1)[0]
             switch ending {
@@ -72,8 +73,10 @@ import Testing
             end(attempt.sink)
             // A transport that goes on after an attempt's end is broken, and harms only itself.
             for tell in Self.news + Self.ends { tell(attempt.sink) }
-            bed.settle()
             _ = await bed.observer.entries(1)
+            // The loader's queue, where its load ends, may still be at it.
+            queue?.sync {}
+            bed.settle()
             #expect(bed.observer.entries.map(\.response.error?.kind) == [ending.kind])
             #expect(bed.delegate.events.count == (ending == .drop ? 0 : 1))
             #expect(bed.delegate.events.allSatisfy { $0.isTerminal })

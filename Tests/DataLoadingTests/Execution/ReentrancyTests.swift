@@ -50,10 +50,13 @@ import Testing
             bed.clock.advance(by: .seconds(5))
             hasMoved.open()
         }
-        _ = await delegate.outcomes(1)
+        let ends = await delegate.outcomes(1)
+        #expect(ends.map { $0.response?.error?.kind } == ["timed_out"])
+        #expect(ends.first?.response?.requestTime == .seconds(2))
         await hasMoved.opened()
+        #expect(bed.clock.now == .seconds(5))
         stuck.release.signal()
-        _ = await bed.outcome()
+        #expect(await bed.outcome()?.response?.error?.kind == "timed_out")
         await stuck.reset()
     }
 

@@ -29,7 +29,8 @@ import Testing
         bed.expectNothingLeft()
     }
 
-    @Test func `it comes through an outage that their retries span, and pays for what it tried`() {
+    @Test func `a queue comes through an outage that its retries span, and pays for what it tried`()
+    {
         let isUp = Locked(false)
         let answer = ScriptedAnswer.run { attempt in
             guard isUp.withLock({ $0 }) else { return attempt.fail(.connectRefused) }
@@ -77,7 +78,7 @@ import Testing
         }
     }
 
-    @Test func `one that stands back can be cancelled`() {
+    @Test func `a load that stands back can be cancelled`() {
         let bed = bed([.fail(.connectRefused)], otherwise: .respond(status: 200))
         bed.loader.perform(.make("/a") { $0.maximumRetryCount = 1 })
         let token = bed.loader.perform(.make("/b") { $0.maximumRetryCount = 1 })

@@ -11,7 +11,7 @@
         /// Row 44 of the matrix: a server that dies under 200 loads, is away and comes back.
         @Suite struct RestartMatrix {
             @Test(.timeLimit(.minutes(15)), arguments: RestartScene.all)
-            func `costs no GET, sends no POST twice, and few attempts more than loads`(
+            func `a restart costs no GET, sends no POST twice, and few attempts more than loads`(
                 scene: RestartScene
             ) async throws {
                 let seen = try await scene.play()

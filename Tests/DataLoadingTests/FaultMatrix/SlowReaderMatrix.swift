@@ -18,7 +18,6 @@
             private static let rounds =
                 ProcessInfo.processInfo.environment["DATALOADING_SOAK"] == "1" ? 4_000 : 400
 
-            // TP-03
             @Test(.timeLimit(.minutes(5)))
             func `64 slow readers hold no more than their windows, and starve nobody`() async {
                 let result = await #expect(
@@ -60,7 +59,6 @@
                 ChildReport.check(result, begins: "slow readers:")
             }
 
-            // OM-16
             @Test(
                 .timeLimit(.minutes(5)),
                 .disabled(if: ProcessFigures.isSanitized, "a shadow of memory needs address space"))

@@ -7,7 +7,7 @@ import Dispatch
 import Foundation
 import Testing
 
-// SP-15: real bytes up and down for each ended load, heads included; add and remove.
+/// Observers are told the real bytes up and down of each ended load, heads included.
 @Suite struct ConsumptionTests {
     private static func report(_ size: Int64) -> TransportReport {
         var report = TransportReport()
@@ -18,7 +18,7 @@ import Testing
         return report
     }
 
-    @Test func `adds the bytes of all attempts up, those of failed ones too`() async {
+    @Test func `an observer is told the bytes of all attempts, those of failed ones too`() async {
         let bed = TestBed(
             [
                 .run { attempt in
@@ -42,7 +42,8 @@ import Testing
         #expect(entry.response.metrics.retries == 1)
     }
 
-    @Test func `counts what a cancelled load moved until its socket was closed`() async {
+    @Test func `an observer is told what a cancelled load moved until its socket was closed`() async
+    {
         let bed = TestBed()
         let token = bed.loader.perform(.make())
         let attempt = await bed.attempt(0)
@@ -55,7 +56,9 @@ import Testing
         #expect(bed.observer.entries.count == 1)
     }
 
-    @Test func `tells of a load when its last socket is closed, and not before`() async {
+    @Test func `an observer is told of a load when its last socket is closed, and not before`()
+        async
+    {
         let transport = ManualTransport()
         defer { transport.letGo() }
         let bed = TestBed { $0.transport = transport }
@@ -75,7 +78,7 @@ import Testing
         bed.expectNothingLeft()
     }
 
-    @Test func `saturates, and never wraps`() async {
+    @Test func `byte counts saturate and never wrap`() async {
         var report = TransportReport()
         report.headBytesReceived = .max
         report.bodyBytesReceived = .max
@@ -92,7 +95,7 @@ import Testing
         #expect(entry.bytesUploaded == 5_000_000_000)
     }
 
-    @Test func `tells of loads that never reached a transport`() async {
+    @Test func `an observer is told of loads that never reached a transport`() async {
         let bed = TestBed()
         bed.loader.perform(DataLoaderRequest(url: testURL("file:///")))
         let entry = await bed.observer.entries(1)[0]
@@ -101,7 +104,7 @@ import Testing
         #expect(entry.response.metrics.attempts == 0)
     }
 
-    @Test func `tells of awaited loads and of chunks`() async throws {
+    @Test func `an observer is told of awaited loads and of loads in chunks`() async throws {
         let bed = TestBed(otherwise: .respond(status: 200, body: patternBytes(10)))
         _ = try await bed.loader.response(for: .make())
         for try await _ in bed.loader.chunks(for: .make()) {}
@@ -134,7 +137,7 @@ import Testing
         withExtendedLifetime(observer) {}
     }
 
-    @Test func `holds observers weakly, once each, and forgets those that are removed`() {
+    @Test func `a service holds observers weakly, once each, and forgets those that are removed`() {
         let bed = TestBed(otherwise: .respond(status: 200))
         let queue = DispatchQueue(label: "observing")
         let removed = RecordingObserver()

@@ -44,7 +44,7 @@ import Testing
         #expect(outages.isEmpty)
     }
 
-    @Test func `ever new origins fill no memory`() {
+    @Test func `ever new origins fill no memory, and the newest is remembered`() {
         let outages = Outages()
         for port in UInt16(1)...3_000 {
             outages.begin(

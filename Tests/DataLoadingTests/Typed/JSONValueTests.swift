@@ -10,7 +10,7 @@ import Testing
         try JSONDecoder().decode(JSONValue.self, from: Data(text.utf8))
     }
 
-    @Test func `decodes every kind of value`() throws {
+    @Test func `JSONValue decodes every kind of value`() throws {
         let value = try decode(#"{"a":[null,true,1.5,"x",[],{}],"b":{"c":-1}}"#)
         #expect(
             value
@@ -22,8 +22,9 @@ import Testing
     }
 
     @Test(arguments: [("[", "]"), ("{\"a\":", "}")])
-    func `refuses what is nested too deeply, whatever its size`(open: String, close: String) throws
-    {
+    func `JSONValue refuses what is nested too deeply, whatever its size`(
+        open: String, close: String
+    ) throws {
         func nested(_ depth: Int) -> String {
             String(repeating: open, count: depth) + "1" + String(repeating: close, count: depth)
         }
@@ -51,7 +52,7 @@ import Testing
     }
 
     @Test(arguments: ["[1,", "nope", "{\"a\":}", "[1e999]"])
-    func `throws at what is no JSON or no value`(text: String) {
+    func `JSONValue throws at what is no JSON or no value`(text: String) {
         #expect(throws: (any Error).self) { try decode(text) }
     }
 }

@@ -8,7 +8,7 @@
     import Testing
 
     extension SocketTests {
-        // ST-01: a large body is asked for, and an early answer is heard.
+        /// A server is asked before a large body is sent, and its early answer is delivered.
         @Suite struct CurlExpectTests {
             private let transport = CurlTransport()
             private static let threshold = Int(ExpectContinue.threshold)
@@ -22,7 +22,9 @@
                 return await transport.run(attempt)
             }
 
-            @Test func `is asked for bodies of a mebibyte or of unknown length`() async throws {
+            @Test func `the server is asked before bodies of a mebibyte or of unknown length`()
+                async throws
+            {
                 let server = try LoopbackServer { _ in .ok() }
                 let large = patternBytes(Self.threshold)
                 let cases: [(RequestBody, Bool, Bool)] = [
@@ -45,7 +47,7 @@
 
             // Fault matrix, row 39: without a byte of the body on the wire.
             @Test(arguments: [401, 413, 417, 307])
-            func `is answered early: the status is delivered and no body sent`(
+            func `an early answer is delivered and no body is sent`(
                 status: Int
             ) async throws {
                 let limit = Duration.milliseconds(900)
@@ -92,7 +94,7 @@
                 #expect(await server.waitForRequests(1)[0].bodyLength == 0)
             }
 
-            @Test func `waits no longer than a second for an answer`() async throws {
+            @Test func `an upload waits no longer than a second for an answer`() async throws {
                 let answer = LoopbackResponse([.readBody()] + LoopbackResponse.ok("whole").steps)
                 let usual = try await usually(rounds: 3) {
                     let server = try LoopbackServer(

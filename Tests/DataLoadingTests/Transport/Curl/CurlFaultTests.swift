@@ -33,14 +33,16 @@
                 try await answer(LoopbackResponse([.bytes(.text(head))] + steps))
             }
 
-            @Test func `a name without an address`() async throws {
+            @Test func `a name without an address ends as dns`() async throws {
                 let transport = CurlTransport(lookup: { _ in .unknown })
                 let record = try await transport.get(.host("nowhere.test"))
                 #expect(record.error == .dns)
                 #expect(record.failure?.sent == .nothingWritten)
             }
 
-            @Test func `a resolver that does not answer`() async throws {
+            @Test func `a resolver that does not answer ends as dns at the connect limit`()
+                async throws
+            {
                 let answer = DispatchSemaphore(value: 0)
                 let transport = CurlTransport(lookup: { _ in
                     answer.wait()
@@ -54,7 +56,7 @@
                 answer.signal()
             }
 
-            @Test func `a refused connection`() async throws {
+            @Test func `a refused connection ends as refused, with nothing written`() async throws {
                 let server = try LoopbackServer { _ in .ok() }
                 server.goDown()
                 let record = await transport.get(server.url())
@@ -62,7 +64,9 @@
                 #expect(record.failure?.sent == .nothingWritten)
             }
 
-            @Test func `a black hole`() async throws {
+            @Test func `a host that never answers ends as a connect timeout, soon after its limit`()
+                async throws
+            {
                 let hole = try LoopbackBlackHole()
                 var attempt = TransportRequest(url: hole.url())
                 attempt.connectTimeout = .milliseconds(100)
@@ -76,14 +80,15 @@
                 #expect(usual.keeps(.milliseconds(200)), "\(usual)")
             }
 
-            @Test func `accepted, then closed without a byte`() async throws {
+            @Test func `a connection that closes without a byte ends as no response`() async throws
+            {
                 let record = try await answer(.steps(.close))
                 #expect(record.error == .noResponse)
                 #expect(record.failure?.sent == .written)
             }
 
             @Test(arguments: ["HTTP/1.1 20", "HTTP/1.1 200 OK\r\nContent-Le"])
-            func `a reset inside the head`(head: String) async throws {
+            func `a reset inside the head ends as a reset`(head: String) async throws {
                 let record = try await raw(head, .flush, .reset)
                 #expect(record.error == .connectionReset)
                 #expect(record.failure?.sent == .written)
@@ -93,20 +98,24 @@
                 "HTTP/1.1 200 OK\r\n", "HTTP/1.1 200 OK\r\nContent-Le",
                 "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n",
             ])
-            func `an end inside the head`(head: String) async throws {
+            func `an end inside the head ends as a truncated head`(head: String) async throws {
                 let record = try await raw(head, .close)
                 #expect(record.error == .truncatedHead)
                 #expect(record.failure?.sent == .written)
             }
 
-            @Test func `an end inside the status line, of which libcurl says nothing`() async throws
+            @Test
+            func `an end inside the status line, which libcurl hides, ends as no response`()
+                async throws
             {
                 let record = try await raw("HTTP/1.1 20", .close)
                 #expect(record.error == .noResponse)
                 #expect(record.failure?.sent == .written)
             }
 
-            @Test func `a reset inside the body`() async throws {
+            @Test func `a reset inside the body ends as a reset, after the bytes before it`()
+                async throws
+            {
                 let received = LoopbackGate()
                 let server = try LoopbackServer { _ in
                     .status(200, headers: ["Content-Length": "10"], body: "12345")
@@ -121,7 +130,9 @@
             }
 
             @Test(arguments: [10, 60_000_000_000] as [Int64])
-            func `fewer bytes than declared`(length: Int64) async throws {
+            func `a body with fewer bytes than declared ends as truncated`(length: Int64)
+                async throws
+            {
                 let server = try LoopbackServer { _ in .truncated("12345", declaring: length) }
                 var attempt = TransportRequest(url: server.url())
                 attempt.bodyLimit = nil
@@ -132,20 +143,20 @@
             }
 
             @Test(arguments: ["xyz\r\n", "-5\r\nhello\r\n", "FFFFFFFFFFFFFFFFFF\r\nhello\r\n"])
-            func `a chunk size that is none`(chunk: String) async throws {
+            func `a chunk size that is none ends as a framing error`(chunk: String) async throws {
                 let record = try await raw(
                     "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n" + chunk, .close)
                 #expect(record.error?.isFraming == true)
                 #expect(record.failure?.sent == .headReceived)
             }
 
-            @Test func `chunks without a last one`() async throws {
+            @Test func `a body without its last chunk ends as truncated`() async throws {
                 let record = try await raw(
                     "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n", .close)
                 #expect(record.error == .truncatedBody)
             }
 
-            @Test func `one byte of a head at a time, too slowly`() async throws {
+            @Test func `a head that comes a byte at a time too slowly ends as idle`() async throws {
                 let server = try LoopbackServer { _ in
                     .steps(.drip("HTTP/1.1 200 OK\r\n", every: .seconds(60)))
                 }
@@ -156,7 +167,9 @@
                 #expect(record.failure?.sent == .written)
             }
 
-            @Test func `a stall before the head closes the socket`() async throws {
+            @Test func `a stall before the head closes the socket soon after the idle limit`()
+                async throws
+            {
                 let server = try LoopbackServer { _ in .steps(.stall) }
                 var attempt = TransportRequest(url: server.url())
                 attempt.idleTimeout = .milliseconds(100)
@@ -175,7 +188,8 @@
                 #expect(usual.keeps(.milliseconds(200)), "\(usual)")
             }
 
-            @Test func `a stall inside the body, after a head`() async throws {
+            @Test func `a stall inside the body ends as idle, with the head received`() async throws
+            {
                 let server = try LoopbackServer { _ in
                     .status(200, headers: ["Content-Length": "9"], body: "123").followed(by: .stall)
                 }
@@ -191,7 +205,7 @@
                 }
             }
 
-            @Test func `bytes that are no HTTP`() async throws {
+            @Test func `bytes that are no HTTP end as a framing error`() async throws {
                 for seed in 0..<20 as Range<UInt64> {
                     let record = try await answer(.raw(.garbage(4_096, seed: seed)))
                     #expect(
