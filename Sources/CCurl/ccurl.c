@@ -60,6 +60,7 @@ typedef void (*tls_message)(int, int, int, const void *, size_t, void *, void *)
 static struct {
     void (*set_msg_callback)(void *, tls_message);
     long (*ctrl)(void *, int, long, void *);
+    void (*get0_alpn_selected)(const void *, const unsigned char **, unsigned int *);
 } ssl;
 
 static const char *load_error = "libcurl was not loaded";
@@ -113,6 +114,7 @@ int ccurl_load(void) {
     if (init_crypto) init_crypto(0x00080000, NULL);
     *(void **)&ssl.set_msg_callback = dlsym(library, "SSL_set_msg_callback");
     *(void **)&ssl.ctrl = dlsym(library, "SSL_ctrl");
+    *(void **)&ssl.get0_alpn_selected = dlsym(library, "SSL_get0_alpn_selected");
     // CURL_GLOBAL_ALL. Never undone: FoundationNetworking may share the library.
     if (curl.global_init(3)) {
         load_error = "libcurl cannot be initialised";
@@ -172,16 +174,31 @@ static void note_alert(
         *(int *)notice = 1;
 }
 
-int ccurl_watch_notice(ccurl_easy *easy, int *notice) {
+// OpenSSL's side of the transfer's connection; null when there is none.
+static void *connection(ccurl_easy *easy) {
     tls_session *session = NULL;
-    if (!ssl.set_msg_callback || !ssl.ctrl) return -1;
     // CURLINFO_TLS_SSL_PTR; CURLSSLBACKEND_OPENSSL
-    if (curl.easy_getinfo(easy, 0x40002D, &session) || !session) return -1;
-    if (session->backend != 1 || !session->internals) return -1;
+    if (curl.easy_getinfo(easy, 0x40002D, &session) || !session) return NULL;
+    return session->backend == 1 ? session->internals : NULL;
+}
+
+int ccurl_watch_notice(ccurl_easy *easy, int *notice) {
+    if (!ssl.set_msg_callback || !ssl.ctrl) return -1;
+    void *tls = connection(easy);
+    if (!tls) return -1;
     *notice = 0;
-    ssl.ctrl(session->internals, 16, 0, notice);  // SSL_CTRL_SET_MSG_CALLBACK_ARG
-    ssl.set_msg_callback(session->internals, note_alert);
+    ssl.ctrl(tls, 16, 0, notice);  // SSL_CTRL_SET_MSG_CALLBACK_ARG
+    ssl.set_msg_callback(tls, note_alert);
     return 0;
+}
+
+int ccurl_chose_http2(ccurl_easy *easy) {
+    void *tls = ssl.get0_alpn_selected ? connection(easy) : NULL;
+    if (!tls) return -1;
+    const unsigned char *name = NULL;
+    unsigned int length = 0;
+    ssl.get0_alpn_selected(tls, &name, &length);
+    return name && length == 2 && name[0] == 'h' && name[1] == '2';
 }
 
 int ccurl_get_text(ccurl_easy *easy, int info, const char **value) {

@@ -71,6 +71,9 @@ int ccurl_get_offset(ccurl_easy *easy, int info, int64_t *value);
 // Sets `notice` to 1 once the peer of the transfer's TLS connection says that it will send no more.
 // 0 when that is watched, which needs OpenSSL. `notice` must outlive the connection.
 int ccurl_watch_notice(ccurl_easy *easy, int *notice);
+// Whether the server of the transfer's TLS connection has chosen HTTP/2, 1 or 0; -1 when that cannot
+// be told, which needs OpenSSL.
+int ccurl_chose_http2(ccurl_easy *easy);
 int ccurl_get_text(ccurl_easy *easy, int info, const char **value);
 
 ccurl_multi *ccurl_multi_init(void);

@@ -129,6 +129,7 @@ extension Exchange {
         request.bodyLimit = progress.streams ? nil : runtime.limits.body
         request.serverTrustPolicy = runtime.serverTrustPolicy
         request.refusesPrivateAddresses = runtime.refusesPrivateAddresses
+        request.http2 = runtime.http2
         request.needsFreshConnection = progress.needsFreshConnection
         request.streamsResponse = progress.streams
         if outgoing.body != nil { request.expectsContinue = outgoing[option: ExpectContinue.self] }

@@ -21,6 +21,8 @@ extension DataLoaderService {
         /// names are resolved and also when it is one that the resolver was given; such a load ends
         /// `.privateAddress` and not a byte of it is sent.
         public var refusesPrivateAddresses = false
+        /// Whether HTTP/2 is offered to https servers; default: with libcurl 8.5.0 or later.
+        public var http2 = HTTP2Use.automatic
         /// Connect 10 s, idle 30 s, total 60 s.
         public var timeouts = Timeouts()
         /// 8 in flight an origin, 64 in all, 10,000 waiting, bodies of 32 MiB, heads of 256 KiB.

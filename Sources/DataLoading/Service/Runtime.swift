@@ -27,6 +27,7 @@ final class Runtime: Sendable {
     let planner: RetryPlanner
     let serverTrustPolicy: ServerTrustPolicy?
     let refusesPrivateAddresses: Bool
+    let http2: HTTP2Use
 
     init(
         _ configuration: DataLoaderService.Configuration, timekeeper: any Timekeeper,
@@ -50,6 +51,7 @@ final class Runtime: Sendable {
         timeouts = configuration.timeouts
         serverTrustPolicy = configuration.serverTrustPolicy
         refusesPrivateAddresses = configuration.refusesPrivateAddresses
+        http2 = configuration.http2
     }
 
     deinit {

@@ -37,6 +37,8 @@ public struct TransportRequest: Sendable {
     public var needsFreshConnection: Bool
     /// Whether the body is handed on while it arrives, which `pause` then holds back.
     public var streamsResponse: Bool
+    /// Whether HTTP/2 is offered; `URLSessionTransport` leaves that to the system.
+    public var http2: HTTP2Use
     /// Whether the server is asked before a large body is sent; see `ExpectContinue`.
     public var expectsContinue: Bool
     /// What a caching transport may do.
@@ -54,6 +56,7 @@ public struct TransportRequest: Sendable {
         refusesPrivateAddresses = false
         needsFreshConnection = false
         streamsResponse = false
+        http2 = .automatic
         expectsContinue = ExpectContinue.defaultValue
         cachePolicy = .useProtocolPolicy
     }

@@ -64,6 +64,7 @@
             configuration.transport = TracedTransport(
                 next: column.transport(scene), tracer: FaultTracer())
             configuration.timeouts = scene.timeouts
+            if scene.identity == .http2 { configuration.http2 = .always }
             configuration.limits.body = Self.bodyLimit
             configuration.retry.timer = ExponentialTimer(
                 initialTime: .milliseconds(1), maxTime: .milliseconds(1), jitter: .none)

@@ -157,6 +157,7 @@
                 _ configure: (inout DataLoaderService.Configuration) -> Void = { _ in }
             ) throws -> DataLoaderService {
                 var configuration = DataLoaderService.Configuration()
+                configuration.http2 = .always
                 configuration.serverTrustPolicy = ServerTrustPolicy(
                     certificateAuthorities: try server.authority)
                 configure(&configuration)

@@ -134,7 +134,7 @@
                 defer { peer.stop() }
                 var policy = try scene.policy()
                 policy.pinnedPublicKeys = ["k.origin.test": [scene.other]]
-                let service = scene.service(policy, peer)
+                let service = scene.service(policy, peer, http2: .always)
                 for _ in 0..<2 {
                     #expect(try await scene.kind("a.origin.test", peer, service) == "success")
                     #expect(try await scene.kind("k.origin.test", peer, service) == "pin")

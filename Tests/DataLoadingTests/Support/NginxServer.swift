@@ -16,8 +16,12 @@
         private let temporary = TemporaryDirectory()
         private var directory: URL { temporary.url }
 
+        /// What `/big` and, at 16 MiB a second, `/slow` are: 8 MiB of numbered lines.
+        static let big = Data((0..<1_048_576).flatMap { NginxServer.line($0).utf8 })
+
         /// Starts one that ends a connection after so many requests, in HTTP/2 by a GOAWAY.
         init(requestsPerConnection: Int = 1_000) throws {
+            try temporary.write(Self.big, to: "big")
             guard Self.run(Self.certificates, in: temporary.url) == 0 else {
                 throw Failure.openssl
             }
@@ -63,6 +67,11 @@
             case openssl, nginx
         }
 
+        private static func line(_ number: Int) -> String {
+            let digits = String(number)
+            return String(repeating: "0", count: 7 - digits.count) + digits + "\n"
+        }
+
         private static func command(in directory: URL) -> String {
             "\(executable ?? "nginx") -p \(directory.path) -c nginx.conf -e error.log"
         }
@@ -103,6 +112,8 @@
                     keepalive_requests \(requests);
                     ssl_certificate leaf.pem;
                     ssl_certificate_key leaf.key;
+                    location = /big { root \(directory); }
+                    location = /slow { alias \(directory)/big; limit_rate 16m; }
                     location / {
                         add_header X-Connection $connection;
                         return 200 "$server_protocol $ssl_server_name $http_host";

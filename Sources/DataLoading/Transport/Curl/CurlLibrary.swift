@@ -26,6 +26,17 @@
         /// zlib is there for our own decoding.
         let hasZlib: Bool
 
+        /// Whether HTTP/2 is offered, where that is asked for.
+        func offersHTTP2(_ use: HTTP2Use) -> Bool {
+            // Without a look at each send nothing could be refused.
+            guard hasHTTP2, seesSends else { return false }
+            return switch use {
+            case .automatic: version >= 0x08_05_00
+            case .always: true
+            case .never: false
+            }
+        }
+
         private init?() {
             // 7.66.0 is the oldest version whose behaviour the code counts with.
             guard ccurl_load() == 0, ccurl_version() >= 0x07_42_00 else { return nil }

@@ -11,10 +11,9 @@
     }
 
     extension CurlLoop {
-        /// Notes on which connection an attempt sends, and that its maker does not have it alone.
+        /// Notes that the maker of a connection, on which an attempt sends, does not have it alone.
         func noteSharing(by transfer: CurlTransfer) {
-            let name = transfer.connectionName
-            transfer.attempt.connection = name
+            guard let name = transfer.attempt.connection else { return }
             if transfer.attempt.isOnNewConnection {
                 makers[name] = transfer
             } else if let maker = makers[name], maker !== transfer {
@@ -31,6 +30,9 @@
         /// Notes that a peer has worked on no stream of a connection that follows another.
         func noteUnprocessed(after last: UInt32, on connection: ConnectionName) {
             for transfer in running.values where transfer.attempt.connection == connection {
+                if let key = transfer.attempt.place.route {
+                    routes.mayHaveEnded(connection, key)
+                }
                 guard let stream = transfer.attempt.stream, stream > last else { continue }
                 transfer.attempt.isUnprocessed = true
             }
@@ -39,7 +41,7 @@
 
     extension CurlTransfer {
         /// The connection that libcurl has for the transfer.
-        fileprivate var connectionName: ConnectionName {
+        var connectionName: ConnectionName {
             ConnectionName(
                 localPort: long(CurlInfo.localPort), peer: peerAddress,
                 peerPort: long(CurlInfo.remotePort))

@@ -46,7 +46,7 @@
             guard let task = transfer.task else { return .max }
             switch transfer.phase {
             case .idle: return .max
-            case .preparing: return transfer.attempt.connectDeadline
+            case .preparing, .waiting: return transfer.attempt.connectDeadline
             case .resolving(let name):
                 return min(
                     transfer.attempt.connectDeadline,
@@ -70,6 +70,7 @@
                         ? BodyReaders.refusal
                         : .requestBody(reason: "no byte of it within the connect limit"))
             case .resolving(let name): resolveWithoutAnswer(transfer, name)
+            case .waiting: finish(transfer, .connectTimeout)
             case .running where transfer.attempt.sends == 0: finish(transfer, .connectTimeout)
             case .running:
                 let socket = socket(of: transfer)

@@ -16,14 +16,13 @@
             for transfer in pool { transfer.free() }
             pool = []
             dropIdleConnections()
+            routes.forget()
         }
 
         /// Lets connections go; transfers that run keep theirs until they end.
         func dropIdleConnections() {
-            if let multi { retired.append(multi) }
-            multi = nil
+            retireConnections()
             closeRetired()
-            if !retired.isEmpty { sweepSoon() }
         }
 
         /// Closes the connections of a loop that has had nothing to do for their lifetime.
@@ -31,13 +30,14 @@
         /// libcurl itself would only do that when it next looks for a connection, and until then
         /// keep sockets that servers have long closed.
         func closeIdle() {
-            guard running.isEmpty, let multi else { return idleDeadline = .max }
+            guard running.isEmpty, http1 != nil || http2 != nil else {
+                return idleDeadline = .max
+            }
             if idleDeadline == .max {
                 idleDeadline = LoopClock.instant(now, after: idle.lifetime)
             } else if idleDeadline <= now {
                 idleDeadline = .max
-                retired.append(multi)
-                self.multi = nil
+                retireConnections()
             }
         }
 
@@ -67,6 +67,7 @@
             reset()
             for transfer in pool { transfer.free() }
             pool = []
+            sockets = []
         }
 
         /// Answers a message that came too late.

@@ -26,6 +26,10 @@
         var peer: [UInt8] = []
         var peerPort = 0
         var lastReadable: Int64 = 0
+        /// The multi handle that has it for a connection.
+        var owner: CurlMulti?
+        /// Shut down by the loop, and not closed by libcurl yet.
+        var isShut = false
     }
 
     extension CurlLoop {
@@ -80,6 +84,7 @@
         /// then forgets it. Where libcurl opens the next one before it has said that the old one is
         /// not to be watched, it says nothing at all, as the number is watched already.
         func openedSocket(_ socket: Int32, to address: UnsafeMutablePointer<ccurl_sockaddr>) {
+            noteClosing(socket)
             let index = Int(socket)
             while sockets.count <= index { sockets.append(SocketEntry()) }
             sockets[index].isOurs = true
@@ -101,6 +106,7 @@
         func closeSocket(_ socket: Int32) {
             unregister(socket)
             keepLateAnswer(socket)
+            noteClosing(socket)
             let index = Int(socket)
             if sockets.indices.contains(index) {
                 sockets[index].isOurs = false
@@ -116,7 +122,7 @@
         /// `epoll_wait` does not count the machine's sleep, so that a long wait for a deadline is
         /// divided.
         func waitForEvents() {
-            var deadline = multi?.deadline ?? .max
+            var deadline = min(http1?.deadline ?? .max, http2?.deadline ?? .max)
             for old in retired { deadline = min(deadline, old.deadline) }
             let own = min(nextCheck, idleDeadline, sweepDeadline)
             let wait = own == .max ? .max : LoopClock.milliseconds(until: own, from: LoopClock.now)
@@ -141,6 +147,7 @@
             let socket = Int32(truncatingIfNeeded: index)
             guard let multi = sockets[index].multi, sockets[index].wanted != 0 else {
                 unregister(socket)
+                noteIdleEvent(socket)
                 return sweepSoon()
             }
             var signals: Int32 = 0

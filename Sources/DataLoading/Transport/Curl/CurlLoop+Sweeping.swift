@@ -21,7 +21,8 @@
         func sweepIfDue() {
             guard sweepDeadline <= now else { return }
             sweepDeadline = .max
-            multi?.sweep(longestIdle: CurlTransfer.longestIdle)
+            http1?.sweep(longestIdle: CurlTransfer.longestIdle)
+            http2?.sweep(longestIdle: CurlTransfer.longestIdle)
             for old in retired { old.sweep(longestIdle: 0) }
         }
     }

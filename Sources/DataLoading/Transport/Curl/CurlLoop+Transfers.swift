@@ -31,7 +31,7 @@
         /// Opens the body, when that is a file or stream, before anything else is done.
         private func prepare(_ transfer: CurlTransfer) {
             guard let task = transfer.task else { return }
-            guard let body = task.request.body else { return resolve(transfer) }
+            guard let body = task.request.body else { return direct(transfer) }
             guard let bytes = body.bytes else {
                 transfer.phase = .preparing
                 transfer.attempt.feed = BodyFeed(body, readers: readers) {
@@ -40,7 +40,7 @@
                 return
             }
             if bytes.count > CurlTransfer.copiedBodySize { transfer.attempt.data = bytes }
-            resolve(transfer)
+            direct(transfer)
         }
 
         func bodyReady(_ task: CurlTask) {
@@ -54,13 +54,14 @@
                 transfer.attempt.connectDeadline = LoopClock.instant(
                     now, after: task.request.connectTimeout)
                 expect(transfer.attempt.connectDeadline)
-                resolve(transfer)
+                direct(transfer)
             case .running: unpause(transfer)
             default: break
             }
         }
 
-        private func resolve(_ transfer: CurlTransfer) {
+        /// Looks the peer's name up, and sends.
+        func resolve(_ transfer: CurlTransfer) {
             guard let task = transfer.task, let name = transfer.nameToResolve else {
                 return run(transfer, addresses: nil)
             }
@@ -80,8 +81,9 @@
 
         /// Gives a transfer to libcurl.
         func run(_ transfer: CurlTransfer, addresses: String?) {
-            if multi == nil { multi = CurlMulti(for: self, idleLimit: idle.limit) }
-            guard let multi else { return finish(transfer, .resources(reason: "memory")) }
+            guard let multi = multi(for: transfer) else {
+                return finish(transfer, .resources(reason: "memory"))
+            }
             do throws(DataLoaderError) {
                 try transfer.apply(addresses: addresses, in: multi)
             } catch {
@@ -94,6 +96,8 @@
             transfer.phase = .running(multi)
             // Nothing will say when it is written.
             if !library.seesSends { _ = transfer.task?.beginSending() }
+            // Whether it joins a connection or makes one shows at once: the next ones may join it.
+            if transfer.attempt.place.isHTTP2 { multi.actIfDue(uptime: uptime) }
         }
 
         func cancel(_ task: CurlTask) {
@@ -130,7 +134,8 @@
 
         /// Ends what libcurl has ended.
         func finishDone() {
-            if let multi { finishDone(of: multi) }
+            if let http1 { finishDone(of: http1) }
+            if let http2 { finishDone(of: http2) }
             for old in retired { finishDone(of: old) }
         }
 
@@ -138,6 +143,11 @@
             var result: Int32 = 0
             while let easy = ccurl_multi_done(multi.handle, &result) {
                 guard let transfer = transfer(of: easy) else { continue }
+                transfer.attempt.place.isOver = true
+                guard !transfer.attempt.place.isMisplaced else {
+                    sendElsewhere(transfer)
+                    continue
+                }
                 if transfer.attempt.isUndecoded, result == 0 {
                     transfer.attempt.result = result
                 } else {
@@ -163,9 +173,13 @@
             let report = transfer.makeReport()
             let sent = transfer.sent
             let trailers = HTTPHeaders(transfer.attempt.response.trailers)
+            let place = transfer.attempt.place
+            leave(transfer, ObjectIdentifier(task))
             switch transfer.phase {
             case .running(let multi):
                 multi.remove(transfer.easy)
+                // It gets no other that would find what is idle in it.
+                if multi !== http1, multi !== http2 { sweepSoon() }
             case .resolving(let name):
                 names.stopWaiting(task, for: name)
                 // Names that nobody waits for must not keep others waiting.
@@ -177,7 +191,8 @@
             {
                 names.doubt(name, now: now)
             }
-            recycle(transfer, failed: error != nil)
+            // What libcurl had not ended may keep more of it than it tells.
+            recycle(transfer, failed: error != nil || place.closesConnection || !place.isOver)
             if let error {
                 task.sink.didFail(TransportFailure(error, sent: sent, report: report))
             } else {

@@ -38,8 +38,18 @@
         var idleDeadline = Int64.max
         /// When connections that nothing uses are looked at.
         var sweepDeadline = Int64.max
-        var multi: CurlMulti?
-        /// Those that a reset replaced and whose transfers still run.
+        /// For attempts over HTTP/1.1, and for those that offer HTTP/2.
+        ///
+        /// libcurl below 8.5.0 mixes the two up where one handle has connections of both to a server
+        /// (curl commit 1c37d472a0).
+        var http1: CurlMulti?
+        var http2: CurlMulti?
+        var routes: RouteTable<ObjectIdentifier>
+        /// The open connections of HTTP/2 that attempts may join, by their descriptors.
+        var http2Sockets: [Int32: HTTP2Socket] = [:]
+        /// The attempts that sent last on connections of HTTP/1.1.
+        var serialUsers: [ConnectionName: CurlTransfer] = [:]
+        /// Those that others replaced and whose transfers still run.
         var retired: [CurlMulti] = []
         var running: [ObjectIdentifier: CurlTransfer] = [:]
         /// Those whose upload waits for its file or stream.
@@ -58,6 +68,8 @@
         var nextCheck = Int64.max
         var lastRemoteAddress = ""
         var spareNotices: [UnsafeMutablePointer<Int32>] = []
+        /// When idle connections are looked at that are too many; known while there are.
+        var nextTrim = Int64.max
         private let sleep: SleepWatch
         /// For how long the machine has slept, as far as that was noticed.
         private var slept: Int64
@@ -76,6 +88,9 @@
             resolver = NameResolver(lookup: setup.lookup)
             sleep = setup.sleep
             slept = setup.sleep.slept()
+            routes = RouteTable(
+                maximumAge: setup.idle.maximumAge.wholeNanoseconds,
+                memory: setup.idle.protocolMemory.wholeNanoseconds)
             events = .allocate(capacity: 256)
         }
 
@@ -146,12 +161,18 @@
         /// Lets libcurl go on where it is due, and ends what has ended.
         private func advance() {
             // libcurl sets its timer to zero again and again while a transfer has steps left.
-            for _ in 0..<64 where multi?.isDue(uptime) == true { multi?.actIfDue(uptime: uptime) }
+            for _ in 0..<64 where http1?.isDue(uptime) == true || http2?.isDue(uptime) == true {
+                http1?.actIfDue(uptime: uptime)
+                http2?.actIfDue(uptime: uptime)
+            }
             for old in retired { old.actIfDue(uptime: uptime) }
             sweepIfDue()
             finishDone()
             checkDeadlines()
             endAnsweredUploads()
+            // Those that are let go may end at once.
+            while releaseWaiters() { finishDone() }
+            trimConnections()
             closeIdle()
             closeRetired()
         }

@@ -17,14 +17,14 @@
         private(set) var deadline = Int64.max
         private(set) var transfers = 0
         var lastingNames = LastingNames()
-        private let idleLimit: Int
-        private var connectionLimit = 0
+        /// How many connections it has, and how many of those were shut down.
+        var connections = 0
+        var shutConnections = 0
 
-        init?(for loop: CurlLoop, idleLimit: Int) {
+        init?(for loop: CurlLoop) {
             guard let handle = ccurl_multi_init() else { return nil }
             self.handle = handle
             self.loop = loop
-            self.idleLimit = idleLimit
             let context = Unmanaged.passUnretained(self).toOpaque()
             ccurl_multi_set_socket_callback(
                 handle, CurlMultiOption.socketFunction, CurlCallback.socket)
@@ -53,11 +53,12 @@
         /// libcurl's limit counts both, and it closes an idle connection for each one too many: with
         /// more transfers than its limit it would connect anew for nearly every one.
         private func fitConnections() {
-            let needed = idleLimit + transfers
-            guard needed > connectionLimit || needed * 4 < connectionLimit else { return }
-            connectionLimit = idleLimit + transfers * 2
-            ccurl_multi_set_long(handle, CurlMultiOption.maximumConnections, connectionLimit)
+            let limit = loop.idle.limit + transfers
+            ccurl_multi_set_long(handle, CurlMultiOption.maximumConnections, limit)
         }
+
+        /// How many connections no transfer uses, if each has one of its own.
+        var idleConnections: Int { max(0, connections - shutConnections - transfers) }
 
         /// Closes every connection; no transfer may be left, and the loop must still be there.
         func close() {

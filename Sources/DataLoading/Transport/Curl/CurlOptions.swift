@@ -35,8 +35,8 @@
         static let quickExit: Int32 = 322
         static let contentDecoding: Int32 = 158
         static let pathAsIs: Int32 = 234
-        static let pipeWait: Int32 = 237
         static let freshConnect: Int32 = 74
+        static let forbidReuse: Int32 = 75
         static let maximumIdleAge: Int32 = 288
         static let maximumLifetime: Int32 = 314
         static let keepAlive: Int32 = 213
@@ -78,6 +78,7 @@
         static let httpVersion: Int32 = 0x20_002E
         static let remoteAddress: Int32 = 0x10_0020
         static let context: Int32 = 0x10_0015  // PRIVATE
+        static let activeSocket: Int32 = 0x50_002C
         static let uploadedBytes: Int32 = 0x60_0007
         static let remotePort: Int32 = 0x20_0028
         static let localPort: Int32 = 0x20_002A

@@ -24,28 +24,36 @@
         let isSecure: Bool
         let streams: Bool
         let isFresh: Bool
+        let isHTTP2: Bool
         /// What holds for the URL's host; nil for plain http and without a policy.
         let trust: HostTrust?
         var url: String
         var headers: HTTPHeaders
 
-        init(_ task: CurlTask, url: String, origin: Origin, isFresh: Bool, upload: Upload) {
+        init(
+            _ task: CurlTask, url: String, origin: Origin, isFresh: Bool, isHTTP2: Bool,
+            upload: Upload
+        ) {
             method = task.request.method
             self.upload = upload
             address = task.request.address
             isSecure = origin.isSecure
             streams = task.request.streamsResponse
             self.isFresh = isFresh
+            self.isHTTP2 = isHTTP2
             trust = Self.trust(task, origin)
             self.url = url
             headers = task.request.headers
         }
 
         /// Whether an attempt needs nothing but another URL or other fields.
-        func suits(_ task: CurlTask, origin: Origin, isFresh: Bool, upload: Upload) -> Bool {
+        func suits(
+            _ task: CurlTask, origin: Origin, isFresh: Bool, isHTTP2: Bool, upload: Upload
+        ) -> Bool {
             self.upload == .none && upload == .none && method == task.request.method
                 && isSecure == origin.isSecure && streams == task.request.streamsResponse
-                && self.isFresh == isFresh && address == task.request.address
+                && self.isFresh == isFresh && self.isHTTP2 == isHTTP2
+                && address == task.request.address
                 && trust == Self.trust(task, origin)
         }
 

@@ -20,10 +20,13 @@
             let upload = uploadKind
             // Below 7.80 neither a second send nor a connection's peer can be refused, so that there
             // must be no connection from before.
-            let isFresh = task.request.needsFreshConnection || !loop.library.seesSends
+            let isFresh =
+                task.request.needsFreshConnection || attempt.place.mustBeFresh
+                || !loop.library.seesSends
+            let isHTTP2 = attempt.place.isHTTP2
             if let shape,
                 shape.suits(
-                    task, origin: origin, isFresh: isFresh, upload: upload)
+                    task, origin: origin, isFresh: isFresh, isHTTP2: isHTTP2, upload: upload)
             {
                 if shape.url != url {
                     try set(CurlOption.url, text: url)
@@ -35,7 +38,8 @@
                 }
             } else {
                 let wanted = CurlShape(
-                    task, url: url, origin: origin, isFresh: isFresh, upload: upload)
+                    task, url: url, origin: origin, isFresh: isFresh, isHTTP2: isHTTP2,
+                    upload: upload)
                 shape = nil
                 ccurl_easy_reset(easy)
                 try setBase()
@@ -74,7 +78,8 @@
             }
             // Unknown to older versions, which then have their own defaults.
             _ = ccurl_set_long(easy, CurlOption.quickExit, 1)
-            _ = ccurl_set_long(easy, CurlOption.maximumLifetime, 300)
+            let age = loop.idle.maximumAge / .seconds(1)
+            _ = ccurl_set_long(easy, CurlOption.maximumLifetime, Int(max(1, min(age, 86_400))))
             try set(CurlOption.maximumIdleAge, Self.longestIdle)
             try setCallbacks()
         }
@@ -84,18 +89,9 @@
             // a transfer whose connection others still use. The size is then what it was.
             _ = ccurl_set_long(easy, CurlOption.bufferSize, shape.streams ? 65_536 : 16_384)
             if shape.isFresh { try set(CurlOption.freshConnect, 1) }
-            if shape.isSecure {
-                // A paused HTTP/2 stream lets its connection buffer a whole window.
-                let version =
-                    shape.streams || !loop.library.hasHTTP2
-                    ? Self.http11 : Self.http2OverTLS
-                try set(CurlOption.httpVersion, version)
-                if version == Self.http2OverTLS { try listenForRefusals() }
-                try set(CurlOption.pipeWait, 1)
-                if let trust = shape.trust { try setTrust(trust) }
-            } else {
-                try set(CurlOption.httpVersion, Self.http11)
-            }
+            try set(CurlOption.httpVersion, shape.isHTTP2 ? Self.http2OverTLS : Self.http11)
+            if shape.isHTTP2 { try listenForRefusals() }
+            if let trust = shape.trust { try setTrust(trust) }
             try setConnectList(shape)
             try setMethod(shape, body: body)
         }

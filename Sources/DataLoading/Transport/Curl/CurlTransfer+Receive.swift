@@ -28,6 +28,7 @@
         private func receiveHead(
             _ head: ResponseHead, _ task: CurlTask
         ) throws(DataLoaderError) {
+            loop.noteVersion(of: self)
             task.sink.didReceive(head)
             let status = head.status.rawValue
             guard task.request.method != .head, status != 204, status != 304 else {

@@ -101,7 +101,7 @@
         /// The time of an attempt that has not got as far as to send.
         private func timeSpentConnecting(_ task: CurlTask) -> Duration? {
             switch phase {
-            case .resolving, .running: .nanoseconds(max(0, LoopClock.now &- task.start))
+            case .waiting, .resolving, .running: .nanoseconds(max(0, LoopClock.now &- task.start))
             case .idle, .preparing: nil
             }
         }

@@ -19,9 +19,9 @@
         /// that was used before ends without a byte of response, and when its stream was refused:
         /// that is another attempt, which only the load may make.
         func willSend(to peer: UnsafePointer<CChar>?) -> Bool {
-            guard let task, !task.isCancelled, goesOnSending(), maySend(to: peer),
-                task.beginSending()
-            else { return false }
+            guard let task, !task.isCancelled, goesOnSending() else { return false }
+            attempt.connection = connectionName
+            guard maySend(to: peer), loop.maySend(self), task.beginSending() else { return false }
             // Whatever kept another address from being dialled has kept nothing up.
             attempt.stop = nil
             attempt.sends += 1
@@ -53,9 +53,7 @@
         }
 
         /// Whether other attempts may send on the same connection while this one runs.
-        var mayShare: Bool {
-            origin?.isSecure == true && task?.request.streamsResponse == false
-        }
+        var mayShare: Bool { attempt.place.isHTTP2 }
 
         /// Fills a buffer with body bytes for libcurl.
         func readBody(_ buffer: UnsafeMutableRawBufferPointer) -> Int {
@@ -97,6 +95,7 @@
                 return CurlSignal.badSocket
             }
             loop.openedSocket(socket, to: address)
+            loop.noteConnecting(self, socket)
             return socket
         }
 

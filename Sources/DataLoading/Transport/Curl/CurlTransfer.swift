@@ -16,6 +16,8 @@
             case idle
             /// The body's file or stream is being opened.
             case preparing
+            /// Waiting for another attempt to find out what the server speaks.
+            case waiting
             /// Waiting for the addresses of this name.
             case resolving(String)
             /// In libcurl's hands.
@@ -142,6 +144,7 @@
         /// When the attempt must be connected.
         var connectDeadline = Int64.max
         var idleLimit = Int64.max
+        var place = CurlPlace()
         var lastActivity: Int64 = 0
         /// The kernel's unacknowledged bytes when the idle limit last passed.
         var unacknowledged: Int32 = 0

@@ -17,8 +17,12 @@
     /// Nothing is sent that the request does not name, but `Host`, `Accept: */*`, `Accept-Encoding`,
     /// the length of a body, and `Expect` before a large one.
     ///
-    /// HTTP/1.1, and HTTP/2 where the server offers it over TLS; responses that are streamed use
-    /// HTTP/1.1, where a paused reader holds the server back on its own connection. Bodies in gzip
+    /// HTTP/1.1, and HTTP/2 where the request allows it (see ``HTTP2Use``) and the server agrees to it
+    /// over TLS; responses that are streamed use HTTP/1.1, where a paused reader holds the server back
+    /// on its own connection. Until one attempt knows what a server speaks, the others to that server
+    /// wait for it, within their own limits to connect. A server that has chosen HTTP/1.1 is offered
+    /// HTTP/2 again after 10 minutes. A connection takes no new attempt once it is 300 s old, in use
+    /// or not, so that changes of names and certificates are followed. Bodies in gzip
     /// or deflate are asked for and decoded, unless the request sets `Accept-Encoding` itself or
     /// asks for a `Range`; head fields stay as they came. A coding that is unknown fails the attempt
     /// with `.decode`. Proxies of the environment are not used. Sinks are called on the transport's
@@ -155,10 +159,27 @@
     struct IdleConnections: Sendable {
         let limit: Int
         let lifetime: Duration
+        /// How old a connection is at most when it takes another attempt, so that changes of names
+        /// and certificates are followed.
+        let maximumAge: Duration
+        /// How long a server that has chosen HTTP/1.1 is not offered HTTP/2 again.
+        ///
+        /// Each offer that it turns down costs a connection, which is not used again; ten minutes make
+        /// that one in a hundred or fewer on a busy route, and servers change more seldom.
+        let protocolMemory: Duration
+        /// Whether OpenSSL is asked what a server has chosen; otherwise the head of a response tells.
+        let seesChoice: Bool
 
-        init(limit: Int = 64, lifetime: Duration = .seconds(60)) {
+        init(
+            limit: Int = 64, lifetime: Duration = .seconds(60),
+            maximumAge: Duration = .seconds(300), protocolMemory: Duration = .seconds(600),
+            seesChoice: Bool = true
+        ) {
             self.limit = max(1, limit)
             self.lifetime = lifetime
+            self.maximumAge = maximumAge
+            self.protocolMemory = protocolMemory
+            self.seesChoice = seesChoice
         }
     }
 

@@ -42,9 +42,12 @@
             try LoopbackServer(script: script, cipher: LoopbackTLS.cipher(identity, behaviour))
         }
 
-        func service(_ policy: ServerTrustPolicy, _ peer: LoopbackServer) -> DataLoaderService {
+        func service(
+            _ policy: ServerTrustPolicy, _ peer: LoopbackServer, http2: HTTP2Use = .never
+        ) -> DataLoaderService {
             var configuration = DataLoaderService.Configuration()
             configuration.serverTrustPolicy = policy
+            configuration.http2 = http2
             let service = DataLoaderService(configuration: configuration)
             for host in Self.hosts {
                 service.resolver.setAddresses(["127.0.0.1:\(peer.port)"], forHost: host)

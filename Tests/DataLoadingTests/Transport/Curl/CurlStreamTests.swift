@@ -25,6 +25,7 @@
                     method: method, url: testURL("https://a.origin.test:\(server.port)/"))
                 attempt.address = "127.0.0.1:\(server.port)"
                 attempt.serverTrustPolicy = try scene.policy()
+                attempt.http2 = .always
                 return attempt
             }
 
@@ -99,7 +100,7 @@
                             try RefusingPeer($0, refuses: number == 0).serve { bodies.record($0) }
                         }
                     })
-                let service = scene.service(try scene.policy(), server)
+                let service = scene.service(try scene.policy(), server, http2: .always)
                 let loader = service.makeFactory().makeDataLoader()
                 let url = testURL("https://a.origin.test:\(server.port)/")
                 // Now the client knows of the window.

@@ -58,7 +58,7 @@
                     return [.goAway(last: bodies[1].stream)] + BodyPeer.answer(bodies[1].stream)
                 }
                 let server = try scene.peer(identity, .init(), peer.script)
-                let service = scene.service(try scene.policy(), server)
+                let service = scene.service(try scene.policy(), server, http2: .always)
                 let loader = service.makeFactory().makeDataLoader()
                 _ = try await loader.response(for: request(.post, server, body: "first"))
                 let names = ["a", "b", "c", "d"]
@@ -84,7 +84,7 @@
                         ? [.send([.reset(stream, 7)])] : HTTP2Peer.response(stream, "fine")
                 }
                 let server = try scene.peer(identity, .init(), peer.script)
-                let service = scene.service(try scene.policy(), server)
+                let service = scene.service(try scene.policy(), server, http2: .always)
                 let loader = service.makeFactory().makeDataLoader()
                 let response = try await loader.response(
                     for: request(.post, server, body: "pay"))
@@ -102,7 +102,7 @@
             {
                 let peer = HTTP2Peer { _, stream in [.send([.reset(stream, code)])] }
                 let server = try scene.peer(identity, .init(), peer.script)
-                let service = scene.service(try scene.policy(), server)
+                let service = scene.service(try scene.policy(), server, http2: .always)
                 let loader = service.makeFactory().makeDataLoader()
                 var post = request(.post, server, body: "pay")
                 post.retryPolicy = .immediately(maximumRetries: 3)
@@ -120,7 +120,7 @@
             ) async throws {
                 let peer = HTTP2Peer { _, stream in [.send([.reset(stream, 13)])] }
                 let server = try scene.peer(identity, .init(), peer.script)
-                let service = scene.service(try scene.policy(), server)
+                let service = scene.service(try scene.policy(), server, http2: .always)
                 let loader = service.makeFactory().makeDataLoader()
                 let error = await failure(of: request(method, server), loader)
                 #expect(error == .http2(reason: "HTTP/1.1 required"))
@@ -137,7 +137,7 @@
                     }
                 }
                 let server = try scene.peer(identity, .init(), peer.script)
-                let service = scene.service(try scene.policy(), server)
+                let service = scene.service(try scene.policy(), server, http2: .always)
                 let loader = service.makeFactory().makeDataLoader()
                 let attempts = try await withThrowingTaskGroup(of: Int.self) { group in
                     for _ in 0..<3 {
@@ -195,7 +195,7 @@
                     ]
                 })
                 let server = try scene.peer(identity, .init(), peer.script)
-                let service = scene.service(try scene.policy(), server)
+                let service = scene.service(try scene.policy(), server, http2: .always)
                 let loader = service.makeFactory().makeDataLoader()
                 var post = request(.post, server)
                 post.body = .data(Data(count: 1 << 20))

@@ -1,0 +1,279 @@
+// Copyright the DataLoading authors
+// SPDX-License-Identifier: Apache-2.0
+
+#if canImport(Glibc) || canImport(Musl)
+    @testable import DataLoading
+    import DataLoadingTesting
+    import Foundation
+    import Testing
+
+    extension SocketTests {
+        /// One attempt finds out what a server speaks; the others wait for that, and for it alone.
+        @Suite struct CurlRouteTests {
+            private let scene: TrustScene
+            private let http2 = HTTP2Peer { _, stream in HTTP2Peer.response(stream, "fine") }
+
+            init() throws {
+                scene = try TrustScene()
+            }
+
+            @Test(arguments: [true, false])
+            func `a burst to a server of HTTP/2 shares one connection`(
+                seesChoice: Bool
+            ) async throws {
+                let server = try server { _ in true }
+                let transport = CurlTransport(idle: IdleConnections(seesChoice: seesChoice))
+                for record in try await burst(20, transport, server) {
+                    #expect(record.text == "fine")
+                    #expect(record.report.httpVersion == "2")
+                }
+                #expect(server.connectionCount == 1)
+            }
+
+            @Test(arguments: [true, false])
+            func `bursts to a server of HTTP/1.1 get their own answers over HTTP/1.1`(
+                seesChoice: Bool
+            ) async throws {
+                let server = try server { _ in false }
+                let transport = CurlTransport(idle: IdleConnections(seesChoice: seesChoice))
+                for _ in 0..<3 {
+                    let records = try await burst(20, transport, server)
+                    #expect(Set(records.map(\.text)) == Set((0..<20).map { "/\($0)" }))
+                    #expect(records.allSatisfy { $0.report.httpVersion == "1.1" })
+                }
+                // That of the attempt which offered HTTP/2 is closed with it.
+                #expect(server.connections.first?.requestCount == 1)
+                #expect(server.connections.first?.isOpen == false)
+                #expect(server.connections.dropFirst().contains { $0.requestCount > 1 })
+            }
+
+            @Test func `a server may go over to HTTP/1.1`() async throws {
+                let closing = HTTP2Peer { _, stream in
+                    HTTP2Peer.response(stream, "fine") + [.close]
+                }
+                let server = try server(
+                    .perConnection { $0 == 0 ? closing.script : Self.echo }, { $0 == 0 })
+                let transport = CurlTransport()
+                #expect(await transport.run(try get(server)).text == "fine")
+                await server.waitForClosedConnections(1)
+                let records = try await burst(8, transport, server)
+                #expect(Set(records.map(\.text)) == Set((0..<8).map { "/\($0)" }))
+            }
+
+            @Test func `the attempts behind one that is cancelled in its handshake go on`()
+                async throws
+            {
+                let server = try server(firstConnection: .silent)
+                let transport = CurlTransport()
+                let first = AttemptRecorder()
+                let task = transport.start(try get(server), sink: first)
+                await server.waitForConnections(1)
+                async let records = burst(8, transport, server)
+                #expect(await transport.get(try plain.get().url()).text == "plain")
+                #expect(server.connectionCount == 1)
+                task.cancel()
+                #expect(try await records.allSatisfy { $0.text == "fine" })
+                #expect(await first.ended().error == .cancelled)
+                #expect(server.connectionCount == 2)
+            }
+
+            @Test func `the attempts behind one whose handshake fails go on`() async throws {
+                let server = try server(firstConnection: .reset)
+                let transport = CurlTransport()
+                let records = try await burst(8, transport, server)
+                #expect(records.count { $0.text == "fine" } == 7)
+                #expect(
+                    records.allSatisfy { $0.failure?.sent ?? .nothingWritten == .nothingWritten })
+                #expect(server.connectionCount == 2)
+            }
+
+            @Test func `an attempt that waits for another's handshake keeps its own limit`()
+                async throws
+            {
+                let server = try server(firstConnection: .silent)
+                let transport = CurlTransport()
+                let first = AttemptRecorder()
+                let task = transport.start(try get(server), sink: first)
+                await server.waitForConnections(1)
+                var hasty = try get(server)
+                hasty.connectTimeout = .milliseconds(50)
+                let record = await transport.run(hasty)
+                #expect(record.error == .connectTimeout)
+                #expect(record.failure?.sent == .nothingWritten)
+                let cancelled = AttemptRecorder()
+                transport.start(try get(server), sink: cancelled).cancel()
+                #expect(await cancelled.ended().error == .cancelled)
+                #expect(server.connectionCount == 1)
+                task.cancel()
+                _ = await first.ended()
+            }
+
+            @Test func `a reset lets attempts go on that wait for a handshake`() async throws {
+                let server = try server(firstConnection: .silent)
+                let transport = CurlTransport()
+                let first = AttemptRecorder()
+                let task = transport.start(try get(server), sink: first)
+                await server.waitForConnections(1)
+                async let records = burst(8, transport, server)
+                #expect(await transport.get(try plain.get().url()).text == "plain")
+                await transport.reset()
+                #expect(try await records.allSatisfy { $0.text == "fine" })
+                task.cancel()
+                #expect(await first.ended().error == .cancelled)
+            }
+
+            @Test func `a shutDown ends attempts that wait for a handshake`() async throws {
+                let server = try server(firstConnection: .silent)
+                let transport = CurlTransport()
+                async let records = burst(8, transport, server)
+                await server.waitForConnections(1)
+                #expect(await transport.get(try plain.get().url()).text == "plain")
+                await transport.shutDown()
+                for record in try await records {
+                    #expect(record.error == .serviceInvalidated)
+                    #expect(record.failure?.sent == .nothingWritten)
+                }
+            }
+
+            @Test func `every attempt ends where a server refuses all streams`() async throws {
+                let refusing = HTTP2Peer { _, stream in [.send([.reset(stream, 7)])] }
+                let server = try server(.perConnection { _ in refusing.script }, { _ in true })
+                let transport = CurlTransport()
+                let records = try await burst(8, transport, server)
+                #expect(records.allSatisfy { $0.endings == 1 && $0.error != nil })
+            }
+
+            @Test func `a body that is slow to open holds up no other attempt`() async throws {
+                let server = try server { _ in true }
+                let transport = CurlTransport()
+                let mayOpen = DispatchSemaphore(value: 0)
+                var post = try get(server)
+                post.method = .post
+                post.body = .stream {
+                    mayOpen.wait()
+                    return InputStream(data: Data("body".utf8))
+                }
+                let slow = AttemptRecorder()
+                _ = transport.start(post, sink: slow)
+                let records = try await burst(8, transport, server)
+                #expect(records.allSatisfy { $0.text == "fine" })
+                mayOpen.signal()
+                #expect(await slow.ended().text == "fine")
+            }
+
+            @Test func `a connection that is old takes no new attempt, however busy it is`()
+                async throws
+            {
+                let stalling = HTTP2Peer { request, stream in
+                    request == 0 ? [] : HTTP2Peer.response(stream, "fine")
+                }
+                let server = try server(.perConnection { _ in stalling.script }, { _ in true })
+                let transport = CurlTransport(idle: IdleConnections(maximumAge: .seconds(1)))
+                let stalled = AttemptRecorder()
+                let begun = ContinuousClock.now
+                let task = transport.start(try get(server), sink: stalled)
+                await eventually { stalling.requests == 1 }
+                var record = await transport.run(try get(server))
+                #expect(record.report.reusedConnection)
+                while record.report.reusedConnection, .now - begun < .seconds(10) * patience {
+                    record = await transport.run(try get(server))
+                }
+                #expect(!record.report.reusedConnection)
+                #expect(.now - begun >= .seconds(1))
+                #expect(server.connectionCount == 2)
+                #expect(stalled.record.endings == 0)
+                task.cancel()
+                // The old one goes with its last attempt.
+                await server.waitForClosedConnections(1)
+                #expect(await transport.run(try get(server)).report.reusedConnection)
+            }
+
+            // libcurl below 8.5.0 puts it there: one of the connections to the server multiplexes.
+            @Test func `nothing is sent on a connection of HTTP/1.1 that is in use`() async throws {
+                let mayAnswer = LoopbackGate()
+                let slow = LoopbackScript.serve(
+                    LoopbackHandler { request in
+                        .ok("\(request.target)").preceded(by: .wait(for: mayAnswer))
+                    })
+                let http2 = http2
+                let server = try server(
+                    .perConnection { $0 == 0 ? slow : $0 == 1 ? http2.script : Self.echo },
+                    { $0 == 1 })
+                // Each attempt that finds no HTTP/2 offers it anew.
+                let transport = CurlTransport(idle: IdleConnections(protocolMemory: .zero))
+                let first = AttemptRecorder()
+                _ = transport.start(try get(server, "first"), sink: first)
+                await server.waitForHeads(1)
+                #expect(await transport.run(try get(server)).text == "fine")
+                var post = try get(server, "third")
+                post.method = .post
+                post.body = .data(Data("third".utf8))
+                let third = await transport.run(post)
+                #expect(third.text == "/third")
+                #expect(server.requests.count { $0.target == "/third" } == 1)
+                mayAnswer.open()
+                #expect(await first.ended().text == "/first")
+                #expect(server.connections.first?.requestCount == 1)
+            }
+
+            private static let echo = LoopbackScript.serve(
+                LoopbackHandler { .ok("\($0.target)") })
+
+            private let plain = Result { try LoopbackServer { _ in .ok("plain") } }
+
+            private func get(
+                _ server: LoopbackServer, _ path: String = ""
+            ) throws -> TransportRequest {
+                var attempt = TransportRequest(
+                    url: testURL("https://a.origin.test:\(server.port)/\(path)"))
+                attempt.address = "127.0.0.1:\(server.port)"
+                attempt.serverTrustPolicy = try scene.policy()
+                attempt.http2 = .always
+                return attempt
+            }
+
+            /// So many attempts at once, and how they ended.
+            private func burst(
+                _ count: Int, _ transport: CurlTransport, _ server: LoopbackServer
+            ) async throws -> [AttemptRecorder.Record] {
+                let attempts = try (0..<count).map { try get(server, "\($0)") }
+                return await withTaskGroup(of: AttemptRecorder.Record.self) { group in
+                    for attempt in attempts { group.addTask { await transport.run(attempt) } }
+                    return await group.reduce(into: []) { $0.append($1) }
+                }
+            }
+
+            private func server(firstConnection: LoopbackScript) throws -> LoopbackServer {
+                let http2 = http2
+                return try server(
+                    .perConnection { $0 == 0 ? firstConnection : http2.script }, { _ in true })
+            }
+
+            private func server(
+                isHTTP2: @escaping @Sendable (Int) -> Bool
+            ) throws -> LoopbackServer {
+                let http2 = http2
+                return try server(
+                    .perConnection { isHTTP2($0) ? http2.script : Self.echo }, isHTTP2)
+            }
+
+            /// A server that agrees to HTTP/2 on some of its connections, by their numbers.
+            private func server(
+                _ script: LoopbackScript, _ isHTTP2: @escaping @Sendable (Int) -> Bool
+            ) throws -> LoopbackServer {
+                let multiplexed = LoopbackTLS.cipher(try scene.identity(isHTTP2: true))
+                let serial = LoopbackTLS.cipher(try scene.identity())
+                let count = Locked(0)
+                return try LoopbackServer(
+                    script: script,
+                    cipher: { socket in
+                        let number = count.withLock { count in
+                            defer { count += 1 }
+                            return count
+                        }
+                        return isHTTP2(number) ? multiplexed(socket) : serial(socket)
+                    })
+            }
+        }
+    }
+#endif

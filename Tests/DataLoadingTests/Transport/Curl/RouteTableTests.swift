@@ -1,0 +1,275 @@
+// Copyright the DataLoading authors
+// SPDX-License-Identifier: Apache-2.0
+
+#if canImport(Glibc) || canImport(Musl)
+    @testable import DataLoading
+    import DataLoadingTesting
+    import Testing
+
+    @Suite struct RouteTableTests {
+        private typealias Table = RouteTable<Int>
+
+        private let a = Self.key("a.test")
+        private let b = Self.key("b.test")
+
+        private static func key(
+            _ host: String, port: UInt16 = 443, address: String? = nil, pins: [String]? = nil
+        ) -> RouteKey {
+            RouteKey(
+                host: host, port: port, address: address,
+                trust: pins.map { HostTrust(authorities: nil, pins: $0, identity: nil, fault: nil) }
+            )
+        }
+
+        private static func ends(_ port: Int) -> ConnectionName {
+            ConnectionName(localPort: port, peer: [10, 0, 0, 2], peerPort: 443)
+        }
+
+        private static func table(limit: Int = 4_096) -> Table {
+            Table(maximumAge: 300, memory: 600, limit: limit)
+        }
+
+        /// Everything that may go, in order; retirements included.
+        private func released(_ table: inout Table, now: Int64 = 0) -> [Table.Release] {
+            var releases: [Table.Release] = []
+            while let release = table.next(now: now) {
+                releases.append(release)
+                if release == .renew { table.retireConnections() }
+            }
+            return releases
+        }
+
+        @Test func `the first attempt of a route goes, the next ones wait, whatever others do`() {
+            var table = Self.table()
+            #expect(table.enter(1, a, now: 0) == .http2)
+            #expect(table.enter(2, a, now: 0) == .wait)
+            #expect(table.enter(3, b, now: 0) == .http2)
+            #expect(released(&table).isEmpty)
+        }
+
+        @Test(arguments: [
+            RouteTableTests.key("a.test", port: 8443),
+            RouteTableTests.key("a.test", address: "10.0.0.9"),
+            RouteTableTests.key("a.test", pins: ["x"]),
+        ])
+        func `port, address and trust make another route`(other: RouteKey) {
+            var table = Self.table()
+            #expect(table.enter(1, a, now: 0) == .http2)
+            #expect(table.enter(2, other, now: 0) == .http2)
+        }
+
+        @Test func `all go on together to a connection of HTTP/2`() {
+            var table = Self.table()
+            for member in 1...3 { _ = table.enter(member, a, now: 0) }
+            table.foundHTTP2(1, a, on: Self.ends(1), now: 0)
+            #expect(released(&table) == [.start(2, a, .http2), .start(3, a, .http2)])
+            #expect(table.enter(4, a, now: 0) == .http2)
+        }
+
+        @Test func `all go on together over HTTP/1.1, which is remembered for its time`() {
+            var table = Self.table()
+            for member in 1...3 { _ = table.enter(member, a, now: 0) }
+            table.foundHTTP1(1, a, now: 100)
+            #expect(
+                released(&table, now: 100) == [.start(2, a, .http1), .start(3, a, .http1)])
+            #expect(table.enter(4, a, now: 699) == .http1)
+            #expect(table.enter(5, a, now: 700) == .http2)
+            #expect(table.enter(6, a, now: 700) == .wait)
+        }
+
+        @Test func `when the first one ends without a handshake, the next one tries`() {
+            var table = Self.table()
+            for member in 1...3 { _ = table.enter(member, a, now: 0) }
+            table.left(1, a, from: nil)
+            #expect(released(&table) == [.start(2, a, .http2)])
+            table.left(2, a, from: nil)
+            #expect(released(&table) == [.start(3, a, .http2)])
+            table.left(3, a, from: nil)
+            #expect(table.count == 0)
+        }
+
+        @Test func `one that ends while it waits is not let go`() {
+            var table = Self.table()
+            for member in 1...3 { _ = table.enter(member, a, now: 0) }
+            table.left(2, a, from: nil)
+            table.left(1, a, from: nil)
+            #expect(released(&table) == [.start(3, a, .http2)])
+        }
+
+        @Test func `one that finds the connection gone holds up the next ones`() {
+            var table = Self.table()
+            _ = table.enter(1, a, now: 0)
+            table.foundHTTP2(1, a, on: Self.ends(1), now: 0)
+            #expect(table.enter(2, a, now: 0) == .http2)
+            table.isConnecting(2, a)
+            #expect(table.enter(3, a, now: 0) == .wait)
+            #expect(released(&table).isEmpty)
+            // A stream of the first connection is free: one may have it.
+            table.left(1, a, from: Self.ends(1))
+            #expect(table.enter(4, a, now: 0) == .wait)
+            #expect(released(&table) == [.start(3, a, .http2)])
+            table.foundHTTP2(2, a, on: Self.ends(2), now: 0)
+            #expect(released(&table) == [.start(4, a, .http2)])
+        }
+
+        @Test func `a connection that was closed, or may be, is not joined`() {
+            var table = Self.table()
+            for key in [a, b] {
+                _ = table.enter(1, key, now: 0)
+                table.foundHTTP2(1, key, on: Self.ends(1), now: 0)
+                table.left(1, key, from: Self.ends(1))
+                if key == a {
+                    table.closed(Self.ends(1), key)
+                } else {
+                    table.mayHaveEnded(Self.ends(1), key)
+                }
+                #expect(table.enter(2, key, now: 0) == .http2)
+                #expect(table.enter(3, key, now: 0) == .wait)
+                // The doubt was none.
+                table.foundHTTP2(2, key, on: Self.ends(1), now: 0)
+                #expect(table.enter(4, key, now: 0) == .wait)
+                #expect(released(&table) == [.start(3, key, .http2), .start(4, key, .http2)])
+            }
+        }
+
+        @Test func `an old connection that is in use has all of them retired, an idle one not`() {
+            var table = Self.table()
+            _ = table.enter(1, a, now: 0)
+            table.foundHTTP2(1, a, on: Self.ends(1), now: 0)
+            #expect(table.enter(2, a, now: 299) == .http2)
+            #expect(table.enter(3, a, now: 300) == .renew)
+            table.retireConnections()
+            #expect(table.enter(3, a, now: 300) == .http2)
+            #expect(table.enter(4, a, now: 300) == .wait)
+            // What ends on the old one says nothing.
+            table.left(1, a, from: Self.ends(1))
+            #expect(released(&table, now: 300).isEmpty)
+            table.foundHTTP2(3, a, on: Self.ends(2), now: 300)
+            #expect(released(&table, now: 300) == [.start(4, a, .http2)])
+            table.left(3, a, from: Self.ends(2))
+            table.left(4, a, from: Self.ends(2))
+            #expect(table.enter(5, a, now: 900) == .http2)
+            #expect(table.enter(6, a, now: 900) == .wait)
+        }
+
+        @Test func `connections that are retired let the next one of each route try`() {
+            var table = Self.table()
+            for key in [a, b] {
+                for member in 1...3 { _ = table.enter(member, key, now: 0) }
+            }
+            table.retireConnections()
+            let releases = released(&table)
+            #expect(releases.count == 2)
+            #expect(releases.contains(.start(2, a, .http2)))
+            #expect(releases.contains(.start(2, b, .http2)))
+            // The first ones' connections are for nobody else, but tell what is spoken.
+            table.foundHTTP2(1, a, on: nil, now: 0)
+            #expect(released(&table).isEmpty)
+            table.foundHTTP1(1, b, now: 0)
+            #expect(released(&table) == [.start(3, b, .http1)])
+        }
+
+        @Test func `a reset forgets what servers speak, and no attempt`() {
+            var table = Self.table()
+            _ = table.enter(1, a, now: 0)
+            table.foundHTTP1(1, a, now: 0)
+            _ = table.enter(1, b, now: 0)
+            _ = table.enter(2, b, now: 0)
+            table.forget()
+            #expect(table.enter(3, a, now: 0) == .http2)
+            #expect(released(&table) == [.start(2, b, .http2)])
+        }
+
+        @Test func `it is bounded, and forgets no route that is in use`() {
+            var table = Self.table(limit: 10)
+            _ = table.enter(1, a, now: 0)
+            _ = table.enter(2, a, now: 0)
+            for number in 0..<1_000 {
+                let key = Self.key("\(number).test")
+                #expect(table.enter(3, key, now: Int64(number)) == .http2)
+                table.foundHTTP1(3, key, now: Int64(number))
+                table.left(3, key, from: nil)
+                #expect(table.count <= 11)
+            }
+            #expect(table.enter(3, Self.key("999.test"), now: 1_000) == .http1)
+            table.left(1, a, from: nil)
+            #expect(released(&table, now: 1_000) == [.start(2, a, .http2)])
+        }
+
+        /// Whatever happens in whatever order, each attempt that waits goes once nothing is made.
+        @Test func `no attempt is left waiting`() {
+            property { generator in
+                var table = Self.table()
+                var connecting: Set<Int> = []
+                var sending: [Int: ConnectionName?] = [:]
+                var waiting: Set<Int> = []
+                var number = 0
+                func pump() {
+                    while let release = table.next(now: 0) {
+                        guard case .start(let member, _, let way) = release else { continue }
+                        waiting.remove(member)
+                        if way == .http2 {
+                            connecting.insert(member)
+                        } else {
+                            sending[member] = nil
+                        }
+                    }
+                }
+                for _ in 0..<40 {
+                    number += 1
+                    switch Int.random(in: 0..<8, using: &generator) {
+                    case 0, 1, 2:
+                        switch table.enter(number, a, now: 0) {
+                        case .wait: waiting.insert(number)
+                        case .http2: connecting.insert(number)
+                        case .http1: sending.updateValue(nil, forKey: number)
+                        case .renew: return "renewed"
+                        }
+                    case 3:
+                        guard let member = connecting.randomElement(using: &generator) else {
+                            break
+                        }
+                        connecting.remove(member)
+                        let ends = Self.ends(Int.random(in: 0..<3, using: &generator))
+                        sending.updateValue(ends, forKey: member)
+                        table.foundHTTP2(member, a, on: ends, now: 0)
+                    case 4:
+                        guard let member = connecting.randomElement(using: &generator) else {
+                            break
+                        }
+                        table.isConnecting(member, a)
+                    case 5:
+                        guard
+                            let member = connecting.union(waiting).randomElement(using: &generator)
+                        else { break }
+                        connecting.remove(member)
+                        waiting.remove(member)
+                        table.left(member, a, from: nil)
+                    case 6:
+                        guard let member = sending.keys.randomElement(using: &generator) else {
+                            break
+                        }
+                        table.left(member, a, from: sending[member] ?? nil)
+                        sending[member] = nil
+                    default:
+                        switch Int.random(in: 0..<20, using: &generator) {
+                        case 0: table.retireConnections()
+                        case 1: table.forget()
+                        default:
+                            table.closed(Self.ends(Int.random(in: 0..<3, using: &generator)), a)
+                        }
+                    }
+                    pump()
+                }
+                while !connecting.isEmpty {
+                    for member in connecting {
+                        connecting.remove(member)
+                        table.left(member, a, from: nil)
+                    }
+                    pump()
+                }
+                return waiting.isEmpty ? nil : "\(waiting.count) wait"
+            }
+        }
+    }
+#endif
