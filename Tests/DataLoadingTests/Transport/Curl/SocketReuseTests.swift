@@ -17,7 +17,7 @@
                 isRemoved: Bool
             ) throws {
                 let loop = try makeLoop()
-                let multi = try #require(CurlMulti(for: loop, idleLimit: 1))
+                let multi = try #require(CurlMulti(for: loop))
                 defer { multi.close() }
                 var peer = ccurl_sockaddr(
                     family: AF_UNIX, socktype: 0, protocol: 0, addrlen: 0)
