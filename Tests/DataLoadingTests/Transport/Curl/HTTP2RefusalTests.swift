@@ -172,7 +172,7 @@
                     return frames
                 })
                 let server = try scene.peer(identity, .init(), peer.script)
-                let service = scene.service(try scene.policy(), server)
+                let service = scene.service(try scene.policy(), server, http2: .always)
                 let loader = service.makeFactory().makeDataLoader()
                 var post = request(.post, server)
                 post.body = .data(Data(count: 1 << 20))
