@@ -67,7 +67,10 @@
             configuration.retry.maximumRetryCount = 12
             // An outage of each few seconds is more than the budget is made for.
             configuration.retry.budget = nil
-            return [configuration, configuration]
+            // The one of the loaded libcurl, and HTTP/2 whatever that is.
+            var always = configuration
+            always.http2 = .always
+            return [configuration, always]
         }
 
         /// Reloads the server, kills a worker, and kills it whole, again and again.
