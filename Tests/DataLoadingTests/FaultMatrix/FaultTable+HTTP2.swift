@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if canImport(Glibc) || canImport(Musl)
-    import DataLoading
+    @testable import DataLoading
     import DataLoadingTesting
     import Foundation
 
@@ -55,8 +55,9 @@
             // nghttp2 answers all of them, in bounded memory.
             http2("a flood of SETTINGS", idle: .milliseconds(500)) { _ in
                 [.flood(.settings, count: 20_000), .stall]
-            } expectation: {
-                FaultExpectation("http2", "idle_timeout", retried: .idempotent, in: $0)
+            } expectation: { cell in
+                if endsFloods { return .staleable("connection_reset", in: cell) }
+                return FaultExpectation("http2", "idle_timeout", retried: .idempotent, in: cell)
             },
             http2("a flood of PING", idle: .milliseconds(500)) { _ in
                 [.flood(.ping, count: 20_000), .stall]
@@ -64,6 +65,10 @@
                 FaultExpectation("http2", "idle_timeout", retried: .idempotent, in: $0)
             },
         ]
+
+        /// Whether nghttp2 ends a connection on which it is flooded with SETTINGS: 1.70.0 does, which is
+        /// seen with libcurl 8.23.0, and 1.52.0 does not, with 7.88.1 and 8.14.1.
+        private static let endsFloods = (CurlLibrary.shared?.version ?? 0) >= 0x08_17_00
 
         private static func http2(
             _ title: String, idle: Duration? = nil,
