@@ -7,10 +7,14 @@
 #include "ccurl.h"
 
 #include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 // CURLMsg
 typedef struct {
@@ -29,6 +33,7 @@ typedef struct {
     unsigned int version_num;
     const char *host;
     int features;
+    const char *ssl_version;
 } version_info;
 
 static struct {
@@ -101,7 +106,6 @@ static int find(void *library) {
 
 int ccurl_load(void) {
     void *library = dlopen("libcurl.so.4", RTLD_NOW | RTLD_LOCAL);
-    if (!library) library = dlopen("libcurl-gnutls.so.4", RTLD_NOW | RTLD_LOCAL);
     if (!library) {
         load_error = "libcurl.so.4 is not installed";
         return -1;
@@ -128,6 +132,10 @@ const char *ccurl_load_error(void) { return load_error; }
 unsigned int ccurl_version(void) { return curl.version_info(0)->version_num; }
 const char *ccurl_version_text(void) { return curl.version_info(0)->version; }
 int ccurl_features(void) { return curl.version_info(0)->features; }
+const char *ccurl_tls_text(void) {
+    const char *text = curl.version_info(0)->ssl_version;
+    return text ? text : "";
+}
 int ccurl_forks(void) { return atomic_load_explicit(&forks, memory_order_relaxed); }
 
 ccurl_easy *ccurl_easy_init(void) { return curl.easy_init(); }
@@ -246,6 +254,22 @@ int ccurl_open_socket(const ccurl_sockaddr *address) {
 }
 
 void ccurl_name_thread(const char *name) { pthread_setname_np(pthread_self(), name); }
+
+int ccurl_memory_file(const void *bytes, size_t count) {
+    int file = memfd_create("DataLoading", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    if (file < 0) return -1;
+    for (size_t done = 0; done < count;) {
+        ssize_t written = write(file, (const char *)bytes + done, count - done);
+        if (written < 0 && errno == EINTR) continue;
+        if (written <= 0) {
+            close(file);
+            return -1;
+        }
+        done += (size_t)written;
+    }
+    fcntl(file, F_ADD_SEALS, F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE);
+    return file;
+}
 
 int ccurl_unacknowledged(int socket) {
     int bytes = 0;

@@ -53,6 +53,8 @@ const char *ccurl_load_error(void);
 unsigned int ccurl_version(void);
 const char *ccurl_version_text(void);
 int ccurl_features(void);
+// The TLS libraries that it was built with.
+const char *ccurl_tls_text(void);
 
 ccurl_easy *ccurl_easy_init(void);
 void ccurl_easy_reset(ccurl_easy *easy);
@@ -91,6 +93,9 @@ int ccurl_multi_set_timer_callback(ccurl_multi *multi, int option, ccurl_timer_c
 
 // Opens the socket that libcurl asks for, closed on exec; -1 with errno.
 int ccurl_open_socket(const ccurl_sockaddr *address);
+// A file that exists in memory alone, closed on exec, whose content cannot be changed; -1 when
+// there can be none.
+int ccurl_memory_file(const void *bytes, size_t count);
 // Bytes written to a socket that its peer has not acknowledged; -1 when it cannot be told.
 int ccurl_unacknowledged(int socket);
 // Names the calling thread, for debuggers.

@@ -28,6 +28,14 @@ struct HostTrust: Equatable, Sendable {
     }
 }
 
+extension TransportRequest {
+    /// What holds for an origin: the one look-up of trust, for every transport; nil for plain http and
+    /// without a policy.
+    func trust(for origin: Origin) -> HostTrust? {
+        origin.isSecure ? serverTrustPolicy?.trust(forHost: origin.host) : nil
+    }
+}
+
 extension ServerTrustPolicy {
     /// What holds for a host, as a URL's origin has it.
     func trust(forHost host: String) -> HostTrust {

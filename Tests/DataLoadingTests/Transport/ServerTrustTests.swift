@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if canImport(Glibc) || canImport(Musl)
-    import DataLoading
+    @testable import DataLoading
     import DataLoadingTesting
     import Foundation
     import Testing
@@ -49,6 +49,42 @@
                 #expect(peer.connectionCount == 2)
                 #expect(peer.requestCount == 2)
                 await service.shutDown(gracePeriod: .zero)
+            }
+
+            // CP-01: each request has its own rules, whatever connection another one has left.
+            @Test func `a pin holds for a request though one without it has opened a connection`()
+                async throws
+            {
+                let peer = try peer()
+                defer { peer.stop() }
+                let transport = CurlTransport()
+                var attempt = TransportRequest(
+                    url: testURL("https://a.origin.test:\(peer.port)/"))
+                attempt.address = "127.0.0.1:\(peer.port)"
+                for (pins, error) in [
+                    (nil, nil), ([scene.other], DataLoaderError.pin), ([], .pin),
+                    ([scene.other, scene.server.pin], nil), (nil, nil),
+                ] as [([String]?, DataLoaderError?)] {
+                    var policy = try scene.policy()
+                    policy.pinnedPublicKeys = pins.map { ["a.origin.test": $0] } ?? [:]
+                    attempt.serverTrustPolicy = policy
+                    #expect(await transport.run(attempt).error == error)
+                }
+                #expect(peer.requestCount == 3)
+                await transport.shutDown()
+            }
+
+            @Test(arguments: [
+                ("OpenSSL/3.0.17", true), ("LibreSSL/3.8.2", true), ("BoringSSL", true),
+                ("AWS-LC/1.30", true), ("quictls/3.1.4", true), ("OpenSSL/3.2 (Schannel)", true),
+                ("(OpenSSL/3.0.2) GnuTLS/3.7.9", false), ("GnuTLS/3.7.9", false),
+                ("NSS/3.87", false), ("wolfSSL/5.6", false), ("rustls-ffi/0.9", false),
+                ("mbedTLS/2.28", false), ("", false),
+            ])
+            func `identities are shown by the family of OpenSSL alone`(
+                library: String, isShown: Bool
+            ) {
+                #expect(CurlLibrary.isOpenSSL(library) == isShown)
             }
 
             @Test func `shows a listed host its identity`() async throws {

@@ -23,6 +23,10 @@
         let hasHTTP2: Bool
         /// Each send of a request can be refused (7.80), so nothing is sent twice unseen.
         let seesSends: Bool
+        /// The certificate that a handle is given is shown to servers.
+        let takesIdentities: Bool
+        /// A file of authorities is read once a day and not for each connection (7.87, OpenSSL).
+        let keepsAuthorities: Bool
         /// zlib is there for our own decoding.
         let hasZlib: Bool
 
@@ -43,11 +47,23 @@
             version = ccurl_version()
             hasHTTP2 = ccurl_features() & (1 << 16) != 0
             hasZlib = ccurl_zlib_load() == 0
+            let isOpenSSL = Self.isOpenSSL(String(cString: ccurl_tls_text()))
+            takesIdentities = isOpenSSL
+            keepsAuthorities = isOpenSSL && version >= 0x07_57_00
             guard let probe = ccurl_easy_init() else { return nil }
             defer { ccurl_easy_cleanup(probe) }
             seesSends = ccurl_set_send_callback(probe, CurlOption.sendFunction, nil) == 0
             // Registered after libcurl's and OpenSSL's own handlers, and so run before them.
             atexit { LoopRegistry.stopAllForExit() }
+        }
+
+        /// Whether a TLS library, as libcurl names it, is OpenSSL or of its family.
+        ///
+        /// A libcurl that has several puts those in parentheses that it does not use.
+        static func isOpenSSL(_ text: String) -> Bool {
+            let used = text.split(separator: " ").first { !$0.hasPrefix("(") }
+            let name = used?.prefix { $0 != "/" }.lowercased() ?? ""
+            return ["openssl", "libressl", "boringssl", "quictls", "aws-lc"].contains(name)
         }
     }
 #endif

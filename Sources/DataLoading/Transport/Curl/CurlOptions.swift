@@ -53,6 +53,8 @@
         static let sendData: Int32 = 10313
         static let protocols: Int32 = 181
         static let protocolNames: Int32 = 10318
+        static let leastTLS: Int32 = 32  // SSLVERSION
+        static let certificateFile: Int32 = 10065  // CAINFO
         static let certificateAuthorities: Int32 = 40309  // CAINFO_BLOB
         static let certificatePath: Int32 = 10097
         static let pinnedPublicKey: Int32 = 10230

@@ -41,7 +41,7 @@
             streams = task.request.streamsResponse
             self.isFresh = isFresh
             self.isHTTP2 = isHTTP2
-            trust = Self.trust(task, origin)
+            trust = task.request.trust(for: origin)
             self.url = url
             headers = task.request.headers
         }
@@ -54,11 +54,7 @@
                 && isSecure == origin.isSecure && streams == task.request.streamsResponse
                 && self.isFresh == isFresh && self.isHTTP2 == isHTTP2
                 && address == task.request.address
-                && trust == Self.trust(task, origin)
-        }
-
-        private static func trust(_ task: CurlTask, _ origin: Origin) -> HostTrust? {
-            origin.isSecure ? task.request.serverTrustPolicy?.trust(forHost: origin.host) : nil
+                && trust == task.request.trust(for: origin)
         }
     }
 #endif

@@ -13,15 +13,22 @@
         /// pins and certificate; it never uses one for another name that its certificate covers.
         func setTrust(_ trust: HostTrust) throws(DataLoaderError) {
             if let fault = trust.fault { throw fault }
-            if let authorities = trust.authorities {
+            if let authorities = trust.authorities { try setAuthorities(authorities) }
+            if let pins = trust.pins { try setPins(pins) }
+            if let identity = trust.identity { try setIdentity(identity) }
+        }
+
+        private func setAuthorities(_ authorities: Data) throws(DataLoaderError) {
+            if loop.library.keepsAuthorities, let path = AuthorityFiles.shared.path(of: authorities)
+            {
+                try set(CurlOption.certificateFile, text: path)
+            } else {
                 guard set(CurlOption.certificateAuthorities, blob: authorities) == 0 else {
                     throw .unsupported(reason: "private authorities need libcurl 7.77 or later")
                 }
-                // Otherwise the system's directory of authorities would still be trusted.
-                try set(CurlOption.certificatePath, pointer: nil)
             }
-            if let pins = trust.pins { try setPins(pins) }
-            if let identity = trust.identity { try setIdentity(identity) }
+            // Otherwise the system's directory of authorities would still be trusted.
+            try set(CurlOption.certificatePath, pointer: nil)
         }
 
         private func setPins(_ pins: [String]) throws(DataLoaderError) {
@@ -34,7 +41,9 @@
         }
 
         private func setIdentity(_ identity: ClientIdentity) throws(DataLoaderError) {
-            guard set(CurlOption.clientCertificate, blob: identity.certificateChain) == 0,
+            // libcurl stores the bytes whatever TLS library it has, most of which then ignore them.
+            guard loop.library.takesIdentities,
+                set(CurlOption.clientCertificate, blob: identity.certificateChain) == 0,
                 set(CurlOption.clientKey, blob: identity.privateKey) == 0
             else {
                 throw .unsupported(reason: "client certificates need libcurl 7.71 with OpenSSL")

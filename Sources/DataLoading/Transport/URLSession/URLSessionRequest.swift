@@ -73,9 +73,16 @@
             guard attempt.method != .get || attempt.body == nil else {
                 throw .unsupported(reason: "URLSession cannot send a GET with a body")
             }
-            guard origin.isSecure, let policy = attempt.serverTrustPolicy else { return }
-            guard policy.certificateAuthorities == nil, policy.pinnedPublicKeys[origin.host] == nil
-            else { throw .unsupported(reason: "URLSession knows the system's trust alone") }
+            // Foundation looks a name up by itself, and tells nobody where it leads.
+            guard !attempt.needsLoopbackPeer || origin.host != "localhost" else {
+                throw .unsupported(
+                    reason: "URLSession cannot tell that localhost is this machine: use 127.0.0.1")
+            }
+            guard let trust = attempt.trust(for: origin) else { return }
+            if let fault = trust.fault { throw fault }
+            guard trust.authorities == nil, trust.pins == nil, trust.identity == nil else {
+                throw .unsupported(reason: "URLSession knows the system's trust alone")
+            }
         }
     }
 #endif

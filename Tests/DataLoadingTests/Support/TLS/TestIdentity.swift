@@ -59,6 +59,15 @@
             else { throw TestCertificate.Failure.certificate }
         }
 
+        /// Speaks one version of TLS alone: 0x0301 for 1.0 and so on.
+        func speak(_ version: Int) throws {
+            let functions = ssl.connections
+            // SSL_CTRL_SET_MIN_PROTO_VERSION and SSL_CTRL_SET_MAX_PROTO_VERSION
+            guard functions.control(context, 123, version, nil) == 1,
+                functions.control(context, 124, version, nil) == 1
+            else { throw TestCertificate.Failure.certificate }
+        }
+
         /// Takes "h2" from a client's list, in which each name follows its length.
         private static let chooseHTTP2: OpenSSL.ConnectionFunctions.Chooser = {
             _, chosen, chosenLength, list, length, _ in

@@ -64,10 +64,6 @@
             attempts.append(attempt)
             attempt.body = nil
             attempt.url = try #require(URL(string: "https://echo.test/"))
-            attempt.serverTrustPolicy = ServerTrustPolicy(pinnedPublicKeys: ["echo.test": ["a"]])
-            attempts.append(attempt)
-            attempt.serverTrustPolicy = ServerTrustPolicy(certificateAuthorities: Data())
-            attempts.append(attempt)
             for attempt in attempts {
                 let record = await transport.run(attempt)
                 guard case .unsupported = record.error else {
@@ -76,10 +72,76 @@
                 }
                 #expect(record.failure?.sent == .nothingWritten)
             }
-            attempt.serverTrustPolicy = ServerTrustPolicy(pinnedPublicKeys: ["other.test": ["a"]])
-            #expect(await transport.run(attempt).error == nil)
             attempt.cachePolicy = .cacheOnly
             #expect(await transport.run(attempt).error == .notCached)
+        }
+
+        /// Well-formed, and nothing that anybody could prove.
+        private static let pin = Data(repeating: 7, count: 32).base64EncodedString()
+        private static let certificate = Data("-----BEGIN CERTIFICATE-----".utf8)
+        private static let identity = ClientIdentity(
+            certificateChain: certificate, privateKey: Data("-----BEGIN PRIVATE KEY-----".utf8))
+
+        private static let policies: [@Sendable (inout ServerTrustPolicy) -> Void] = [
+            { $0.certificateAuthorities = certificate },
+            { $0.pinnedPublicKeys = ["api.echo.test": [pin]] },
+            { $0.pinnedPublicKeys = ["api.echo.test": []] },
+            { $0.pinnedPublicKeys = ["*.echo.test": [pin]] },
+            { $0.hostCertificateAuthorities = ["api.echo.test": certificate] },
+            { $0.hostCertificateAuthorities = ["*.echo.test": certificate] },
+            { $0.clientIdentities = ["api.echo.test": identity] },
+            { $0.clientIdentities = ["*.echo.test": identity] },
+        ]
+
+        @Test(arguments: ["api.echo.test", "api.echo.test.", "API.echo.test"])
+        func `a host that the trust policy says anything of is refused`(host: String) async throws {
+            for change in Self.policies {
+                var policy = ServerTrustPolicy()
+                change(&policy)
+                try policy.validate()
+                var attempt = TransportRequest(
+                    url: try #require(URL(string: "https://\(host)/")))
+                attempt.serverTrustPolicy = policy
+                let record = await transport.run(attempt)
+                #expect(
+                    record.error
+                        == .unsupported(reason: "URLSession knows the system's trust alone"))
+                #expect(record.failure?.sent == .nothingWritten)
+            }
+        }
+
+        @Test func `no https host is sent anything while the trust policy is malformed`()
+            async throws
+        {
+            var attempt = TransportRequest(
+                url: try #require(URL(string: "https://echo.test/")))
+            for policy in [
+                ServerTrustPolicy(pinnedPublicKeys: ["other.test": ["a"]]),
+                ServerTrustPolicy(pinnedPublicKeys: ["https://other.test": [Self.pin]]),
+                ServerTrustPolicy(certificateAuthorities: Data()),
+            ] {
+                attempt.serverTrustPolicy = policy
+                let record = await transport.run(attempt)
+                guard case .certificate = record.error else {
+                    Issue.record("\(String(describing: record.error))")
+                    continue
+                }
+                #expect(record.failure?.sent == .nothingWritten)
+            }
+            // What is said of another host concerns that one alone.
+            attempt.serverTrustPolicy = ServerTrustPolicy(
+                pinnedPublicKeys: ["other.test": [Self.pin]])
+            #expect(await transport.run(attempt).error == nil)
+        }
+
+        @Test func `a credential in the clear is not sent to a name`() async throws {
+            var attempt = TransportRequest(
+                url: try #require(URL(string: "http://localhost/")))
+            attempt.needsLoopbackPeer = true
+            guard case .unsupported = await transport.run(attempt).error else {
+                Issue.record("sent")
+                return
+            }
         }
 
         @Test func `nothing passes that would start another line`() async throws {
