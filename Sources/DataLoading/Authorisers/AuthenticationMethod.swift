@@ -27,4 +27,6 @@ public struct AuthenticationMethod: RawRepresentable, Hashable, Sendable {
 extension AuthenticationMethod: RequestOption {
     /// None: a composite authoriser passes the request on as it is.
     public static var defaultValue: [AuthenticationMethod] { [] }
+    /// False: who is asked decides by its hosts.
+    public static var staysWithOrigin: Bool { false }
 }

@@ -5,4 +5,6 @@
 public enum SkipsAuthorisation: RequestOption, Sendable {
     /// False.
     public static var defaultValue: Bool { false }
+    /// False: it holds wherever the load is led.
+    public static var staysWithOrigin: Bool { false }
 }

@@ -15,22 +15,31 @@ enum CrossOriginFields {
         "Authorization", "Cookie", "Cookie2", "Proxy-Authorization", "Origin", "Referer",
     ]
 
-    /// RFC 9110, but for its credentials and for `From`, which names a person; RFC 9111 and 9530;
-    /// `Prefer` of RFC 7240, `Priority` of RFC 9218, and the ids of W3C Trace Context, whose
-    /// `baggage` stays behind since it may carry anything.
+    // RFC 9110, but for its credentials and for `From`, which names a person; RFC 9111 and 9530;
+    // `Prefer` of RFC 7240, `Priority` of RFC 9218, and `traceparent` of W3C Trace Context, whose
+    // `tracestate` and `baggage` may carry anything. Entity tags are one origin's own: whoever chose
+    // them may know a user by them.
     private static let harmless: Set<String> = [
         "accept", "accept-charset", "accept-encoding", "accept-language", "accept-patch",
         "accept-ranges", "cache-control", "content-digest", "content-disposition",
         "content-encoding", "content-language", "content-location", "content-md5",
-        "content-range", "content-type", "date", "digest", "dnt", "if-match",
-        "if-modified-since", "if-none-match", "if-range", "if-unmodified-since", "last-modified",
+        "content-range", "content-type", "date", "digest", "dnt",
+        "if-modified-since", "if-unmodified-since", "last-modified",
         "max-forwards", "pragma", "prefer", "priority", "range", "repr-digest", "traceparent",
-        "tracestate", "user-agent", "want-content-digest", "want-repr-digest",
+        "user-agent", "want-content-digest", "want-repr-digest",
     ]
 
     /// The fields that may go to another origin, in their order.
-    static func kept(of headers: HTTPHeaders, naming names: [String]) -> HTTPHeaders {
-        HTTPHeaders(headers.fields.filter { mayCross($0.name, naming: names) })
+    ///
+    /// Nil when the request must not go without one that may not: an `If-Match`, which guards what
+    /// it does.
+    static func kept(of headers: HTTPHeaders, naming names: [String]) -> HTTPHeaders? {
+        let loses = { headers.contains($0) && !mayCross($0, naming: names) }
+        if loses("If-Match") { return nil }
+        var kept = HTTPHeaders(headers.fields.filter { mayCross($0.name, naming: names) })
+        // Unguarded, the range may be that of another representation (RFC 9110 section 13.1.5).
+        if loses("If-Range") { kept["Range"] = nil }
+        return kept
     }
 
     private static func mayCross(_ name: String, naming names: [String]) -> Bool {

@@ -83,8 +83,12 @@ enum Redirection: Sendable {
             for name in contentFields { followed.headers[name] = nil }
         }
         if next.origin != target.origin || next.origin != origin {
-            followed.headers = CrossOriginFields.kept(
+            let kept = CrossOriginFields.kept(
                 of: followed.headers, naming: request[option: FieldsKeptAcrossOrigins.self])
+            guard let kept, !keepsBody || request[option: AllowsBodyAcrossOrigins.self] else {
+                return .deliver
+            }
+            followed.headers = kept
             followed.dropOptionsOfOrigin()
         }
         return .follow(Next(request: followed, target: next))

@@ -29,6 +29,8 @@ public enum UploadProgress: RequestOption, Sendable {
     public typealias Value = (@Sendable (BodyProgress) -> Void)?
     /// Nobody hears.
     public static var defaultValue: Value { nil }
+    /// False: it holds wherever the load is led.
+    public static var staysWithOrigin: Bool { false }
 }
 
 /// Hears how much of a response's body was received, after decoding; default nil.
@@ -44,4 +46,6 @@ public enum DownloadProgress: RequestOption, Sendable {
     public typealias Value = (@Sendable (BodyProgress) -> Void)?
     /// Nobody hears.
     public static var defaultValue: Value { nil }
+    /// False: it holds wherever the load is led.
+    public static var staysWithOrigin: Bool { false }
 }

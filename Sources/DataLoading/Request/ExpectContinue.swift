@@ -16,6 +16,8 @@
 public enum ExpectContinue: RequestOption, Sendable {
     /// Large bodies are asked for.
     public static let defaultValue = true
+    /// False: it holds wherever the load is led.
+    public static var staysWithOrigin: Bool { false }
     /// From how many bytes on a body is large: 1 MiB.
     package static let threshold: Int64 = 1_048_576
 }

@@ -8,7 +8,8 @@ public import Foundation
 /// Whatever the policy says, at most 10 redirects are followed, a cycle ends the load, only http and
 /// https are followed, https leads to http only with `AllowsRedirectsToHTTP`, and user information in
 /// `Location` is refused. To another origin no header field goes along that could be a secret: see
-/// `FieldsKeptAcrossOrigins`; the body does, after 307 and 308.
+/// `FieldsKeptAcrossOrigins`. A 3xx that would take the body to another origin is delivered, unless
+/// the request has `AllowsBodyAcrossOrigins`.
 ///
 /// `Location` is resolved by RFC 3986 and requested byte by byte as it resolves. One that means no
 /// URL, or that has a byte which may not go on the wire, is not followed: the 3xx is delivered.

@@ -14,13 +14,15 @@ public protocol RequestOption {
     associatedtype Value: Sendable
     /// What a request says that was not told otherwise.
     static var defaultValue: Value { get }
-    /// Whether it is forgotten when a redirect leads to another origin; false unless you say so.
+    /// Whether it is forgotten when a redirect leads to another origin; true unless you say so.
+    ///
+    /// An option that an authoriser turns into a credential must not be applied to another origin.
     static var staysWithOrigin: Bool { get }
 }
 
 extension RequestOption {
-    /// False.
-    public static var staysWithOrigin: Bool { false }
+    /// True.
+    public static var staysWithOrigin: Bool { true }
 }
 
 /// An option as a request keeps it.

@@ -87,6 +87,7 @@ extension ResponseSink: CustomStringConvertible {
 extension DataLoaderRequest {
     private enum Sink: RequestOption {
         static let defaultValue = ResponseSink.memory
+        static var staysWithOrigin: Bool { false }
     }
 
     /// Where the body of a successful response goes; default `.memory`.

@@ -18,4 +18,6 @@
 public enum ResumesBrokenBodies: RequestOption, Sendable {
     /// They are resumed.
     public static let defaultValue = true
+    /// False: it holds wherever the load is led.
+    public static var staysWithOrigin: Bool { false }
 }

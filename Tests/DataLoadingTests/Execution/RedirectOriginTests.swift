@@ -28,9 +28,8 @@ import Testing
     }
 
     @Test(arguments: [
-        "Accept", "Accept-Language", "Accept-Encoding", "User-Agent", "Range", "If-None-Match",
-        "If-Range", "Cache-Control", "PRAGMA", "Prefer", "traceparent",
-        "Tracestate",
+        "Accept", "Accept-Language", "Accept-Encoding", "User-Agent", "Range",
+        "If-Modified-Since", "Cache-Control", "PRAGMA", "Prefer", "traceparent",
     ])
     func `takes along what means the same to everybody`(name: String) async {
         #expect(await Self.fields([name: "x"]) == [name: "x"])
@@ -40,10 +39,53 @@ import Testing
         "Authorization", "Cookie", "Proxy-Authorization", "Origin", "Referer", "X-Api-Key",
         "x-auth-token", "PRIVATE-TOKEN", "X-Amz-Security-Token", "Idempotency-Key", "baggage",
         "From", "Forwarded", "X-Anything", "Authentication", "Sec-WebSocket-Key", "Accept-Secret",
+        "If-None-Match", "Tracestate",
     ])
     func `leaves behind what may have been made for its origin`(name: String) async {
         #expect(await Self.fields([name: "x", "Accept": "y"]) == ["Accept": "y"])
         #expect(await Self.fields([name: "x"], over: "/b") == [name: "x"])
+    }
+
+    // Without its validator the range may be another representation's (RFC 9110 section 13.1.5).
+    @Test func `leaves a range behind that an If-Range guards`() async {
+        let fields: HTTPHeaders = ["Range": "bytes=5-", "If-Range": "\"v\"", "Accept": "y"]
+        #expect(await Self.fields(fields) == ["Accept": "y"])
+        #expect(await Self.fields(fields, over: "/b") == fields)
+        #expect(await Self.fields(fields, naming: ["If-Range"]) == fields)
+    }
+
+    // Without its condition the request would do what it may do under it alone.
+    @Test func `delivers a redirect that would lose an If-Match`() async {
+        for (names, attempts) in [([], 1), (["if-match"], 2)] {
+            let bed = TestBed(
+                [Self.moved("http://other.test/")], otherwise: .respond(status: 200))
+            bed.loader.perform(
+                .make { request in
+                    request.method = .delete
+                    request.headers["If-Match"] = "\"v\""
+                    request[option: FieldsKeptAcrossOrigins.self] = names
+                })
+            _ = await bed.outcome()
+            #expect(bed.transport.attempts.count == attempts)
+            #expect(
+                bed.error == (attempts == 1 ? .status(HTTPStatus(rawValue: 307)) : nil))
+        }
+    }
+
+    @Test(arguments: [307, 308])
+    func `delivers a redirect that would take a body to another origin`(status: Int) async {
+        for location in ["http://other.test/", "http://origin.test:8080/"] {
+            let bed = TestBed(
+                [Self.moved(location, status)], otherwise: .respond(status: 200))
+            bed.loader.perform(
+                .make { request in
+                    request.method = .post
+                    request.body = .data(Data("password".utf8))
+                })
+            _ = await bed.outcome()
+            #expect(bed.error == .status(HTTPStatus(rawValue: status)))
+            #expect(bed.transport.attempts.count == 1)
+        }
     }
 
     @Test func `takes along what the request names, whatever its case, but no credential`() async {
@@ -101,6 +143,7 @@ import Testing
                 request.method = .post
                 request.body = .data(Data("x".utf8))
                 request.headers["Idempotency-Key"] = "k"
+                request[option: AllowsBodyAcrossOrigins.self] = true
             })
         _ = await bed.outcome()
         #expect(bed.error == .connectionReset)

@@ -9,6 +9,7 @@
     /// A request carries one, so that whatever keeps a copy shows; so do transport and delegate.
     final class FaultTracer: Sendable, RequestOption {
         static let defaultValue: FaultTracer? = nil
+        static var staysWithOrigin: Bool { false }
         private static let alive = Locked(0)
 
         /// How many there are.

@@ -77,7 +77,7 @@ import Testing
                 for name in secrets { request.headers[name] = tag(testURL(first)) }
                 request.headers["Accept-Language"] = "en"
                 request.method = [.get, .post, .put].randomElement(using: &generator) ?? .get
-                if request.method != .get { request.body = .data(Data("body".utf8)) }
+                if request.method != .get { request.body = .data(Data(tag(testURL(first)).utf8)) }
                 request[option: AllowsRedirectsToHTTP.self] = Bool.random(using: &generator)
                 request[option: FieldsKeptAcrossOrigins.self] = names
             })
@@ -86,6 +86,9 @@ import Testing
             let expected = tag(attempt.request.url)
             guard attempt.request.headers["Accept-Language"] == "en" else {
                 return "attempt \(number) lost a field that is nobody's"
+            }
+            if let body = attempt.takeBody(), body != Data(expected.utf8) {
+                return "attempt \(number) \(expected) has a body that is not"
             }
             for field in attempt.request.headers.fields
             where field.value.hasPrefix("for ") && !isNamed.contains(field.name) {

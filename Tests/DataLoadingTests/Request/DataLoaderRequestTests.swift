@@ -57,6 +57,52 @@ import Testing
         #expect(copy[option: Count.self] == 8)
     }
 
+    private enum Label: RequestOption {
+        static let defaultValue: String? = nil
+        static var staysWithOrigin: Bool { false }
+    }
+
+    // What a user attaches may be a secret: it goes along only when its type says so.
+    @Test func `its facts stay with their origin unless they say otherwise`() async {
+        let seen = Locked<[[String?]]>([])
+        let authoriser = TestAuthoriser(
+            .change { request in
+                let facts = [request[option: Feature.self], request[option: Label.self]]
+                seen.withLock { $0.append(facts) }
+            })
+        let bed = TestBed(
+            ["/b", "http://other.test/c"].map {
+                .respond(status: 302, headers: ["Location": $0])
+            }, otherwise: .respond(status: 200), authorisers: [authoriser])
+        bed.loader.perform(
+            .make("/a") { request in
+                request[option: Feature.self] = "secret"
+                request[option: Label.self] = "search"
+            })
+        _ = await bed.outcome()
+        #expect(
+            seen.withLock { $0 } == [
+                ["secret", "search"], ["secret", "search"], [nil, "search"],
+            ])
+    }
+
+    // An option of the library's that says what a load may do holds wherever it is led.
+    @Test func `the library's options hold after a redirect to another origin`() async {
+        let authoriser = TestAuthoriser(.add("X-Added", "1"))
+        let bed = TestBed(
+            [.respond(status: 302, headers: ["Location": "http://other.test/"])],
+            otherwise: .respond(status: 200), authorisers: [authoriser])
+        bed.loader.perform(
+            .make { request in
+                request[option: SkipsAuthorisation.self] = true
+                request[option: FieldsKeptAcrossOrigins.self] = ["X-Mine"]
+                request.headers["X-Mine"] = "2"
+            })
+        _ = await bed.outcome()
+        #expect(authoriser.calls.isEmpty)
+        #expect(bed.transport.attempts.map { $0.request.headers["X-Mine"] } == ["2", "2"])
+    }
+
     @Test func `brings its facts to authorisers and observers`() async {
         let seen = Locked<String?>(nil)
         let authoriser = TestAuthoriser(requires: { request in
