@@ -33,4 +33,18 @@
     var endsCredential: Bool {
         self == .refused(code: "invalid_grant")
     }
+
+    /// Whether a refusal of a refresh says that its token is good for nothing any more.
+    ///
+    /// Servers have names of their own for it: `bad_refresh_token`, `token_expired`,
+    /// `interaction_required`. So this is a list of what is about the program, or the moment.
+    var endsRefreshToken: Bool {
+        guard case .refused(let code) = self else { return false }
+        return !Self.codesOfOtherCauses.contains(code)
+    }
+
+    private static let codesOfOtherCauses: Set<String> = [
+        "invalid_client", "unauthorized_client", "invalid_request", "unsupported_grant_type",
+        "invalid_scope", "slow_down", "temporarily_unavailable", "server_error",
+    ]
 }

@@ -30,9 +30,13 @@ public protocol OAuthDelegate: AnyObject, Sendable {
     func logOut(at url: URL) async
 
     /// Credentials were not written or not deleted; those that are here are used all the same, until
-    /// a log out. What was not written is tried again after 1 s, 2 s and so on up to 60 s, in silence.
+    /// a log out. Both are tried again after 1 s, 2 s and so on up to 60 s, in silence.
     /// Called on any thread.
     func couldNotKeepCredentials(_ error: any Error)
+
+    /// A log out could not have a token revoked: whoever has a copy can use it until it expires. Called
+    /// for each token, on any thread; by default nothing.
+    func couldNotRevokeCredentials(_ error: any Error)
 }
 
 extension OAuthDelegate {
@@ -51,6 +55,9 @@ extension OAuthDelegate {
 
     /// Does nothing.
     public func couldNotKeepCredentials(_ error: any Error) {}
+
+    /// Does nothing.
+    public func couldNotRevokeCredentials(_ error: any Error) {}
 }
 
 /// A delegate that may have gone: then nobody can log in.
@@ -82,5 +89,9 @@ struct OAuthDelegateReference: Sendable {
 
     func couldNotKeepCredentials(_ error: any Error) {
         delegate?.couldNotKeepCredentials(error)
+    }
+
+    func couldNotRevokeCredentials(_ error: any Error) {
+        delegate?.couldNotRevokeCredentials(error)
     }
 }

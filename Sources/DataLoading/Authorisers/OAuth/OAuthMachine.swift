@@ -136,7 +136,7 @@ struct OAuthMachine: Sendable {
                 let end = self.end(of: refreshed)
                 if await !store.save(refreshed, of: epoch) { giveBack(refreshed) }
                 return .done(refreshed, until: end)
-            } catch let error as AuthorisationError where error.endsCredential {
+            } catch let error as AuthorisationError where error.endsRefreshToken {
                 await store.save(nil, of: epoch)
                 if configuration.refusedRefresh == .startOver { return .logIn }
                 throw error
@@ -152,8 +152,14 @@ struct OAuthMachine: Sendable {
         for other in await vault.forget() where !known.contains(where: other.hasTokens) {
             known.append(other)
         }
-        guard !known.isEmpty, let endpoints = try? await server.endpoints(within: server.patience)
-        else { return nil }
+        guard !known.isEmpty else { return nil }
+        let endpoints: OAuthEndpoints
+        do {
+            endpoints = try await server.endpoints(within: server.patience)
+        } catch {
+            delegate.couldNotRevokeCredentials(error)
+            return nil
+        }
         for credentials in known { await revoke(credentials, at: endpoints) }
         return endpoints.endSession.flatMap { configuration.allows($0) ? $0 : nil }
     }
@@ -172,8 +178,16 @@ struct OAuthMachine: Sendable {
     private func revoke(_ credentials: OAuthCredentials, at endpoints: OAuthEndpoints) async {
         // Section 2.1 of RFC 7009: with the refresh token goes whatever was issued for it.
         if let token = credentials.refreshToken {
-            try? await server.revoke(token, hint: "refresh_token", at: endpoints)
+            await revoke(token, "refresh_token", at: endpoints)
         }
-        try? await server.revoke(credentials.accessToken, hint: "access_token", at: endpoints)
+        await revoke(credentials.accessToken, "access_token", at: endpoints)
+    }
+
+    private func revoke(_ token: String, _ hint: String, at endpoints: OAuthEndpoints) async {
+        do {
+            try await server.revoke(token, hint: hint, at: endpoints)
+        } catch {
+            delegate.couldNotRevokeCredentials(error)
+        }
     }
 }

@@ -196,14 +196,13 @@ final class OAuthVault: Sendable {
 
     // MARK: What could not be written
 
-    /// Says so, and tries again until they are written, or are not the newest any more.
+    /// Says so, and tries again until they are written or deleted, or are not the newest any more.
     ///
     /// The server knows no older refresh token: whoever starts anew would find none that is good.
     private func couldNotKeep(
         _ credentials: OAuthCredentials?, of epoch: Epoch, _ error: any Error
     ) {
         if !(error is CancellationError) { delegate.couldNotKeepCredentials(error) }
-        guard let credentials else { return }
         let task = Task { [weak self, agenda = server.agenda] in
             var pause = Duration.seconds(1)
             repeat {
@@ -217,10 +216,11 @@ final class OAuthVault: Sendable {
         }
     }
 
-    private func needsAnotherTry(_ credentials: OAuthCredentials, of epoch: Epoch) async -> Bool {
+    private func needsAnotherTry(_ credentials: OAuthCredentials?, of epoch: Epoch) async -> Bool {
         await gate.run {
             do {
                 try await store.withLock {
+                    guard let credentials else { return try await self.deleteAgain(of: epoch) }
                     // Another process may have got newer ones meanwhile.
                     guard self.epoch == epoch, case .unchanged(let newest) = try await self.read(),
                         credentials.hasTokens(of: newest)
@@ -233,6 +233,20 @@ final class OAuthVault: Sendable {
                 return true
             }
         }
+    }
+
+    /// Deletes what a log out, or a refused refresh, has left: a process that is started anew would
+    /// go on with it.
+    private func deleteAgain(of epoch: Epoch) async throws {
+        let disowned = known.withLock { known in
+            known.epoch == epoch && known.newest == nil ? known.disowned : nil
+        }
+        // Somebody may have logged in meanwhile, here or in another process.
+        guard let disowned, let stored = try await load(), stored.hasTokens(of: disowned) else {
+            return
+        }
+        try await write(nil)
+        known.withLock { $0.disowned = nil }
     }
 
     /// Writes to the store, however long that takes: until then nobody else may touch it.

@@ -54,7 +54,7 @@ extension SocketTests {
                     OAuthEndpoints(
                         token: url("/token"), authorization: url("/authorize"),
                         deviceAuthorization: url("/device"), revocation: url("/revoke"))),
-                flow: flow, clientIdentifier: client, hosts: ["127.0.0.1"])
+                flow: flow, clientIdentifier: client, hosts: ["127.0.0.1:*"])
             configuration.clientAuthentication = authentication
             configuration.allowsPlainLoopback = true
             let authoriser = OAuthAuthoriser(
@@ -94,7 +94,7 @@ extension SocketTests {
             #expect(await store.load() == nil)
             // The server has taken the token back.
             let stale = StaticTokenAuthoriser(
-                token: last.accessToken, hosts: ["127.0.0.1"], allowsPlainLoopback: true)
+                token: last.accessToken, hosts: ["127.0.0.1:*"], allowsPlainLoopback: true)
             #expect(try await load(service.makeFactory(authorisers: [stale])) == .unauthorised)
             await service.shutDown(gracePeriod: .zero)
         }

@@ -15,6 +15,7 @@ final class OAuthBed: Sendable {
         let codes = EventRecorder<DeviceCode>()
         let loggedOut = EventRecorder<URL>()
         let complaints = EventRecorder<any Error>()
+        let unrevoked = EventRecorder<any Error>()
 
         func logIn(at url: URL) async throws -> URL? {
             asked.record(url)
@@ -26,6 +27,8 @@ final class OAuthBed: Sendable {
         func logOut(at url: URL) async { loggedOut.record(url) }
 
         func couldNotKeepCredentials(_ error: any Error) { complaints.record(error) }
+
+        func couldNotRevokeCredentials(_ error: any Error) { unrevoked.record(error) }
     }
 
     static let redirect = testURL("http://127.0.0.1:7777/callback")

@@ -13,7 +13,10 @@
         private let isInTheMiddle: Bool
 
         init(_ path: String, inTheMiddle: Bool) {
-            file = FileCredentialStore(file: URL(fileURLWithPath: path))
+            // On the caller's thread, which takes the signal; those of Dispatch do not.
+            file = FileCredentialStore(
+                file: URL(fileURLWithPath: path), timekeeper: SystemTimekeeper(),
+                elsewhere: { $0() })
             isInTheMiddle = inTheMiddle
         }
 
@@ -68,7 +71,7 @@
                     authorization: testURL(issuer + "/authorize"),
                     issuer: issuer)),
             flow: .authorizationCode(redirect: OAuthBed.redirect), clientIdentifier: "client",
-            hosts: ["127.0.0.1"])
+            hosts: ["127.0.0.1:\(port)"])
         configuration.allowsPlainLoopback = true
         return OAuthAuthoriser(configuration, service: service, store: store, delegate: delegate)
     }

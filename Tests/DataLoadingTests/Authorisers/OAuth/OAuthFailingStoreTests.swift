@@ -60,6 +60,61 @@ private final class OddStore: OAuthCredentialStore {
         await test.factory.reset()
     }
 
+    // A process that is started anew must not go on as the person who has logged out.
+    @Test(.timeLimit(.minutes(1)))
+    func `a log out that the store could not delete is tried again until it is deleted`()
+        async
+    {
+        let store = OddStore()
+        let test = OAuthBed(store: store)
+        await test.logIn()
+        store.refusesDeletion.withLock { $0 = true }
+        await test.factory.reset()
+        #expect(test.person.complaints.elements.count == 1)
+        #expect(store.kept.withLock { $0 } != nil)
+        await test.clock.waitForAlarms(1)
+        store.refusesDeletion.withLock { $0 = false }
+        test.clock.advance(by: .seconds(1))
+        await eventually { store.kept.withLock { $0 } == nil }
+        let restarted = OAuthBed(store: store)
+        restarted.perform()
+        await restarted.untilAsked(1, orEnded: 1)
+        #expect(restarted.person.asked.elements.count == 1)
+        #expect(restarted.sent.isEmpty)
+        await restarted.person.pages.call(0).answer(nil)
+        await restarted.factory.reset()
+    }
+
+    @Test(.timeLimit(.minutes(1)))
+    func `a deletion that is tried again leaves the next login alone`() async {
+        let store = OddStore()
+        let test = OAuthBed(store: store)
+        await test.logIn()
+        store.refusesDeletion.withLock { $0 = true }
+        await test.factory.reset()
+        store.refusesDeletion.withLock { $0 = false }
+        test.perform()
+        await test.consent(1)
+        _ = await test.ends(2)
+        let kept = store.kept.withLock { $0 }
+        test.clock.advance(by: .seconds(60))
+        #expect(await test.load()?.error == nil)
+        #expect(kept?.accessToken == "access-4")
+        #expect(store.kept.withLock { $0 } == kept)
+    }
+
+    @Test func `a revocation that fails is told to the delegate`() async {
+        let test = OAuthBed { configuration, provider in
+            var endpoints = provider.endpoints
+            endpoints.revocation = testURL("https://auth.test/nowhere")
+            configuration.server = .endpoints(endpoints)
+        }
+        await test.logIn()
+        await test.factory.reset()
+        // The refresh token, and the access token.
+        #expect(test.person.unrevoked.elements.count == 2)
+    }
+
     @Test func `logs in after a refused refresh though the store cannot delete`() async {
         let store = OddStore()
         let test = OAuthBed(store: store)

@@ -80,6 +80,58 @@ import Testing
         await ends(test, .invalidAnswer(reason: "issuer"))
     }
 
+    // RFC 9700 section 4.4.2: a code of one server must not be shown to another one.
+    @Test(arguments: [
+        ("https://evil.test", false), ("https://auth.test:8443", false),
+        ("https://auth.test", true),
+        ("https://auth.test/tenant", true),
+    ])
+    func `without a configured issuer the redirect's is one at the page's origin`(
+        issuer: String, isTaken: Bool
+    ) async {
+        let test = OAuthBed { configuration, provider in
+            var endpoints = provider.endpoints
+            endpoints.issuer = nil
+            configuration.server = .endpoints(endpoints)
+        }
+        test.perform()
+        let page = await test.person.asked.first(1)[0]
+        let named = test.provider.consent(at: page).absoluteString
+            .replacing(/&iss=[^&]*/, with: "&iss=" + FormEncoding.encode(issuer))
+        await test.person.pages.call(0).answer(testURL(named))
+        if isTaken { return #expect(await test.ends(1)[0]?.error == nil) }
+        await ends(test, .invalidAnswer(reason: "issuer"))
+    }
+
+    // RFC 8414 section 2: PKCE that the server ignores protects nobody.
+    @Test(
+        arguments: [
+            (nil, true), (["plain", "S256"], true), (["plain"], false), ([], false),
+        ] as [([String]?, Bool)])
+    func `shows no page of a server whose document lists no S256`(
+        methods: [String]?, isShown: Bool
+    ) throws {
+        let issuer = testURL("https://auth.test")
+        var fields: [String: JSONValue] = [
+            "issuer": .string("https://auth.test"),
+            "token_endpoint": .string("https://auth.test/token"),
+            "authorization_endpoint": .string("https://auth.test/authorize"),
+        ]
+        fields["code_challenge_methods_supported"] = methods.map {
+            .array($0.map { .string($0) })
+        }
+        let endpoints = try ProviderDocument.endpoints(in: fields, of: issuer)
+        let configuration = OAuthConfiguration(
+            server: .issuer(issuer), flow: .authorizationCode(redirect: OAuthBed.redirect),
+            clientIdentifier: "client", hosts: ["origin.test"])
+        let page = Result {
+            try AuthorizationPage(
+                configuration, endpoints, redirect: OAuthBed.redirect, using: .system)
+        }
+        let isMade = (try? page.get()) != nil
+        #expect(isMade == isShown)
+    }
+
     // OM-12: chance enough, and fresh for each visit.
     @Test func `makes another state and another challenge for each login`() async throws {
         let test = OAuthBed()

@@ -13,7 +13,7 @@ private func loadUntilOver(port: Int, file: String) async throws -> Int {
     let issuer = "http://127.0.0.1:\(port)"
     var configuration = OAuthConfiguration(
         server: .issuer(testURL(issuer)), flow: .deviceCode, clientIdentifier: "client",
-        hosts: ["127.0.0.1"])
+        hosts: ["127.0.0.1:\(port)"])
     configuration.allowsPlainLoopback = true
     let authoriser = OAuthAuthoriser(
         configuration, service: service,

@@ -1,6 +1,7 @@
 // Copyright the DataLoading authors
 // SPDX-License-Identifier: Apache-2.0
 
+import Dispatch
 public import Foundation
 
 /// Keeps OAuth credentials in a file that its owner alone can read, shared by any number of processes.
@@ -8,12 +9,19 @@ public import Foundation
 /// The file has mode 0600. A new one is written beside it, brought to the disk and put in its place, so
 /// that there is always a whole one; a file `NAME.….new` that a killed process has left is cleared away.
 /// A file `NAME.lock` is locked while credentials are read, renewed and written; it stays. A link is
-/// followed, and a file of another owner is not replaced. File systems without `flock` will not do.
+/// followed. A file of another owner is neither read nor replaced, nor is such a lock taken. Nothing
+/// protects what is in a directory that other users may write to: give it one of its own, mode 0700.
+/// File systems without `flock` will not do.
 public final class FileCredentialStore: OAuthCredentialStore {
     private let given: URL
     private let agenda: Agenda
     /// How long to wait for other processes: longer than a refresh may take.
     private let patience: Duration
+    /// Where the disk is waited for: one that stalls must not hold a thread that all tasks share.
+    private let elsewhere: Elsewhere
+
+    /// Runs something on a thread that may be blocked.
+    typealias Elsewhere = @Sendable (@escaping @Sendable () -> Void) -> Void
 
     /// How often to try: the system has no way to wait for a lock that can be cancelled.
     private static let pause = Duration.milliseconds(20)
@@ -33,8 +41,13 @@ public final class FileCredentialStore: OAuthCredentialStore {
         self.init(file: file, timekeeper: SystemTimekeeper())
     }
 
-    init(file: URL, timekeeper: any Timekeeper, patience: Duration = .seconds(60)) {
+    init(
+        file: URL, timekeeper: any Timekeeper, patience: Duration = .seconds(60),
+        elsewhere: Elsewhere? = nil
+    ) {
         given = file
+        let queue = DispatchQueue(label: "DataLoading.credentials")
+        self.elsewhere = elsewhere ?? { queue.async(execute: $0) }
         self.patience = patience
         agenda = Agenda(timekeeper: timekeeper)
     }
@@ -57,6 +70,10 @@ public final class FileCredentialStore: OAuthCredentialStore {
     ///
     /// - Throws: `AuthorisationError.store` when it cannot be read, is broken, or others can read it.
     public func load() async throws -> OAuthCredentials? {
+        try await blocking { try self.read() }
+    }
+
+    private func read() throws -> OAuthCredentials? {
         // A pipe would be waited for.
         let descriptor = open(file.path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else {
@@ -69,6 +86,8 @@ public final class FileCredentialStore: OAuthCredentialStore {
         guard status.st_mode & S_IFMT == S_IFREG else {
             throw AuthorisationError.store(reason: "not a file")
         }
+        // Root could read a stranger's, and would then use the stranger's account.
+        guard status.st_uid == geteuid() else { throw Self.foreign }
         guard status.st_mode & 0o077 == 0 else {
             throw AuthorisationError.store(reason: "others can read the file")
         }
@@ -76,28 +95,39 @@ public final class FileCredentialStore: OAuthCredentialStore {
             throw AuthorisationError.store(reason: "the file is too large")
         }
         let bytes = try FileHandle(fileDescriptor: descriptor, closeOnDealloc: false).readToEnd()
-        guard
-            let credentials = try? JSONDecoder().decode(
-                OAuthCredentials.self, from: bytes ?? Data())
-        else { throw AuthorisationError.store(reason: "the file is broken") }
-        return credentials
+        do {
+            // "null" is what a deletion writes first.
+            return try JSONDecoder().decode(OAuthCredentials?.self, from: bytes ?? Data())
+        } catch {
+            throw AuthorisationError.store(reason: "the file is broken")
+        }
     }
 
-    /// Writes a new file, or deletes the one that is there, with whatever was left of others.
+    /// Writes a new file, or overwrites and deletes the one that is there, with whatever was left of
+    /// others.
     ///
     /// - Throws: `AuthorisationError.store`; the file of before is still there then.
     public func save(_ credentials: OAuthCredentials?) async throws {
+        try await blocking { try self.write(credentials) }
+    }
+
+    private func blocking<Result: Sendable>(
+        _ body: @escaping @Sendable () throws -> Result
+    ) async throws -> Result {
+        try await withCheckedThrowingContinuation { continuation in
+            elsewhere { continuation.resume(with: .init(catching: body)) }
+        }
+    }
+
+    private func write(_ credentials: OAuthCredentials?) throws {
         guard let credentials else {
             clearAway(olderThan: -.infinity)
-            guard unlink(file.path) == 0 || errno == ENOENT else {
-                throw Self.failure("cannot be deleted")
-            }
-            return
+            return try delete(file)
         }
         clearAway(olderThan: Self.staleness)
         var status = stat()
         guard stat(file.path, &status) != 0 || status.st_uid == geteuid() else {
-            throw AuthorisationError.store(reason: "the file is somebody else's")
+            throw Self.foreign
         }
         let unfinished = file.appendingPathExtension(UUID().uuidString + Self.unfinished)
         var sink = FileSink(file, synchronizes: true, mode: 0o600, writtenAs: unfinished)
@@ -109,6 +139,35 @@ public final class FileCredentialStore: OAuthCredentialStore {
             sink.discard()
             throw AuthorisationError.store(reason: "cannot be written")
         }
+    }
+
+    /// Deletes the file so that nothing brings its tokens back: not another name that it has, not a
+    /// loss of power before its directory is written, not a directory that cannot be changed.
+    private func delete(_ file: URL) throws {
+        let isOverwritten = overwrite(file)
+        if unlink(file.path) != 0, errno != ENOENT {
+            guard isOverwritten else { throw Self.failure("cannot be deleted") }
+        }
+        let directory = open(file.deletingLastPathComponent().path, O_RDONLY | O_CLOEXEC)
+        guard directory >= 0 else { return }
+        _ = fsync(directory)
+        _ = close(directory)
+    }
+
+    /// Puts "no credentials" in the place of what is in a file of one's own.
+    private func overwrite(_ file: URL) -> Bool {
+        let flags = O_WRONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW
+        let descriptor = open(file.path, flags)
+        guard descriptor >= 0 else { return false }
+        defer { _ = close(descriptor) }
+        var status = stat()
+        guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG,
+            status.st_uid == geteuid()
+        else { return false }
+        let nothing = Array("null".utf8)
+        return ftruncate(descriptor, 0) == 0
+            && pwrite(descriptor, nothing, nothing.count, 0) == nothing.count
+            && fsync(descriptor) == 0
     }
 
     /// Runs `body` while no other process, and no other store of this one, has the lock.
@@ -153,6 +212,8 @@ public final class FileCredentialStore: OAuthCredentialStore {
             if -written.timeIntervalSinceNow > age { unlink(url.path) }
         }
     }
+
+    private static let foreign = AuthorisationError.store(reason: "the file is somebody else's")
 
     /// What the last call of the system failed for, without the path.
     private static func failure(_ what: String) -> AuthorisationError {

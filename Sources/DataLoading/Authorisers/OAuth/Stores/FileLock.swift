@@ -17,14 +17,30 @@ final class FileLock: Sendable {
     private let descriptor: Int32
 
     /// Opens the file of a lock, which is made if it is not there.
+    ///
+    /// One that is a link, has a second name or is another user's is refused: in a directory that
+    /// others write to they could hold it for ever.
     init(_ path: String) throws(AuthorisationError) {
         self.path = path
-        descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0o600)
+        let flags = O_RDWR | O_CREAT | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW
+        let descriptor = open(path, flags, 0o600)
         guard descriptor >= 0 else { throw Self.failure() }
+        var status = stat()
+        // No name is left of one that was deleted just now, which is looked for later.
+        guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG,
+            status.st_uid == geteuid(), status.st_nlink <= 1
+        else {
+            _ = close(descriptor)
+            throw .store(reason: "the lock is somebody else's")
+        }
+        self.descriptor = descriptor
     }
 
-    /// Unlocks as well.
+    /// Unlocks.
+    ///
+    /// Closing would not where the process was forked meanwhile: the copy shares the lock.
     deinit {
+        _ = flock(descriptor, LOCK_UN)
         _ = close(descriptor)
     }
 
