@@ -17,6 +17,8 @@ import Testing
         var stamps: [CredentialStamp] = []
         /// What was refused while it was the newest.
         var refused: Set<CredentialStamp> = []
+        /// Whether a flight has failed since the last one that arrived, so that none better is there.
+        var hasFailed = false
         var expiries: [Int: Instant] = [:]
         var next = 0
         var generator: SeededGenerator
@@ -38,7 +40,9 @@ import Testing
                 stamps.append(stamp)
                 // When nothing better may be fetched, what lasts is used all the same.
                 let mayFetch = begins.filter { $0 + .seconds(30) > now }.count < 5
-                if refused.contains(stamp), mayFetch { return "used what was refused" }
+                if refused.contains(stamp), mayFetch, !hasFailed {
+                    return "used what was refused"
+                }
                 guard let expiry = expiries[credential], now < expiry else {
                     return "used what has expired"
                 }
@@ -61,14 +65,19 @@ import Testing
                 expiries[next] = now + lifetime
                 let isTaken = state.arrived(
                     Fetched(next, lifetime: lifetime), by: flight, now: now)
+                if isTaken { hasFailed = false }
                 return wasCurrent && !isTaken ? "dropped the flight that is under way" : nil
             }
             let error: AuthorisationError =
                 Bool.random(using: &generator) ? .timedOut : .refused(code: "invalid_grant")
             let answer = state.failed(error, flight, now: now, using: &generator)
+            if wasCurrent { hasFailed = true }
             if answer != nil, !wasCurrent { return "failed for another flight" }
             guard case .use(let credential, let stamp) = answer else { return nil }
-            if refused.contains(stamp) { return "fell back to what was refused" }
+            // What a server refused is the best there is, unless nothing can come of it any more.
+            if refused.contains(stamp), error.endsCredential {
+                return "fell back to what was refused"
+            }
             return expiries[credential].map { now < $0 } == true ? nil : "fell back to the past"
         }
 
@@ -88,6 +97,7 @@ import Testing
                 state.endReset()
                 // Those of before may still end.
                 begins = []
+                hasFailed = false
                 return nil
             default:
                 now = now + .seconds(Int.random(in: 0...40, using: &generator))

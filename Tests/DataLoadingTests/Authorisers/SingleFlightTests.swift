@@ -114,6 +114,48 @@ import Testing
             failures == 0, "good loads that failed, of 20, with \(count.withLock { $0 }) fetches")
     }
 
+    // The authorization server may be away for as long as it likes.
+    @Test func `a token that one resource refuses serves the others when no new one can be had`()
+        async
+    {
+        let clock = ManualClock()
+        let fetch = HeldFetch<AccessToken>()
+        let authoriser = TokenAuthoriser(
+            hosts: ["origin.test"], timekeeper: clock.timekeeper,
+            random: RandomSource(SeededGenerator(seed: 1)), fetch: { try await fetch($0) })
+        let bed = TestBed(
+            otherwise: .run { attempt in
+                attempt.respond(status: attempt.request.url.path == "/bad" ? 401 : 200)
+            }, authorisers: [authoriser], clock: clock)
+        var loads = 0
+        func load(_ path: String) async -> DataLoaderError? {
+            bed.loader.perform(.make(path, host: "https://origin.test"))
+            loads += 1
+            return await bed.delegate.outcomes(loads).last?.response?.error
+        }
+        async let first = load("/good")
+        await fetch.call(0).answer(AccessToken("1", lifetime: .seconds(3_600)))
+        #expect(await first == nil)
+        for round in 1...5 {
+            async let refused = load("/bad")
+            await fetch.call(round).fail(TestFailure())
+            #expect(await refused == .status(.unauthorised))
+            // Neither is the good resource kept from its token, nor the server asked at once.
+            #expect(await load("/good") == nil)
+            #expect(await load("/bad") == .status(.unauthorised))
+            #expect(await load("/good") == nil)
+            #expect(fetch.count == round + 1)
+            clock.advance(by: .seconds(61))
+        }
+        // A refusal for good: the token is not used any more.
+        async let last = load("/bad")
+        await fetch.call(6).fail(AuthorisationError.refused(code: "invalid_grant"))
+        #expect(
+            await last
+                == .cannotAuthenticate(
+                    reason: "token: refused(code: \"invalid_grant\")"))
+    }
+
     @Test func `begins no fetch from before a reset after it`() async {
         var bad = 0
         let clock = ManualClock()

@@ -18,6 +18,7 @@ extension CredentialDesk {
                 case .fail(let error): throw error
                 case .use(let credential, let stamp):
                     try apply(credential, &authorised)
+                    authorised.keepCredentialOnThisMachine()
                     authorised[option: CredentialStamps.self][ObjectIdentifier(authoriser)] = stamp
                     delegate.authoriser(authoriser, authorised: authorised)
                 }

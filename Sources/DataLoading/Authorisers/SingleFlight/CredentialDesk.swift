@@ -40,6 +40,7 @@ final class CredentialDesk<Credential: Sendable>: Sendable {
     private let agenda: Agenda
     private let random: RandomSource
     private let patience: Duration?
+    private let mostHeld: Int
     private let resetGate = ResetGate()
     private let fetch: @Sendable (Credential?) async throws -> Fetched<Credential>?
 
@@ -55,6 +56,7 @@ final class CredentialDesk<Credential: Sendable>: Sendable {
     ) {
         state = Locked(State(credentials: CredentialState(rules, first: first)))
         patience = rules.limit
+        mostHeld = rules.mostHeld
         self.agenda = agenda
         self.random = random
         self.apply = apply
@@ -75,6 +77,9 @@ final class CredentialDesk<Credential: Sendable>: Sendable {
             let (answer, flight) = state.credentials.ask(now: now)
             begin(flight, in: &state)
             if case .wait = answer {
+                guard state.held.count < mostHeld else {
+                    return (Answer.fail(DataLoaderError.overloaded), flight)
+                }
                 state.places += 1
                 state.held[ticket] = Held(place: state.places, hear: hear)
             }

@@ -9,6 +9,8 @@ struct CredentialRules: Sendable {
     var mostInWindow = 5
     /// What `mostInWindow` counts over.
     var window = Duration.seconds(30)
+    /// How many loads may wait at once; one more ends `.overloaded`, as where admission is full.
+    var mostHeld = 10_000
     /// How long a flight may take; nil for as long as a person takes.
     var limit: Duration? = .seconds(30)
     /// How long to wait after a failed flight; nil for not at all.

@@ -21,6 +21,14 @@ extension CredentialState {
         var setback: (any Error)?
         /// Whether it helps to get the next one: not when a server has said so.
         var helps = true
+        /// Whether a server did not accept it: it is used only where no other can be had.
+        var isDoubted = false
+
+        var doubted: Issued {
+            var issued = self
+            issued.isDoubted = true
+            return issued
+        }
 
         /// Where the next flight starts from.
         var start: Credential? { helps ? credential : nil }
@@ -33,7 +41,8 @@ extension CredentialState {
         case fetching(Flight, beside: Issued?)
         /// Something to use; perhaps a flight is under way already to renew it in time.
         case ready(Issued, renewing: Flight?)
-        /// A server did not accept what there is: it is used only when no flight may set out.
+        /// A server did not accept what there is: it is used while no flight may set out, and when
+        /// one has failed.
         case refused(Issued)
         /// The last flight failed; before the instant nobody sets out again.
         case backingOff(until: Instant, because: any Error, previous: Credential?)

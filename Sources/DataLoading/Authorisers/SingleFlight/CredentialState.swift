@@ -53,10 +53,14 @@ struct CredentialState<Credential: Sendable>: Sendable {
             return fetch(from: issued.start, now: now)
         case .refused(let issued):
             // One resource that takes nothing must not keep the others from being asked.
-            guard now < issued.expiry, !mayTakeOff(now: now) else {
-                return fetch(from: issued.start, now: now)
+            let lasts = now < issued.expiry
+            if let setback = issued.setback, now < issued.renewal {
+                return (lasts ? .use(issued.credential, stamp(issued)) : .fail(setback), nil)
             }
-            return (.use(issued.credential, stamp(issued)), nil)
+            if lasts, !mayTakeOff(now: now) {
+                return (.use(issued.credential, stamp(issued)), nil)
+            }
+            return fetch(from: issued.start, beside: lasts ? issued.doubted : nil, now: now)
         case .none(let previous):
             return fetch(from: previous, now: now)
         case .fetching:
@@ -82,6 +86,7 @@ struct CredentialState<Credential: Sendable>: Sendable {
             beside = issued
             start = issued.start
         case .refused(let issued):
+            beside = issued.doubted
             start = issued.start
         case .none(let previous), .backingOff(_, _, let previous):
             start = previous
@@ -98,8 +103,9 @@ struct CredentialState<Credential: Sendable>: Sendable {
             stage = rules.keepsRefused ? .refused(issued) : .none(previous: nil)
             return issued.credential
         case .ready(let issued, let flight?) where self.stamp(issued) == stamp,
-            .fetching(let flight, beside: let issued?) where self.stamp(issued) == stamp:
-            stage = .fetching(flight, beside: nil)
+            .fetching(let flight, beside: let issued?)
+        where self.stamp(issued) == stamp && !issued.isDoubted:
+            stage = .fetching(flight, beside: rules.keepsRefused ? issued.doubted : nil)
             return issued.credential
         default:
             return nil
@@ -139,10 +145,12 @@ struct CredentialState<Credential: Sendable>: Sendable {
         let isRefused = (error as? AuthorisationError)?.endsCredential ?? false
         let previous = isRefused ? nil : flight.previous
         switch stage {
-        case .ready(let issued, _):
+        // Neither a server takes the credential, nor does it help to get another one.
+        case .ready(let issued, _) where !(isRefused && issued.isDoubted):
             stage = .ready(setBack(issued, error, isRefused, now + (pause ?? .zero)), renewing: nil)
             return nil
-        case .fetching(_, beside: let issued?) where now < issued.expiry:
+        case .fetching(_, beside: let issued?)
+        where now < issued.expiry && !(isRefused && issued.isDoubted):
             stage = .ready(setBack(issued, error, isRefused, now + (pause ?? .zero)), renewing: nil)
             return .use(issued.credential, stamp(issued))
         default:
@@ -203,13 +211,13 @@ struct CredentialState<Credential: Sendable>: Sendable {
     }
 
     private mutating func fetch(
-        from previous: Credential?, now: Instant
+        from previous: Credential?, beside: Issued? = nil, now: Instant
     ) -> (Answer, begin: Flight?) {
         guard let flight = takeOff(from: previous, now: now) else {
             stage = .none(previous: previous)
             return (.fail(AuthorisationError.tooManyRefreshes), nil)
         }
-        stage = .fetching(flight, beside: nil)
+        stage = .fetching(flight, beside: beside)
         return (.wait, flight)
     }
 
