@@ -7,14 +7,10 @@
 #include "ccurl.h"
 
 #include <dlfcn.h>
-#include <errno.h>
-#include <fcntl.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <sys/ioctl.h>
-#include <sys/mman.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
 // CURLMsg
 typedef struct {
@@ -254,22 +250,6 @@ int ccurl_open_socket(const ccurl_sockaddr *address) {
 }
 
 void ccurl_name_thread(const char *name) { pthread_setname_np(pthread_self(), name); }
-
-int ccurl_memory_file(const void *bytes, size_t count) {
-    int file = memfd_create("DataLoading", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-    if (file < 0) return -1;
-    for (size_t done = 0; done < count;) {
-        ssize_t written = write(file, (const char *)bytes + done, count - done);
-        if (written < 0 && errno == EINTR) continue;
-        if (written <= 0) {
-            close(file);
-            return -1;
-        }
-        done += (size_t)written;
-    }
-    fcntl(file, F_ADD_SEALS, F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE);
-    return file;
-}
 
 int ccurl_unacknowledged(int socket) {
     int bytes = 0;

@@ -38,7 +38,11 @@ extension ConfigurationReader {
         guard case .token(_, let hosts) = credential else {
             throw node.mistake("the feature is \"authorised\", and there is no \"token\"")
         }
-        guard let host = url.host()?.lowercased(), hosts.contains(host) else {
+        let port = url.port ?? 443
+        let names = (url.host()?.lowercased()).map { host in
+            ["\(host):\(port)", "\(host):*"] + (port == 443 ? [host] : [])
+        }
+        guard names?.contains(where: hosts.contains) == true else {
             throw node.mistake("the \"hosts\" of the \"token\" do not have this URL's host")
         }
         guard url.scheme?.lowercased() == "https" else {

@@ -4,13 +4,13 @@
 /// Adds a user name and a password, as Basic authentication has them (RFC 7617).
 ///
 /// A request's own `BasicCredentials` come first, then those that are stored, then the provider is
-/// asked: once, however many loads wait for its answer.
+/// asked: once, however many loads wait for its answer. A TRACE request gets none.
 ///
 /// When a server refuses stored credentials with a 401 they are forgotten, those and no newer ones;
-/// the provider is told, and asked again for the same load. Without a provider the 401 is delivered,
-/// and so is that of a request's own credentials. A 403 is delivered. A sixth question to the
-/// provider within 30 seconds is refused: `AuthorisationError.tooManyRefreshes`. User information in
-/// a URL is not read: a load with any ends `.invalidRequest`.
+/// the provider is told, and asked again for the same load. Without a provider the 401 is delivered
+/// and they are kept; that of a request's own credentials is delivered too. A 403 is delivered. A
+/// sixth question to the provider within 30 seconds is refused: `AuthorisationError.tooManyRefreshes`.
+/// User information in a URL is not read: a load with any ends `.invalidRequest`.
 public final class BasicAuthoriser: Authoriser {
     /// A name for logs.
     public let identifier: String
@@ -22,9 +22,11 @@ public final class BasicAuthoriser: Authoriser {
     ///
     /// - Parameters:
     ///   - identifier: A name for logs.
-    ///   - hosts: The hosts that may see stored credentials, each for itself, at any port or the one it names: names as in a URL, without
-    ///     regard to case, or addresses. Other hosts, also those below one, are asked without,
-    ///     unless a request has its own.
+    ///   - hosts: The hosts that may see stored credentials, each for itself: a name as in
+    ///     a URL, without regard to case, or an address, which means the scheme's own port;
+    ///     "api.example.com:8443" means that port, and "localhost:*" any. Other
+    ///     hosts, also those below one, are asked without, unless a request has its own. Malformed
+    ///     hosts, and none at all, end each load that has no credentials of its own `.invalidConfiguration`.
     ///   - allowsPlainLoopback: Whether `http` to 127.0.0.1, ::1 and localhost may see credentials,
     ///     for development; otherwise, and by default, only `https` does.
     ///   - credentials: What is stored from the start.
@@ -60,6 +62,11 @@ public final class BasicAuthoriser: Authoriser {
             })
     }
 
+    /// Throws `.invalidConfiguration` when a host is malformed or there is none; for a program's start.
+    public func validate() throws(DataLoaderError) {
+        if let malformedPart { throw malformedPart }
+    }
+
     /// Whether the request has credentials of its own and goes over https, or goes to one of the
     /// hosts, safely; and has no `Authorization` yet.
     public func requiresAuthorisation(_ request: DataLoaderRequest) -> Bool {
@@ -70,10 +77,14 @@ public final class BasicAuthoriser: Authoriser {
     /// Answers with the credentials: at once, or when the provider has given some.
     public func authorise(_ request: DataLoaderRequest, for delegate: any AuthoriserDelegate) {
         guard let own = request[option: BasicCredentials.self] else {
+            if let fault = scope.fault {
+                return delegate.authoriser(self, didFailToAuthorise: request, error: fault)
+            }
             return desk.authorise(request, by: self, for: delegate)
         }
         var authorised = request
         authorised.headers["Authorization"] = own.fieldValue
+        authorised.keepCredentialOnThisMachine()
         delegate.authoriser(self, authorised: authorised)
     }
 
@@ -85,12 +96,15 @@ public final class BasicAuthoriser: Authoriser {
         return provider.value != nil || desk.hasNewer(than: request, by: self)
     }
 
-    /// Forgets the credentials that the request was sent with.
+    /// Forgets the credentials that the request was sent with, where the provider can give others.
     public func requestFailedAuthorisation(
         _ request: DataLoaderRequest, response: DataLoaderResponse
     ) {
-        guard let refused = desk.refused(request, by: self) else { return }
-        provider.value?.basicCredentialsWereRefused(refused)
+        // A refusal may be one resource's, or a moment's: without others these are the best there are.
+        guard let provider = provider.value, let refused = desk.refused(request, by: self) else {
+            return
+        }
+        provider.basicCredentialsWereRefused(refused)
     }
 
     /// Lets the load go; the provider's answer is kept for the next one.
@@ -115,6 +129,10 @@ public final class BasicAuthoriser: Authoriser {
             self.value = value
         }
     }
+}
+
+extension BasicAuthoriser: Validatable {
+    var malformedPart: DataLoaderError? { scope.fault }
 }
 
 /// Gives a `BasicAuthoriser` credentials: from a person, a keychain or a file.

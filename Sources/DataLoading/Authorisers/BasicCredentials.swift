@@ -13,9 +13,9 @@ import Foundation
 /// request[option: BasicCredentials.self] = credentials
 /// ```
 public struct BasicCredentials: Hashable, Sendable {
-    /// The user name, in UTF-8 on the wire.
+    /// The user name; on the wire in UTF-8, its accents composed (NFC).
     public let username: String
-    /// The password, in UTF-8 on the wire.
+    /// The password; on the wire in UTF-8, its accents composed (NFC).
     public let password: String
 
     /// Makes credentials.
@@ -35,7 +35,9 @@ public struct BasicCredentials: Hashable, Sendable {
 
     /// The value of `Authorization`.
     var fieldValue: String {
-        "Basic " + Data("\(username):\(password)".utf8).base64EncodedString()
+        // RFC 7617 section 2.1 with RFC 8265: what looks the same has one spelling.
+        let pair = "\(username):\(password)".precomposedStringWithCanonicalMapping
+        return "Basic " + Data(pair.utf8).base64EncodedString()
     }
 }
 

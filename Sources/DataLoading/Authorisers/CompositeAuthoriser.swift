@@ -31,6 +31,12 @@ public final class CompositeAuthoriser: Authoriser {
         self.identifier = identifier
     }
 
+    /// Throws `.invalidConfiguration` when a host of one of its authorisers is malformed, or one has
+    /// none; for a program's start.
+    public func validate() throws(DataLoaderError) {
+        if let malformedPart { throw malformedPart }
+    }
+
     /// Whether the request names a method.
     public func requiresAuthorisation(_ request: DataLoaderRequest) -> Bool {
         !request[option: AuthenticationMethod.self].isEmpty
@@ -118,6 +124,12 @@ public final class CompositeAuthoriser: Authoriser {
 
     private func participants(in request: DataLoaderRequest) -> [any Authoriser] {
         request[option: CompositeParticipants.self].compactMap { methods[$0] }.eachOnce
+    }
+}
+
+extension CompositeAuthoriser: Validatable {
+    var malformedPart: DataLoaderError? {
+        methods.values.lazy.compactMap { ($0 as? any Validatable)?.malformedPart }.first
     }
 }
 

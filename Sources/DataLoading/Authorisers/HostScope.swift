@@ -1,9 +1,26 @@
 // Copyright the DataLoading authors
 // SPDX-License-Identifier: Apache-2.0
 
+import Foundation
+
 /// The hosts that may see a secret, and whether it may travel in the clear.
 struct HostScope: Sendable {
-    private let hosts: Set<String>
+    /// One host as an authoriser is told it.
+    private struct Place: Hashable, Sendable {
+        enum Port: Hashable, Sendable {
+            /// The scheme's own.
+            case standard
+            case one(UInt16)
+            case any
+        }
+
+        let host: String
+        let port: Port
+    }
+
+    /// What is malformed in the hosts: then none of them counts.
+    let fault: DataLoaderError?
+    private let places: Set<Place>
     private let allowsPlainLoopback: Bool
     private let sparesOwn: Bool
     private static let loopback: Set<String> = ["127.0.0.1", "[::1]", "localhost"]
@@ -11,32 +28,72 @@ struct HostScope: Sendable {
     /// Makes a scope; `sparesOwn` leaves requests alone that have an `Authorization` already.
     init(_ hosts: Set<String>, allowsPlainLoopback: Bool, sparesOwn: Bool = true) {
         self.sparesOwn = sparesOwn
-        // An IPv6 address has brackets in a URL, and need not have them here.
-        self.hosts = Set(
-            hosts.map { host in
-                let isBare = !host.hasPrefix("[") && host.utf8.count { $0 == UInt8(ascii: ":") } > 1
-                return (isBare ? "[\(host)]" : host).asciiLowercased
-            })
         self.allowsPlainLoopback = allowsPlainLoopback
+        places = Set(hosts.compactMap(Self.place))
+        let isWhole = hosts.allSatisfy { Self.place($0) != nil }
+        fault = isWhole ? (hosts.isEmpty ? .noHosts : nil) : .malformedHosts
     }
 
-    /// Whether a request goes to one of the hosts, safely, and is not to be left alone.
+    /// Whether a request goes to one of the hosts, safely, and is not to be left alone; also true
+    /// when that cannot be told because the hosts are malformed.
     func covers(_ request: DataLoaderRequest) -> Bool {
-        safeOrigin(of: request).map {
-            hosts.contains($0.host) || hosts.contains("\($0.host):\($0.port)")
-        } ?? false
+        guard !isLeftAlone(request) else { return false }
+        guard fault == nil else { return true }
+        guard let origin = safeOrigin(of: request) else { return false }
+        let standard: UInt16 = origin.isSecure ? 443 : 80
+        return places.contains(Place(host: origin.host, port: .one(origin.port)))
+            || places.contains(Place(host: origin.host, port: .any))
+            || origin.port == standard
+                && places.contains(Place(host: origin.host, port: .standard))
     }
 
     /// Whether a request goes anywhere safely, and is not to be left alone.
     func isSafe(_ request: DataLoaderRequest) -> Bool {
-        safeOrigin(of: request) != nil
+        !isLeftAlone(request) && safeOrigin(of: request) != nil
+    }
+
+    private func isLeftAlone(_ request: DataLoaderRequest) -> Bool {
+        // RFC 9110 section 9.3.8: the response to a TRACE repeats what was sent.
+        request.method == .trace || sparesOwn && request.headers.contains("Authorization")
     }
 
     private func safeOrigin(of request: DataLoaderRequest) -> Origin? {
-        guard !(sparesOwn && request.headers.contains("Authorization")),
-            let origin = try? RequestTarget(request.url).origin,
+        guard let origin = try? RequestTarget(request.url).origin,
             origin.isSecure || (allowsPlainLoopback && Self.loopback.contains(origin.host))
         else { return nil }
         return origin
+    }
+
+    // Reads "host", "host:port" or "host:*"; an IPv6 address has brackets in a URL, and need not
+    // have them here without a port. Nil for what is none of these.
+    private static func place(_ text: String) -> Place? {
+        let takesAny = text.hasSuffix(":*")
+        var host = takesAny ? String(text.dropLast(2)) : text
+        if !host.hasPrefix("["), host.utf8.count(where: { $0 == UInt8(ascii: ":") }) > 1 {
+            host = "[\(host)]"
+        }
+        let hasPort =
+            host.utf8.last != UInt8(ascii: "]") && host.utf8.contains(UInt8(ascii: ":"))
+        guard !host.utf8.contains(where: { "/?#".utf8.contains($0) }),
+            host.utf8.last != UInt8(ascii: ":"), !(takesAny && hasPort),
+            let origin = try? RequestTarget(text: "https://" + host).origin
+        else { return nil }
+        return Place(
+            host: origin.host, port: takesAny ? .any : hasPort ? .one(origin.port) : .standard)
+    }
+}
+
+/// Whether a request has a credential that is sent in the clear, and so to this machine alone.
+enum NeedsLoopbackPeer: RequestOption {
+    static var defaultValue: Bool { false }
+}
+
+extension DataLoaderRequest {
+    /// Notes that a credential was added: over plain http no other machine may get it.
+    ///
+    /// A name says nothing of where it leads (RFC 8252 section 8.3).
+    mutating func keepCredentialOnThisMachine() {
+        guard url.scheme?.asciiLowercased == "http" else { return }
+        self[option: NeedsLoopbackPeer.self] = true
     }
 }

@@ -18,10 +18,11 @@
 ///   life is counted from its receipt, on a clock that nobody sets.
 /// - A fetch has 30 seconds. After a failed one, loads fail at once with its error for a second, then
 ///   for a jittered 2.7, 7.4 and so on up to a minute; a token that still lasts is used meanwhile.
-/// - A sixth fetch within 30 seconds is refused: `AuthorisationError.tooManyRefreshes`, unless there is
-///   a token that lasts, which is then used though a server did not take it.
+/// - A sixth fetch within 30 seconds is refused: `AuthorisationError.tooManyRefreshes`.
+/// - A token that lasts is used though a server did not take it, when another one cannot be fetched: the
+///   refusal may be one resource's own. It is not after `AuthorisationError.refused(code: "invalid_grant")`.
 ///
-/// It keeps nothing on a disk; `fetch` may.
+/// It keeps nothing on a disk; `fetch` may. A TRACE request goes without the token.
 public final class TokenAuthoriser: Authoriser {
     /// A name for logs; never the token.
     public let identifier: String
@@ -32,8 +33,11 @@ public final class TokenAuthoriser: Authoriser {
     ///
     /// - Parameters:
     ///   - identifier: A name for logs.
-    ///   - hosts: The hosts that may see the token, each for itself, at any port or the one it names: names as in a URL, without
-    ///     regard to case, or addresses. Other hosts, also those below one, are asked without.
+    ///   - hosts: The hosts that may see the token, each for itself: a name as in
+    ///     a URL, without regard to case, or an address, which means the scheme's own port;
+    ///     "api.example.com:8443" means that port, and "localhost:*" any. Other hosts,
+    ///     also those below one, are asked without. Malformed hosts, and none at all, end each load
+    ///     `.invalidConfiguration`.
     ///   - allowsPlainLoopback: Whether `http` to 127.0.0.1, ::1 and localhost may see it, for
     ///     development; otherwise, and by default, only `https` does.
     ///   - apply: Adds the token to a request; by default as RFC 6750 has it, in `Authorization`,
@@ -72,6 +76,11 @@ public final class TokenAuthoriser: Authoriser {
             })
     }
 
+    /// Throws `.invalidConfiguration` when a host is malformed or there is none; for a program's start.
+    public func validate() throws(DataLoaderError) {
+        if let malformedPart { throw malformedPart }
+    }
+
     /// Whether the request goes to one of the hosts, safely, and has no `Authorization` of its own, where
     /// the token would stand.
     public func requiresAuthorisation(_ request: DataLoaderRequest) -> Bool {
@@ -80,6 +89,9 @@ public final class TokenAuthoriser: Authoriser {
 
     /// Answers with the token: at once, or when it was fetched.
     public func authorise(_ request: DataLoaderRequest, for delegate: any AuthoriserDelegate) {
+        if let fault = scope.fault {
+            return delegate.authoriser(self, didFailToAuthorise: request, error: fault)
+        }
         desk.authorise(request, by: self, for: delegate)
     }
 
@@ -111,4 +123,8 @@ public final class TokenAuthoriser: Authoriser {
     public func reset() async {
         await desk.reset()
     }
+}
+
+extension TokenAuthoriser: Validatable {
+    var malformedPart: DataLoaderError? { scope.fault }
 }

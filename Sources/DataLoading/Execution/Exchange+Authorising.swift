@@ -96,7 +96,13 @@ extension Exchange {
                 runtime.agenda.now - state.progress.stageBegan
             return true
         }
-        if isCurrent { proceed(.finish(.cannotAuthenticate(reason: reason))) }
+        guard isCurrent else { return }
+        // What the library's own authorisers say of themselves.
+        switch reason.underlyingError as? DataLoaderError {
+        case .invalidConfiguration(let part): proceed(.finish(.invalidConfiguration(reason: part)))
+        case .overloaded: proceed(.finish(.overloaded))
+        default: proceed(.finish(.cannotAuthenticate(reason: reason)))
+        }
     }
 
     fileprivate func isAuthorising(_ turn: Int) -> Bool {

@@ -6,6 +6,11 @@ import Foundation
 extension Exchange {
     /// Asks for slots; with them the load goes on at once, or when its turn has come.
     func admit(hasWaited: Bool = false) -> Step? {
+        if let target = state.withLock({ $0.progress.target }),
+            let fault = runtime.malformedSetting(for: target)
+        {
+            return .finish(fault)
+        }
         let application = state.withLock { state -> Admission.Application? in
             guard let target = state.progress.target,
                 let turn = state.enter(.waiting(nil))
@@ -130,6 +135,7 @@ extension Exchange {
         request.serverTrustPolicy = runtime.serverTrustPolicy
         request.refusesPrivateAddresses = runtime.refusesPrivateAddresses
         request.http2 = runtime.http2
+        request.needsLoopbackPeer = outgoing[option: NeedsLoopbackPeer.self]
         request.needsFreshConnection = progress.needsFreshConnection
         request.streamsResponse = progress.streams
         if outgoing.body != nil { request.expectsContinue = outgoing[option: ExpectContinue.self] }

@@ -22,6 +22,7 @@ public final class HostResolver: Sendable {
         var table: AddressTable
         var timekeeper: any Timekeeper = SystemTimekeeper()
         var random = RandomSource.system
+        var malformed = MalformedSettings<String>()
     }
 
     private let state: Locked<State>
@@ -42,13 +43,29 @@ public final class HostResolver: Sendable {
     /// Replaces the addresses of a host; an empty list leaves its DNS name alone.
     ///
     /// An address is a name or an IPv4 address, or an IPv6 address in brackets, with or without a
-    /// port; without one the URL's port holds. What is none of these is ignored, as is a double,
-    /// also in another spelling such as `127.1` for `127.0.0.1`.
+    /// port; without one the URL's port holds. A double is ignored, also in another spelling such as
+    /// `127.1` for `127.0.0.1`.
     /// What is known about an address is kept while any host lists it.
+    ///
+    /// When an address is none of these, loads of the host end `.invalidConfiguration` until its
+    /// addresses are set right. When `host` is no host, or has a port, nobody can tell which loads
+    /// were meant: all of them end so until an empty list is set for the same text.
     public func setAddresses(_ addresses: [String], forHost host: String) {
-        guard let host = Self.normalized(host), !Self.hasPort(host) else { return }
         let valid = addresses.compactMap(Self.normalized)
-        state.withLock { $0.table.set(valid, forHost: host) }
+        state.withLock { state in
+            guard let name = Self.normalized(host), !Self.hasPort(name) else {
+                return state.malformed.set(
+                    addresses.isEmpty ? nil : .malformedAddressedHost, forText: host)
+            }
+            let isWhole = valid.count == addresses.count
+            state.malformed.set(isWhole ? nil : .malformedAddress, for: name)
+            if isWhole { state.table.set(valid, forHost: name) }
+        }
+    }
+
+    /// Throws `.invalidConfiguration` when addresses, or a host that some were set for, are malformed.
+    public func validate() throws(DataLoaderError) {
+        if let malformedPart { throw malformedPart }
     }
 
     /// The address that a load for the host would be sent to now, or the host when DNS is to say.
@@ -141,5 +158,14 @@ extension HostResolver {
     /// The number of addresses whose failures take memory.
     package var unhealthyCount: Int {
         state.withLock { $0.table.unhealthyCount }
+    }
+}
+
+extension HostResolver: Validatable {
+    var malformedPart: DataLoaderError? { state.withLock { $0.malformed.first } }
+
+    /// What was set, and cannot be meant, for a host, or for what is no host.
+    func malformedSetting(forHost host: String) -> DataLoaderError? {
+        state.withLock { $0.malformed.isEmpty ? nil : $0.malformed.concerning(host) }
     }
 }

@@ -12,7 +12,7 @@ public import Foundation
 /// The component is compared byte for byte, as it stands in the URL.
 ///
 /// Rates may change while loads wait; the new rate holds at once. Any thread may call.
-/// URLs that cannot be loaded are ignored. Time is monotonic: the wall clock changes nothing.
+/// Time is monotonic: the wall clock changes nothing.
 ///
 /// ```swift
 /// let limiter = RateLimiter(defaultRequestsPerSecond: 10)
@@ -24,6 +24,7 @@ public final class RateLimiter: Sendable {
         var timekeeper: any Timekeeper = SystemTimekeeper()
         var handlers: [UInt64: @Sendable (RateChange) -> Void] = [:]
         var lastHandler: UInt64 = 0
+        var malformed = MalformedSettings<RuleKey>()
     }
 
     private let state: Locked<State>
@@ -32,12 +33,15 @@ public final class RateLimiter: Sendable {
     ///
     /// - Parameters:
     ///   - defaultRequestsPerSecond: Requests per second; nil holds nothing back, zero lets nothing
-    ///     through. What is no rate (negative, infinite, not a number) counts as nil.
+    ///     through. With what is no rate (negative, infinite, not a number) every load ends
+    ///     `.invalidConfiguration`.
     ///   - burst: How many requests an origin that was idle may start at once; at least and by
     ///     default 1, which keeps all requests apart.
     public init(defaultRequestsPerSecond: Double?, burst: Int = 1) {
-        let rule = RateRule(requestsPerSecond: defaultRequestsPerSecond, burst: burst) ?? .off
-        state = Locked(State(table: RateTable(defaultRule: rule)))
+        let rule = RateRule(requestsPerSecond: defaultRequestsPerSecond, burst: burst)
+        var first = State(table: RateTable(defaultRule: rule ?? .off))
+        if rule == nil { first.malformed.set(.malformedRate, forText: "") }
+        state = Locked(first)
     }
 
     /// The rate that holds for a URL; nil when nothing holds it back, zero when it is paused.
@@ -50,17 +54,33 @@ public final class RateLimiter: Sendable {
     ///
     /// - Parameters:
     ///   - requestsPerSecond: Requests per second; nil holds nothing back, zero lets nothing
-    ///     through. What is no rate (negative, infinite, not a number) leaves the rate as it was.
+    ///     through. What is no rate (negative, infinite, not a number) leaves the rate as it was, and
+    ///     loads of the URL's key end `.invalidConfiguration` until it is set right.
     ///   - burst: How many requests may start at once after an idle time; at least and by default 1.
     ///   - url: Any URL that the rate is meant for; its query and the rest of its path do not count.
+    ///     With what is no http or https URL every load ends `.invalidConfiguration`, until nil is set
+    ///     for the same URL.
     public func setRequestsPerSecond(_ requestsPerSecond: Double?, burst: Int = 1, for url: URL) {
-        guard let target = try? RequestTarget(url),
-            let rule = RateRule(requestsPerSecond: requestsPerSecond, burst: burst)
-        else { return }
+        guard let target = try? RequestTarget(url) else {
+            let fault: DataLoaderError? = requestsPerSecond == nil ? nil : .malformedRatedURL
+            // A default that is none is noted under the empty text, which no URL has.
+            return state.withLock { $0.malformed.set(fault, forText: url.absoluteString) }
+        }
+        let place = RuleKey(
+            origin: target.origin, pathComponent: target.firstPathComponent.map { "\($0)" })
+        guard let rule = RateRule(requestsPerSecond: requestsPerSecond, burst: burst) else {
+            return state.withLock { $0.malformed.set(.malformedRate, for: place) }
+        }
         let (key, isNew) = state.withLock { state in
-            state.table.set(rule, for: target, at: state.timekeeper.now)
+            state.malformed.set(nil, for: place)
+            return state.table.set(rule, for: target, at: state.timekeeper.now)
         }
         notify(isNew ? .part(of: key.origin) : .key(key))
+    }
+
+    /// Throws `.invalidConfiguration` when a rate, or what one was set for, is malformed.
+    public func validate() throws(DataLoaderError) {
+        if let malformedPart { throw malformedPart }
     }
 
     /// Lets nothing through for a URL's key until `delay` from now.
@@ -169,5 +189,20 @@ extension RateLimiter {
 
     private func notify(_ change: RateChange) {
         for handler in state.withLock({ Array($0.handlers.values) }) { handler(change) }
+    }
+}
+
+extension RateLimiter: Validatable {
+    var malformedPart: DataLoaderError? { state.withLock { $0.malformed.first } }
+
+    /// What was set, and cannot be meant, for a target, its origin, or for what is no URL.
+    func malformedSetting(for target: RequestTarget) -> DataLoaderError? {
+        state.withLock { state in
+            state.malformed.isEmpty
+                ? nil
+                : state.malformed.concerning(
+                    RuleKey(origin: target.origin),
+                    RuleKey(origin: target.origin, pathComponent: target.firstPathComponent))
+        }
     }
 }

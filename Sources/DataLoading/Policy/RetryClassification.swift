@@ -74,7 +74,7 @@ package enum RetryClassification: Hashable, Sendable {
         case .certificate, .pin, .privateAddress, .framing, .headTooLarge, .bodyTooLarge, .decode,
             .redirectLimit, .redirectRefused, .invalidRequest, .requestBody, .responseSink,
             .unsupported, .chunksNotSupported,
-            .cannotAuthenticate, .notCached, .status:
+            .cannotAuthenticate, .invalidConfiguration, .notCached, .status:
             // It would fail again.
             .never
         case .cancelled, .reset, .resetInProgress, .serviceInvalidated, .timedOut, .overloaded,

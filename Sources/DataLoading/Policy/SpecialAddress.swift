@@ -43,6 +43,8 @@ package enum SpecialAddress {
         Range([0x20, 0x01, 0x0D, 0xB8], 32),
         Range([0x3F, 0xFF, 0], 20),
     ]
+    private static let loopback4 = Range([127], 8)
+    private static let loopback6 = Range([0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1], 128)
     private static let global6 = Range([0x20], 3)
     private static let mapped = Range([0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xFF, 0xFF], 96)
     private static let translated = Range([0, 0x64, 0xFF, 0x9B, 0, 0, 0, 0, 0, 0, 0, 0], 96)
@@ -55,6 +57,17 @@ package enum SpecialAddress {
         case 4: version4.contains { $0.contains(address) }
         case 16: containsVersion6(address)
         default: true
+        }
+    }
+
+    /// Whether an address, its four or sixteen bytes in network order, is this machine's own.
+    package static func isLoopback(_ address: some Collection<UInt8>) -> Bool {
+        switch address.count {
+        case 4: loopback4.contains(address)
+        case 16:
+            loopback6.contains(address)
+                || mapped.contains(address) && loopback4.contains(address.suffix(4))
+        default: false
         }
     }
 

@@ -10,6 +10,7 @@ extension DataLoaderError {
         case .overloaded: "overloaded"
         case .rateLimited: "rate_limited"
         case .cannotAuthenticate: "cannot_authenticate"
+        case .invalidConfiguration: "invalid_configuration"
         case .notCached: "not_cached"
         case .serviceInvalidated: "service_invalidated"
         case .resetInProgress: "reset_in_progress"
@@ -43,6 +44,10 @@ extension DataLoaderError {
         case .status(let status): "\(status.rawValue)"
         }
     }
+
+    /// A credential in the clear that another machine would have got.
+    static let plainCredentialElsewhere = cannotAuthenticate(
+        reason: "a credential over plain http, and a peer that is not this machine")
 
     /// Whether another address of the same host may do better: nothing was written, and no
     /// certificate was wrong, which must not be passed over quietly.

@@ -11,12 +11,14 @@
     case invalidRequest(RequestFault)
     /// `chunks` was set, and the delegate did not say that it supports them.
     case chunksNotSupported
-    /// The queue of `Limits.queue` loads was full.
+    /// The queue of `Limits.queue` loads was full, or 10,000 loads wait for an authoriser.
     case overloaded
     /// The wait for a rate slot or for `Retry-After` would outlast the deadline.
     case rateLimited(wait: Duration)
     /// An authoriser refused, or no authoriser answers for the request.
     case cannotAuthenticate(reason: AuthenticationFailure)
+    /// A setting that concerns the load is malformed: an authoriser's host, an address or a rate.
+    case invalidConfiguration(reason: String)
     /// Offline or `.cacheOnly`, and nothing is stored.
     case notCached
     /// The service was invalidated or shut down.

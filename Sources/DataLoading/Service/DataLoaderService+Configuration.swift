@@ -32,5 +32,13 @@ extension DataLoaderService {
 
         /// Makes the default configuration.
         public init() {}
+
+        /// Throws what is malformed in the addresses, the rates or the trust policy:
+        /// `.invalidConfiguration` or `.certificate`.
+        public func validate() throws(DataLoaderError) {
+            try resolver.validate()
+            try rateLimiter.validate()
+            try serverTrustPolicy?.validate()
+        }
     }
 }

@@ -26,8 +26,10 @@ extension DataLoaderService {
 
     /// Says what `shared` is made with; to be called once, before anything uses it.
     ///
-    /// - Throws: `BootstrapError` when it was called before or `shared` is in use; nothing changes.
+    /// - Throws: `BootstrapError` when it was called before or `shared` is in use, and what
+    ///   `Configuration.validate()` throws; nothing changes.
     public static func bootstrap(_ configuration: Configuration) throws {
+        try configuration.validate()
         try singleton.withLock { singleton in
             guard case .unused = singleton else { throw BootstrapError.sharedServiceIsInUse }
             let isFirst = isBootstrapped.withLock { isBootstrapped in

@@ -54,6 +54,12 @@ final class Runtime: Sendable {
         http2 = configuration.http2
     }
 
+    /// What was set, and cannot be meant, for a load's host or URL.
+    func malformedSetting(for target: RequestTarget) -> DataLoaderError? {
+        resolver.malformedSetting(forHost: target.origin.host)
+            ?? limiter.malformedSetting(for: target)
+    }
+
     deinit {
         admission.close()
     }

@@ -33,6 +33,9 @@ public struct TransportRequest: Sendable {
     public var serverTrustPolicy: ServerTrustPolicy?
     /// Whether a peer is refused, with `.privateAddress`, whose address is no public one.
     public var refusesPrivateAddresses: Bool
+    /// Whether a peer is refused that is not this machine's loopback interface, with
+    /// `.cannotAuthenticate`: the request has a credential and goes in the clear.
+    public var needsLoopbackPeer: Bool
     /// Whether a connection that was used before must not be.
     public var needsFreshConnection: Bool
     /// Whether the body is handed on while it arrives, which `pause` then holds back.
@@ -54,12 +57,16 @@ public struct TransportRequest: Sendable {
         headLimit = 262_144
         bodyLimit = 33_554_432
         refusesPrivateAddresses = false
+        needsLoopbackPeer = false
         needsFreshConnection = false
         streamsResponse = false
         http2 = .automatic
         expectsContinue = ExpectContinue.defaultValue
         cachePolicy = .useProtocolPolicy
     }
+
+    /// Whether it depends on the peer's address whether the request may be sent.
+    var limitsPeers: Bool { refusesPrivateAddresses || needsLoopbackPeer }
 
     /// The URL as it goes on the wire.
     package var text: String { exactText ?? url.absoluteString }

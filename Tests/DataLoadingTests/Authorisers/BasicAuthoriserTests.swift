@@ -96,14 +96,21 @@ import Testing
     }
 
     // BA-05, BA-06, BA-09
-    @Test func `asks once for all who wait`() async throws {
+    @Test func `asks once for all who wait, and sends them in their order`() async throws {
         let provider = Provider()
         let bed = try bed(provider: provider)
-        for _ in 0..<50 { _ = perform(bed) }
-        await provider.fetch.call(0).answer(try Self.credentials("a"))
+        for index in 0..<50 {
+            bed.loader.perform(.make("/\(index)", host: "https://origin.test"))
+        }
+        let call = await provider.fetch.call(0)
+        bed.settle()
+        #expect(bed.transport.attempts.isEmpty)
+        call.answer(try Self.credentials("a"))
         let ends = await bed.delegate.outcomes(50)
         #expect(ends.allSatisfy { $0.response?.error == nil })
         #expect(provider.fetch.count == 1)
+        #expect(sent(bed) == Array(repeating: try Self.field("a"), count: 50))
+        #expect(bed.transport.attempts.map(\.request.url.path) == (0..<50).map { "/\($0)" })
     }
 
     // BA-10
@@ -207,15 +214,42 @@ import Testing
         #expect(provider.fetch.count == 1)
     }
 
-    @Test func `delivers a 401 when there is nobody to ask`() async throws {
-        let bed = try bed(stored: try Self.credentials("old"), accepting: "new")
+    // One refusal may be another resource's rule, or a server that has just started.
+    @Test func `a 401 without a provider is delivered, and the credentials are used again`()
+        async throws
+    {
+        let authoriser = BasicAuthoriser(
+            hosts: ["origin.test"], credentials: try Self.credentials("old"))
+        let bed = TestBed(
+            [.respond(status: 401)], otherwise: .respond(status: 200), authorisers: [authoriser])
         _ = perform(bed)
         _ = await bed.delegate.outcomes(1)
         #expect(bed.error == .status(.unauthorised))
         #expect(bed.transport.attempts.count == 1)
         _ = perform(bed)
-        let second = await bed.delegate.outcomes(2)[1]
-        #expect(second.response?.underlyingError as? AuthorisationError == .noCredentials)
+        #expect(await bed.delegate.outcomes(2)[1].response?.error == nil)
+        let field = try Self.field("old")
+        #expect(sent(bed) == [field, field])
+    }
+
+    // RFC 7617 section 2.1: Swift takes both spellings for equal, a server does not.
+    @Test func `one name has one spelling on the wire`() throws {
+        let composed = try BasicCredentials(username: "ren\u{E9}", password: "caf\u{E9}")
+        let decomposed = try BasicCredentials(username: "rene\u{301}", password: "cafe\u{301}")
+        #expect(composed.fieldValue == "Basic cmVuw6k6Y2Fmw6k=")
+        #expect(decomposed.fieldValue == composed.fieldValue)
+    }
+
+    // RFC 9110 section 9.3.8
+    @Test func `no TRACE has credentials, its own neither`() throws {
+        let own = try Self.credentials("own")
+        let authoriser = BasicAuthoriser(hosts: ["origin.test"], credentials: own)
+        var request = DataLoaderRequest.make(host: "https://origin.test")
+        #expect(authoriser.requiresAuthorisation(request))
+        request.method = .trace
+        #expect(!authoriser.requiresAuthorisation(request))
+        request[option: BasicCredentials.self] = own
+        #expect(!authoriser.requiresAuthorisation(request))
     }
 
     @Test func `delivers the 401 to a request's own, which are not sent twice`() async throws {

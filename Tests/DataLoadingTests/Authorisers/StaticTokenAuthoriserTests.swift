@@ -14,7 +14,8 @@ import Testing
     }
 
     @Test(arguments: [
-        ("https://api.test/x", true), ("https://API.TEST:8443/", true), ("http://api.test/", false),
+        ("https://api.test/x", true), ("https://API.TEST:443/", true),
+        ("https://api.test:8443/", false), ("http://api.test/", false),
         ("https://api.test.evil/", false), ("https://evil-api.test/", false),
         ("https://sub.api.test/", false), ("http://localhost/", false), ("file:///x", false),
         ("https://api.test@evil.test/", false),
@@ -27,7 +28,8 @@ import Testing
     @Test func `shows it to a plain loopback host when told so, and to no other`() {
         let authoriser = Self.authoriser(plain: true)
         for (url, expected) in [
-            ("http://localhost:80/", true), ("http://[::1]/", true), ("http://api.test/", false),
+            ("http://localhost:80/", true), ("http://localhost:8080/", false),
+            ("http://[::1]/", true), ("http://api.test/", false),
             ("http://127.0.0.1/", false),
         ] {
             let request = DataLoaderRequest(url: testURL(url))
@@ -38,7 +40,7 @@ import Testing
     @Test func `takes an address as it stands in a URL, and without brackets`() {
         for host in ["::1", "[::1]"] {
             let authoriser = StaticTokenAuthoriser(token: "canary", hosts: [host])
-            let request = DataLoaderRequest(url: testURL("https://[::1]:8443/"))
+            let request = DataLoaderRequest(url: testURL("https://[::1]/"))
             #expect(authoriser.requiresAuthorisation(request))
         }
     }
@@ -61,6 +63,13 @@ import Testing
         #expect(!Self.authoriser().requiresAuthorisation(request))
     }
 
+    // RFC 9110 section 9.3.8: the answer to a TRACE repeats what was sent.
+    @Test func `shows the token to no TRACE`() {
+        var request = DataLoaderRequest(url: testURL("https://api.test/"))
+        request.method = .trace
+        #expect(!Self.authoriser().requiresAuthorisation(request))
+    }
+
     @Test func `refuses once it was reset`() async {
         let authoriser = Self.authoriser()
         let bed = TestBed(authorisers: [authoriser])
@@ -74,10 +83,23 @@ import Testing
         let authoriser = StaticTokenAuthoriser(token: "canary", hosts: ["api.test:8443"])
         for (url, expected) in [
             ("https://api.test:8443/", true), ("https://api.test/", false),
-            ("https://api.test:84430/", false),
+            ("https://api.test:84430/", false), ("http://api.test:8443/", false),
         ] {
             let request = DataLoaderRequest(url: testURL(url))
             #expect(authoriser.requiresAuthorisation(request) == expected)
+        }
+    }
+
+    @Test func `shows it to every port when a star is named as the port`() {
+        for host in ["api.test:*", "[::1]:*"] {
+            let authoriser = StaticTokenAuthoriser(token: "canary", hosts: [host])
+            for port in ["", ":443", ":8443", ":65535"] {
+                let name = host.dropLast(2)
+                let request = DataLoaderRequest(url: testURL("https://\(name)\(port)/"))
+                #expect(authoriser.requiresAuthorisation(request))
+            }
+            let other = DataLoaderRequest(url: testURL("https://other.test:8443/"))
+            #expect(!authoriser.requiresAuthorisation(other))
         }
     }
 }

@@ -246,7 +246,7 @@ import Testing
         bed.expectNothingLeft()
     }
 
-    // OL-12, BA-14: an authoriser may load through another factory, and answer from there.
+    // An authoriser may load through another factory, and answer from there.
     @Test func `may load something itself before it answers`() async {
         let service = Locked<DataLoaderService?>(nil)
         let bed = TestBed(otherwise: .respond(status: 200, body: Data("token".utf8)))

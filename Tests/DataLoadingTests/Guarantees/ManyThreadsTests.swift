@@ -8,7 +8,7 @@ import Foundation
 import Testing
 
 /// The guarantees hold whichever threads call, and however their calls cross.
-// RT-22, BA-14, OL-04; run under the thread sanitizer too.
+// RT-22; run under the thread sanitizer too.
 @Suite struct ManyThreadsTests {
     @Test func `end each load once while everything happens at once`() async {
         for seed in UInt64(1)...60 {

@@ -1,7 +1,7 @@
 // Copyright the DataLoading authors
 // SPDX-License-Identifier: Apache-2.0
 
-import DataLoading
+@testable import DataLoading
 import DataLoadingTesting
 import Testing
 
@@ -63,13 +63,19 @@ import Testing
         "", " ", "a b", "http://x", "x/y", "x?y", "x#y", "u@x", "::1", "[::1", "x:0", "x:65536",
         "x:", "x:-1", "[::1]x", "x:1:2", "x\r\ny", "ä.test", "%61.test",
     ])
-    func `ignores what is none`(address: String) {
+    func `takes no list in which one is none, and says so`(address: String) throws {
+        resolver.setAddresses(["10.0.0.2"], forHost: "a.test")
         resolver.setAddresses([address, "10.0.0.1"], forHost: "a.test")
-        #expect(resolver.address(forHost: "a.test") == "10.0.0.1")
+        #expect(throws: DataLoaderError.malformedAddress) { try resolver.validate() }
+        #expect(resolver.address(forHost: "a.test") == "10.0.0.2")
         resolver.markAddressAsUnreachable(address)
-        resolver.setAddresses(["10.0.0.2"], forHost: address)
         resolver.setAddresses([], forHost: "a.test")
+        try resolver.validate()
         #expect(resolver.address(forHost: "a.test") == "a.test")
+        resolver.setAddresses(["10.0.0.2"], forHost: address)
+        #expect(throws: DataLoaderError.malformedAddressedHost) { try resolver.validate() }
+        resolver.setAddresses([], forHost: address)
+        try resolver.validate()
     }
 
     @Test func `leaves an address out at once when no connection came about`() {

@@ -1,7 +1,7 @@
 // Copyright the DataLoading authors
 // SPDX-License-Identifier: Apache-2.0
 
-import DataLoading
+@testable import DataLoading
 import DataLoadingTesting
 import Dispatch
 import Foundation
@@ -97,15 +97,21 @@ import Testing
         limiter.setRequestsPerSecond(4, for: url)
         limiter.setRequestsPerSecond(perSecond, for: url)
         #expect(limiter.requestsPerSecond(for: url) == 4)
-        #expect(self.limiter(perSecond).requestsPerSecond(for: url) == nil)
+        #expect(throws: DataLoaderError.malformedRate) { try limiter.validate() }
+        limiter.setRequestsPerSecond(4, for: url)
+        try limiter.validate()
+        let other = self.limiter(perSecond)
+        #expect(other.requestsPerSecond(for: url) == nil)
+        #expect(throws: DataLoaderError.malformedRate) { try other.validate() }
     }
 
     @Test(arguments: [
         "data:image/png;base64,AA", "ftp://a.test", "/relative", "https://u:p@a.test",
     ])
-    func `a URL that cannot be loaded is ignored`(text: String) throws {
+    func `a URL that cannot be loaded has no rate`(text: String) throws {
         let limiter = limiter(10)
         limiter.setRequestsPerSecond(0, for: try url(text))
+        #expect(throws: DataLoaderError.malformedRatedURL) { try limiter.validate() }
         limiter.setRetryAfter(.seconds(10), for: try url(text))
         #expect(limiter.requestsPerSecond(for: try url(text)) == nil)
         #expect(try wait(limiter, text) == .zero)

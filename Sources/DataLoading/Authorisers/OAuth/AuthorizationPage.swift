@@ -19,6 +19,9 @@ struct AuthorizationPage: Sendable {
         guard let page = endpoints.authorization else {
             throw .invalidConfiguration(reason: "no authorization endpoint")
         }
+        guard endpoints.takesS256 else {
+            throw .invalidConfiguration(reason: "the server does not list S256 of PKCE")
+        }
         verifier = Self.secret(random)
         state = Self.secret(random)
         self.redirect = redirect
@@ -56,9 +59,7 @@ struct AuthorizationPage: Sendable {
         // First of all: only what answers this visit is looked at (RFC 6749 section 10.12).
         guard fields["state"] == state else { throw .invalidAnswer(reason: "state") }
         if let issuer = fields["iss"] {
-            guard endpoints.issuer == nil || endpoints.issuer == issuer else {
-                throw .invalidAnswer(reason: "issuer")
-            }
+            guard isExpected(issuer) else { throw .invalidAnswer(reason: "issuer") }
         } else if endpoints.alwaysNamesIssuer {
             throw .invalidAnswer(reason: "issuer")
         }
@@ -67,6 +68,16 @@ struct AuthorizationPage: Sendable {
             throw .invalidAnswer(reason: "no code")
         }
         return code
+    }
+
+    /// Whether the page's server may call itself so: one server's code must not be shown to another
+    /// (RFC 9700 section 4.4).
+    private func isExpected(_ issuer: String) -> Bool {
+        if let expected = endpoints.issuer { return issuer == expected }
+        guard let own = try? RequestTarget(url).origin,
+            let named = try? RequestTarget(text: issuer).origin
+        else { return false }
+        return named == own
     }
 
     /// RFC 7636 section 4.1 wants 32 random bytes in Base64url: 43 characters.

@@ -72,6 +72,11 @@ public final class OAuthAuthoriser: Authoriser {
             })
     }
 
+    /// Throws `.invalidConfiguration` when a host is malformed or there is none; for a program's start.
+    public func validate() throws(DataLoaderError) {
+        if let malformedPart { throw malformedPart }
+    }
+
     /// Whether the request goes to one of the hosts, safely, and has no `Authorization` of its own.
     public func requiresAuthorisation(_ request: DataLoaderRequest) -> Bool {
         scope.covers(request)
@@ -79,6 +84,9 @@ public final class OAuthAuthoriser: Authoriser {
 
     /// Answers with the token: at once, or when there is one.
     public func authorise(_ request: DataLoaderRequest, for delegate: any AuthoriserDelegate) {
+        if let fault = scope.fault {
+            return delegate.authoriser(self, didFailToAuthorise: request, error: fault)
+        }
         desk.authorise(request, by: self, for: delegate)
     }
 
@@ -127,4 +135,8 @@ public final class OAuthAuthoriser: Authoriser {
         // Nobody waits for a person who looks at it.
         if let page = page.withLock({ $0 }) { Task { await delegate.logOut(at: page) } }
     }
+}
+
+extension OAuthAuthoriser: Validatable {
+    var malformedPart: DataLoaderError? { scope.fault }
 }

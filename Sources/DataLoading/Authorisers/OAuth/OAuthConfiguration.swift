@@ -55,9 +55,12 @@ public struct OAuthConfiguration: Sendable {
     public var clientAuthentication = ClientAuthentication.none
     /// What to ask for; default what the server gives.
     public var scopes: [String] = []
-    /// The hosts that may see the access token, each for itself, at any port or the one it names.
+    /// The hosts that may see the access token, each for itself.
     ///
-    /// Names as in a URL, without regard to case, or addresses. Other hosts, also those below one, are asked without.
+    /// A name as in a URL, without regard to case, or an address, which means the scheme's own port;
+    /// "api.example.com:8443" means that port, and "localhost:*" any. Other hosts, also those below
+    /// one, are asked without. Malformed hosts, and none at all, end each load of the authoriser
+    /// `.invalidConfiguration`.
     public var hosts: Set<String>
     /// Whether `http` to 127.0.0.1, ::1 and localhost may be used and see tokens, for development;
     /// default false.

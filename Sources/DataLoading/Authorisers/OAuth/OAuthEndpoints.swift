@@ -15,10 +15,16 @@ public struct OAuthEndpoints: Hashable, Sendable {
     public var revocation: URL?
     /// The page that ends a person's session, for the delegate to show (OpenID RP-Initiated Logout).
     public var endSession: URL?
-    /// The server's name, checked against `iss` of a redirect (RFC 9207) where both are there.
+    /// The server's name, which the `iss` of a redirect (RFC 9207) has to be.
+    ///
+    /// Without it an `iss` has to be at the origin of `authorization`, or the redirect is refused.
+    /// Servers that do not name themselves are told apart by their redirects alone: a program that
+    /// uses several has a redirect URL for each (RFC 9700 section 4.4).
     public var issuer: String?
     /// Whether the server says that each redirect has `iss`; then one without it is refused.
     public var alwaysNamesIssuer = false
+    /// False when the server's document lists how it takes PKCE, and S256 is not there.
+    var takesS256 = true
 
     /// Makes endpoints.
     public init(

@@ -131,6 +131,7 @@ final class OAuthServer: Sendable {
             throw AuthorisationError.invalidConfiguration(reason: "an endpoint without https")
         }
         var request = request
+        request.keepCredentialOnThisMachine()
         request.headers["Accept"] = "application/json"
         request.timeout = timeout
         request.redirectPolicy = .doNotFollow

@@ -39,6 +39,13 @@ enum ProviderDocument {
         if case .bool(true)? = fields["authorization_response_iss_parameter_supported"] {
             endpoints.alwaysNamesIssuer = true
         }
+        // RFC 8414 section 2: a document without the list says nothing, as many servers' do.
+        if let methods = fields["code_challenge_methods_supported"], methods != .null {
+            guard case .array(let methods) = methods else {
+                throw .invalidAnswer(reason: "code_challenge_methods_supported")
+            }
+            endpoints.takesS256 = methods.contains(.string("S256"))
+        }
         return endpoints
     }
 

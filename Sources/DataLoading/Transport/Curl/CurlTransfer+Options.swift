@@ -91,6 +91,8 @@
             if shape.isFresh { try set(CurlOption.freshConnect, 1) }
             try set(CurlOption.httpVersion, shape.isHTTP2 ? Self.http2OverTLS : Self.http11)
             if shape.isHTTP2 { try listenForRefusals() }
+            // Whatever the system's configuration of TLS allows: RFC 9325 section 3.1.1.
+            if shape.isSecure { try set(CurlOption.leastTLS, 6) }  // CURL_SSLVERSION_TLSv1_2
             if let trust = shape.trust { try setTrust(trust) }
             try setConnectList(shape)
             try setMethod(shape, body: body)

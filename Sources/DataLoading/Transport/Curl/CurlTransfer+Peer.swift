@@ -14,21 +14,26 @@
     extension CurlTransfer {
         /// Whether the attempt may dial an address; otherwise notes why not.
         func mayDial(_ address: UnsafeMutablePointer<ccurl_sockaddr>) -> Bool {
-            guard task?.request.refusesPrivateAddresses == true else { return true }
-            let bytes = Self.addressBytes(address)
-            return allows(bytes)
+            guard task?.request.limitsPeers == true else { return true }
+            return allows(Self.addressBytes(address))
         }
 
         /// Whether the attempt may use a connection, which an attempt without that rule may have
         /// made; otherwise notes why not.
         func maySend(to peer: UnsafePointer<CChar>?) -> Bool {
-            guard task?.request.refusesPrivateAddresses == true else { return true }
+            guard task?.request.limitsPeers == true else { return true }
             return allows(peer.map(Self.addressBytes) ?? [])
         }
 
         private func allows(_ address: [UInt8]) -> Bool {
-            guard SpecialAddress.contains(address) else { return true }
-            attempt.stop = .privateAddress
+            guard let request = task?.request else { return false }
+            if request.needsLoopbackPeer, !SpecialAddress.isLoopback(address) {
+                attempt.stop = .plainCredentialElsewhere
+            } else if request.refusesPrivateAddresses, SpecialAddress.contains(address) {
+                attempt.stop = .privateAddress
+            } else {
+                return true
+            }
             return false
         }
 
