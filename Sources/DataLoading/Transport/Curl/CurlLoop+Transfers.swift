@@ -191,8 +191,9 @@
             {
                 names.doubt(name, now: now)
             }
-            // What libcurl had not ended may keep more of it than it tells.
-            recycle(transfer, failed: error != nil || place.closesConnection || !place.isOver)
+            // An attempt whose transfer libcurl had not ended has an error, and its handle is not kept:
+            // it may hold more of it than libcurl tells.
+            recycle(transfer, failed: error != nil || place.closesConnection)
             if let error {
                 task.sink.didFail(TransportFailure(error, sent: sent, report: report))
             } else {

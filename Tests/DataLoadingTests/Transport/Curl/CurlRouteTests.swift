@@ -56,8 +56,15 @@
                 let transport = CurlTransport()
                 #expect(await transport.run(try get(server)).text == "fine")
                 await server.waitForClosedConnections(1)
+                // The client may not have seen the end when the first of these is sent, and no attempt is
+                // sent twice.
                 let records = try await burst(8, transport, server)
-                #expect(Set(records.map(\.text)) == Set((0..<8).map { "/\($0)" }))
+                let stale = records.filter { $0.error != nil }
+                #expect(stale.count <= 1)
+                #expect(stale.allSatisfy(\.report.reusedConnection))
+                let texts = Set(records.filter { $0.error == nil }.map(\.text))
+                #expect(texts.count == 8 - stale.count)
+                #expect(texts.isSubset(of: (0..<8).map { "/\($0)" }))
             }
 
             @Test func `the attempts behind one that is cancelled in its handshake go on`()
