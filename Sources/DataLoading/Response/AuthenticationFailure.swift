@@ -7,7 +7,7 @@
 /// do {
 ///     _ = try await loader.response(for: request)
 /// } catch DataLoaderError.cannotAuthenticate(let reason) {
-///     print(reason, reason.underlyingError as? DataLoaderError == .dns ? "(no login server)" : "")
+///     print(reason, "because of", reason.underlyingError as Any)
 /// }
 /// ```
 /// Two are equal when their descriptions are.
