@@ -175,12 +175,12 @@ private final class HeldStore: OAuthCredentialStore {
             place == .device ? .deviceCode : .authorizationCode(redirect: OAuthBed.redirect)
         let test = OAuthBed(flow, store: store)
         let loads = await reach(place, test, store)
-        async let reset: Void = test.factory.reset()
+        async let reset = test.factory.reset()
         let ends = await test.ends(loads.ended + loads.waiting)
         #expect(ends.suffix(loads.waiting).allSatisfy { $0?.error == .reset })
         store.letGo()
         if place == .reading { await store.loads.call(0).answer(nil) }
-        await reset
+        _ = await reset
         #expect(store.kept.withLock { $0 } == nil)
         // What came back from before it, if anything, authorises no load.
         let sent = test.sent.count
