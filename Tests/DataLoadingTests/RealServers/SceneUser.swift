@@ -33,7 +33,7 @@
             var user = self
             service.resolver.setAddresses(
                 ["127.0.0.1:\(scene.server.ports.secure)"],
-                forHost: "origin.test:\(scene.server.ports.secure)")
+                forHost: "origin.test")
             while ContinuousClock.now < end {
                 guard let kind = Kind.allCases.randomElement(using: &user.generator) else { return }
                 await user.load(kind)
