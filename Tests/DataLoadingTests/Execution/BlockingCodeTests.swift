@@ -8,7 +8,7 @@ import Foundation
 import Testing
 
 /// User code that blocks holds up its own factory, and nothing that others share.
-@Suite(.timeLimit(.minutes(2))) struct BlockingCodeTests {
+@Suite(.timeLimit(.minutes(15))) struct BlockingCodeTests {
     /// Where a load's user code blocks.
     enum Place: CaseIterable, Sendable {
         case redirectPolicy, retryPolicyAfterHead, retryPolicyAfterFailure
@@ -251,7 +251,7 @@ import Testing
 
 #if os(Linux)
     extension SocketTests {
-        @Suite(.timeLimit(.minutes(2))) struct BlockingCodeSocketTests {
+        @Suite(.timeLimit(.minutes(15))) struct BlockingCodeSocketTests {
             @Test func `a cancelled load whose user code blocks closes its socket within 100 ms`()
                 async throws
             {

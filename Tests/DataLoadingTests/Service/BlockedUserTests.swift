@@ -8,7 +8,7 @@ import Foundation
 import Testing
 
 /// Whoever blocks holds up a reset and a shut-down within limits, which say what they left behind.
-@Suite(.timeLimit(.minutes(2))) struct BlockedUserTests {
+@Suite(.timeLimit(.minutes(15))) struct BlockedUserTests {
     @Test func `a reset of the service returns after 2 s though a delegate blocks`() async throws {
         let blocker = Blocker()
         let delegate = RecordingDelegate(onEvent: { _ in blocker.block() })
@@ -191,7 +191,7 @@ extension TestBed {
 
 #if os(Linux)
     extension SocketTests {
-        @Suite(.timeLimit(.minutes(2))) struct BlockedBodyResetTests {
+        @Suite(.timeLimit(.minutes(15))) struct BlockedBodyResetTests {
             @Test func `a reset does not wait for a body that blocks`() async throws {
                 let blocker = Blocker()
                 let server = try LoopbackServer { _ in .ok() }

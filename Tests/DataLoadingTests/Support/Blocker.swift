@@ -12,7 +12,7 @@ final class Blocker: Sendable {
     private let isReleased = DispatchSemaphore(value: 0)
     private let patience: DispatchTimeInterval
 
-    init(patience: DispatchTimeInterval = .seconds(20)) {
+    init(patience: DispatchTimeInterval = .seconds(600)) {
         self.patience = patience
     }
 

@@ -12,7 +12,7 @@
         /// Bodies that block whoever opens or reads them.
         @Suite struct BlockedBodyTests {
             // Dispatch has 255 threads for all queues that are not concurrent.
-            @Test(.timeLimit(.minutes(2)))
+            @Test(.timeLimit(.minutes(15)))
             func `300 uploads from a pipe without a writer keep no thread`() async {
                 await #expect(processExitsWith: .success) {
                     let directory = TemporaryDirectory()

@@ -61,7 +61,7 @@
                 let records = try await burst(8, transport, server)
                 let stale = records.filter { $0.error != nil }
                 #expect(stale.count <= 1)
-                #expect(stale.allSatisfy(\.report.reusedConnection))
+                #expect(stale.allSatisfy { $0.report.reusedConnection })
                 let texts = Set(records.filter { $0.error == nil }.map(\.text))
                 #expect(texts.count == 8 - stale.count)
                 #expect(texts.isSubset(of: (0..<8).map { "/\($0)" }))
