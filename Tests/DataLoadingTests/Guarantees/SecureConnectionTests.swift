@@ -61,6 +61,7 @@
                 configuration.serverTrustPolicy = ServerTrustPolicy(
                     certificateAuthorities: try ending.authority)
                 configuration.limits.perOrigin = 100
+                configuration.http2 = .always
                 let service = DataLoaderService(configuration: configuration)
                 service.resolver.setAddresses(["127.0.0.1:\(ending.port)"], forHost: "origin.test")
                 let loader = service.makeFactory().makeDataLoader()
