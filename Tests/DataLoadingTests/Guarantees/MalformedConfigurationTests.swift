@@ -16,7 +16,7 @@ import Testing
         let fixed = StaticTokenAuthoriser(token: "t", hosts: hosts)
         return [
             fixed,
-            TokenAuthoriser(hosts: hosts) { _ in AccessToken("t") },
+            TokenAuthoriser(hosts: hosts, clock: ManualClock()) { _ in AccessToken("t") },
             BasicAuthoriser(hosts: hosts, credentials: credentials),
             CompositeAuthoriser([.bearer: fixed]),
             OAuthAuthoriser(
