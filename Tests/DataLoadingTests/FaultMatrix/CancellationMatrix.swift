@@ -10,7 +10,7 @@
     extension SocketTests {
         /// Row 46 of the matrix: a load that is cancelled at each of twelve points, by each of three.
         @Suite struct CancellationMatrix {
-            @Test(.timeLimit(.minutes(5)), arguments: CancelCase.all)
+            @Test(.timeLimit(.minutes(15)), arguments: CancelCase.all)
             func `a cancelled load ends once, as cancelled, and its socket is gone within 100 ms`(
                 test: CancelCase
             ) async throws {

@@ -18,7 +18,7 @@
             private static let rounds =
                 ProcessInfo.processInfo.environment["DATALOADING_SOAK"] == "1" ? 4_000 : 400
 
-            @Test(.timeLimit(.minutes(5)))
+            @Test(.timeLimit(.minutes(15)))
             func `64 slow readers hold no more than their windows, and starve nobody`() async {
                 let result = await #expect(
                     processExitsWith: .success, observing: [\.standardOutputContent]
@@ -60,7 +60,7 @@
             }
 
             @Test(
-                .timeLimit(.minutes(5)),
+                .timeLimit(.minutes(15)),
                 .disabled(if: ProcessFigures.isSanitized, "a shadow of memory needs address space"))
             func `64 streams are read to the end of what memory there is, and not past it`() async {
                 await #expect(processExitsWith: .success) {

@@ -9,7 +9,7 @@
     extension SocketTests {
         /// The matrix over URLSession, in those cells that it can meet on Linux.
         @Suite struct URLSessionFaultMatrix {
-            @Test(.timeLimit(.minutes(5)))
+            @Test(.timeLimit(.minutes(15)))
             func `every fault that URLSession survives ends as the table says`() async {
                 let result = await #expect(
                     processExitsWith: .success,

@@ -33,7 +33,7 @@
                 #expect(usual.keeps(.milliseconds(100)), "\(usual)")
             }
 
-            @Test(.timeLimit(.minutes(5)))
+            @Test(.timeLimit(.minutes(15)))
             func `dropped loaders leave no descriptor, no thread and no object behind`() async {
                 await #expect(processExitsWith: .success) {
                     try await DropScene.playEveryStage()

@@ -58,7 +58,7 @@ import Testing
         }
     }
 
-    @Test(.timeLimit(.minutes(5)))
+    @Test(.timeLimit(.minutes(15)))
     func `pause and go on without a stall while owner and wire race`() async {
         for seed in UInt64(1)...20 {
             let bed = TestBed()

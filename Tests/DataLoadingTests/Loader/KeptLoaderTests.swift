@@ -60,7 +60,7 @@ import Testing
         }
     }
 
-    @Test(.timeLimit(.minutes(1)))
+    @Test(.timeLimit(.minutes(15)))
     func `two tasks that read one iterator start one load`() async throws {
         let transport = ScriptedTransport(otherwise: .respond(status: 200))
         var configuration = DataLoaderService.Configuration()

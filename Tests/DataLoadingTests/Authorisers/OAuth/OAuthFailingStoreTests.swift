@@ -61,7 +61,7 @@ private final class OddStore: OAuthCredentialStore {
     }
 
     // A process that is started anew must not go on as the person who has logged out.
-    @Test(.timeLimit(.minutes(1)))
+    @Test(.timeLimit(.minutes(15)))
     func `a log out that the store could not delete is tried again until it is deleted`()
         async
     {
@@ -85,7 +85,7 @@ private final class OddStore: OAuthCredentialStore {
         await restarted.factory.reset()
     }
 
-    @Test(.timeLimit(.minutes(1)))
+    @Test(.timeLimit(.minutes(15)))
     func `a deletion that is tried again leaves the next login alone`() async {
         let store = OddStore()
         let test = OAuthBed(store: store)

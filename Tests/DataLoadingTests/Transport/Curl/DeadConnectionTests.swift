@@ -40,7 +40,7 @@
                 return task
             }
 
-            @Test(.timeLimit(.minutes(1)))
+            @Test(.timeLimit(.minutes(15)))
             func `a connection that its server has ended is closed`() async throws {
                 let server = try makeServer()
                 let transport = CurlTransport()
@@ -52,7 +52,7 @@
                 await transport.shutDown()
             }
 
-            @Test(.timeLimit(.minutes(1)))
+            @Test(.timeLimit(.minutes(15)))
             func `a connection of before a reset is closed`() async throws {
                 let server = try makeServer()
                 let transport = CurlTransport()
