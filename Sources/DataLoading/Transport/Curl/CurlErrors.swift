@@ -6,7 +6,7 @@
     /// What libcurl's results mean for a load.
     ///
     /// Results alone do not tell a reset from broken chunks, so the texts decide where they must;
-    /// the texts that are looked for are those of libcurl 7.66 to 8.x with OpenSSL and GnuTLS.
+    /// the texts that are looked for are those of libcurl 7.66 to 8.x with OpenSSL.
     enum CurlErrors {
         /// The error of a result that is not zero.
         static func error(
