@@ -54,7 +54,8 @@
                 await service.shutDown(gracePeriod: .zero)
             }
 
-            // nginx ends them with a GOAWAY, while streams above its last one are on their way.
+            // nginx ends them with a GOAWAY, while streams above its last one are on their way. The
+            // POSTs have no body: nginx would answer before it comes, with a reset behind the answer.
             @Test func `loses no POST to connections that end after fifty requests`() async throws {
                 let ending = try NginxServer(requestsPerConnection: 50)
                 var configuration = DataLoaderService.Configuration()
@@ -65,19 +66,22 @@
                 let service = DataLoaderService(configuration: configuration)
                 service.resolver.setAddresses(["127.0.0.1:\(ending.port)"], forHost: "origin.test")
                 let loader = service.makeFactory().makeDataLoader()
-                let url = testURL("https://origin.test:\(ending.port)/")
-                let replaced = try await withThrowingTaskGroup(of: Int.self) { group in
-                    for number in 0..<600 {
-                        group.addTask {
-                            var request = DataLoaderRequest(url: url)
-                            request.method = .post
-                            request.body = .data(Data("\(number)".utf8))
-                            request.maximumRetryCount = 3
-                            return try await loader.response(for: request).metrics
-                                .replacedConnections
+                var post = DataLoaderRequest(
+                    url: testURL("https://origin.test:\(ending.port)/"))
+                post.method = .post
+                post.maximumRetryCount = 3
+                let request = post
+                // Whether any stream is refused is a matter of who is faster.
+                var replaced = 0
+                for _ in 0..<20 where replaced == 0 {
+                    replaced = try await withThrowingTaskGroup(of: Int.self) { group in
+                        for _ in 0..<600 {
+                            group.addTask {
+                                try await loader.response(for: request).metrics.replacedConnections
+                            }
                         }
+                        return try await group.reduce(0, +)
                     }
-                    return try await group.reduce(0, +)
                 }
                 #expect(replaced > 0)
                 await service.shutDown(gracePeriod: .zero)
