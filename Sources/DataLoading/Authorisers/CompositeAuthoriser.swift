@@ -173,6 +173,14 @@ private final class CompositeStep: AuthorisationQuestion {
         guard isFirst() else { return }
         var request = request
         CompositeParticipants.add(name, to: &request)
+        guard !rest.isEmpty, let question = delegate as? any AuthorisationQuestion else {
+            return goOn(with: request)
+        }
+        // Not here, where the one before has answered: the next one may block.
+        question.ask(further: { [request] in self.goOn(with: request) })
+    }
+
+    private func goOn(with request: DataLoaderRequest) {
         composite?.authorise(request, rest, for: delegate)
     }
 
@@ -185,6 +193,11 @@ private final class CompositeStep: AuthorisationQuestion {
     }
 
     var isOpen: Bool { !delegate.isAbandoned }
+
+    func ask(further body: @escaping @Sendable () -> Void) {
+        guard let question = delegate as? any AuthorisationQuestion else { return body() }
+        question.ask(further: body)
+    }
 
     func hold(_ task: Task<Void, Never>) {
         (delegate as? any AuthorisationQuestion)?.hold(task)

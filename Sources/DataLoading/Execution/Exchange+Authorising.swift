@@ -9,6 +9,7 @@ extension Exchange {
             let before = state.progress.outgoing
             // Ended while it waited for the factory's queue: nobody is to be asked about it.
             guard !state.isDecided else { return (nil, before) }
+            state.progress.endQueueing(at: runtime.agenda.now)
             if index == 0 {
                 state.progress.beginAttempt()
                 state.progress.authorisationTasks = []
@@ -18,9 +19,6 @@ extension Exchange {
         }
         guard var request = outgoing else { return nil }
         let authorisers = factory.authorisers
-        // What is answered from the cache alone shows nobody a secret.
-        let isLeftAlone =
-            request[option: SkipsAuthorisation.self] || request.cachePolicy == .cacheOnly
         if isLeftAlone { return authorised() }
         if index == 0, let method = unknownMethod(request, authorisers) {
             let error = AuthorisationError.unknownMethod(method)
@@ -40,12 +38,25 @@ extension Exchange {
             }
             guard let turn else { return nil }
             let step = AuthorisationStep(token: token, turn: turn, index: next)
-            // What it loads meanwhile, this load waits for.
-            let isOpen = { @Sendable [token] in token.load?.isAuthorising(turn) ?? false }
-            AuthorisersWork.perform(while: isOpen) { authoriser.authorise(request, for: step) }
+            ask(turn) { authoriser.authorise(request, for: step) }
             return nil
         }
         return authorised()
+    }
+
+    /// Runs what asks an authoriser; what it loads meanwhile, this load waits for.
+    private func ask(_ turn: Int, _ body: () -> Void) {
+        let isOpen = { @Sendable [token] in token.load?.isAuthorising(turn) ?? false }
+        AuthorisersWork.perform(while: isOpen, body)
+    }
+
+    /// Asks another part of an authoriser, on the factory's queue.
+    fileprivate func ask(further body: @escaping @Sendable () -> Void, turn: Int) {
+        let isQueued = factory.backlog.run { [token] in
+            guard let load = token.load, load.isAuthorising(turn) else { return }
+            load.ask(turn, body)
+        }
+        if !isQueued { proceed(.finish(.overloaded)) }
     }
 
     /// A method that the request names where nobody has any: it must not be sent without.
@@ -185,6 +196,10 @@ private final class AuthorisationStep: AuthorisationQuestion {
     }
 
     var isOpen: Bool { token.load?.isAuthorising(turn) ?? false }
+
+    func ask(further body: @escaping @Sendable () -> Void) {
+        token.load?.ask(further: body, turn: turn)
+    }
 
     func hold(_ task: Task<Void, Never>) {
         guard let load = token.load else { return task.cancel() }

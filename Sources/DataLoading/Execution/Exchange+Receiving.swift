@@ -25,13 +25,14 @@ extension Exchange {
         guard isCurrent else { return }
         noteRetryAfter(head)
         guard asksUsers(about: head) else { return apply(judge(head), to: head, turn: sink.turn) }
-        hold(turn: sink.turn)
-        factory.queue.async { [self] in
-            // Ended while it waited for the queue: nobody is to be asked about it.
-            guard isRunning(turn: sink.turn) else { return }
-            apply(judge(head), to: head, turn: sink.turn)
-            takeHeld(sink)
+        hold(sink)
+        // A load that ends while it waits for the queue is not kept, and nobody is asked about it.
+        let isQueued = factory.backlog.run { [token, turn = sink.turn] in
+            guard let load = token.load, let (head, sink) = load.held(turn: turn) else { return }
+            load.apply(load.judge(head), to: head, turn: turn)
+            load.takeHeld(sink)
         }
+        if !isQueued { proceed(.finish(.overloaded)) }
     }
 
     /// Does what was decided about a response.
@@ -103,7 +104,7 @@ extension Exchange {
     func received(_ bytes: Data, turn: Int, wereHeld: Bool = false) {
         enum Next {
             case nothing
-            case pause(any TransportTask)
+            case pause
             case kept
             case handOn
             case stop(any TransportTask)
@@ -116,7 +117,7 @@ extension Exchange {
                 total = attempt.total
                 if !wereHeld, attempt.held != nil {
                     attempt.held?.append(bytes)
-                    if attempt.held?.isFull == true, let task = attempt.task { next = .pause(task) }
+                    if attempt.held?.isFull == true { next = .pause }
                     return
                 }
                 if case .append(let range) = attempt.verdict, received > range.last + 1 {
@@ -152,7 +153,7 @@ extension Exchange {
         }
         switch next {
         case .nothing: break
-        case .pause(let task): task.pause()
+        case .pause: pauseAttempt(turn: turn)
         case .kept: reporter?.note(progress, .download)
         case .stop(let task): task.cancel()
         case .handOn:

@@ -2,6 +2,19 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension Exchange {
+    /// Goes on with a step on the factory's queue, where users' code may be busy.
+    ///
+    /// A load that ends meanwhile is not kept by its place there.
+    func wait(toGoOn step: Step) {
+        if case .authorise = step {
+            let now = runtime.agenda.now
+            state.withLock { $0.progress.queuedSince = now }
+        }
+        if !factory.backlog.run({ [token] in token.load?.proceed(step) }) {
+            proceed(.finish(.overloaded))
+        }
+    }
+
     /// Corrects an outcome whose attempt was cancelled before any of it was sent.
     ///
     /// How far an attempt has got is certain only once it was cancelled: then it cannot begin to send.
@@ -33,8 +46,15 @@ extension LoadProgress {
         case .authorising: metrics.authorisationTime += now - stageBegan
         case .waiting: metrics.admissionTime += now - stageBegan
         case .pausing: metrics.backOffTime += now - stageBegan
-        case .starting, .asking, .running, .decided, .over: break
+        case .starting: endQueueing(at: now)
+        case .asking, .running, .decided, .over: break
         }
+    }
+
+    /// Counts the wait for those that the factory's queue was busy with.
+    mutating func endQueueing(at now: Instant) {
+        guard let since = queuedSince.take() else { return }
+        metrics.authorisationTime += now - since
     }
 
     /// Counts what an attempt cost.

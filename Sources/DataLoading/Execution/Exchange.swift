@@ -31,6 +31,9 @@ final class Exchange: Sendable {
     let isForAuthoriser: Bool
     /// Whether the request has a retry policy that a user wrote.
     let hasUsersPolicy: Bool
+    /// Whether authorisers are not asked: it says so, or its answer comes from the cache alone, which
+    /// shows nobody a secret.
+    let isLeftAlone: Bool
     let state: Locked<LoadState>
 
     init(
@@ -52,6 +55,8 @@ final class Exchange: Sendable {
         var progress = LoadProgress(
             request: request, now: now, deadline: total.map { now + $0 }, streams: streams)
         if factory.isOffline { progress.base.cachePolicy = .cacheOnly }
+        isLeftAlone =
+            request[option: SkipsAuthorisation.self] || progress.base.cachePolicy == .cacheOnly
         if let userAgent = runtime.userAgent, !request.headers.contains("User-Agent") {
             progress.base.headers.add(userAgent, for: "User-Agent")
         }
@@ -102,7 +107,7 @@ final class Exchange: Sendable {
         var next: Step? = first
         while let step = next {
             if callsUsers(step), !factory.isOnQueue {
-                return factory.queue.async { self.proceed(step) }
+                return wait(toGoOn: step)
             }
             next =
                 switch step {
@@ -126,7 +131,7 @@ final class Exchange: Sendable {
     /// Whether a step may call what users wrote, which may block the thread that it is called on.
     func callsUsers(_ step: Step) -> Bool {
         switch step {
-        case .authorise(let index): index < factory.authorisers.count
+        case .authorise(let index): !isLeftAlone && index < factory.authorisers.count
         case .reportRefusal: true
         case .judge, .spare: hasUsersPolicy
         case .check, .admit, .admitAgain, .send, .authoriseAgain, .pause, .follow, .renewBody,

@@ -11,6 +11,8 @@ struct HeldEvents: Sendable {
         case end(TransportFailure?)
     }
 
+    /// Who the transport tells.
+    let sink: AttemptSink
     private var pieces = FIFO<Data>()
     private var count = 0
     private var end: TransportFailure??
@@ -18,8 +20,12 @@ struct HeldEvents: Sendable {
     /// Whether the transfer is to be paused: as much is held as a window of chunks has.
     private(set) var isFull = false
 
+    init(_ sink: AttemptSink) {
+        self.sink = sink
+    }
+
     mutating func append(_ bytes: Data) {
-        pieces.append(bytes)
+        pieces.append(bytes) { $0.join($1) }
         count += bytes.count
         if count >= ChunkWindow.size { isFull = true }
     }
@@ -48,13 +54,18 @@ extension LoadState {
 
 extension Exchange {
     /// Holds what comes of an attempt.
-    func hold(turn: Int) {
-        _ = state.withLock { $0.updateAttempt(turn: turn) { $0.held = HeldEvents() } }
+    func hold(_ sink: AttemptSink) {
+        _ = state.withLock { $0.updateAttempt(turn: sink.turn) { $0.held = HeldEvents(sink) } }
     }
 
-    /// Whether the attempt of a turn is still the load's.
-    func isRunning(turn: Int) -> Bool {
-        state.withLock { $0.attempt(turn: turn) != nil }
+    /// The head of an attempt whose events are held, and who is told of them; nil when it is over.
+    func held(turn: Int) -> (ResponseHead, AttemptSink)? {
+        state.withLock { state in
+            guard let attempt = state.attempt(turn: turn), let head = attempt.head,
+                let held = attempt.held
+            else { return nil }
+            return (head, held.sink)
+        }
     }
 
     /// Takes what was held, in order, until there is nothing more: from then on events are not held.
@@ -67,22 +78,21 @@ extension Exchange {
         }
         while true {
             let next = state.withLock { state -> Next in
-                guard let attempt = state.attempt(turn: sink.turn) else { return .nothing }
-                var event: HeldEvents.Event?
+                var next = Next.nothing
                 _ = state.updateAttempt(turn: sink.turn) { attempt in
-                    event = attempt.held?.next()
-                    guard case .bytes = event else { return attempt.held = nil }
-                }
-                switch event {
-                case .bytes(let bytes): return .bytes(bytes)
-                case .end(let failure):
-                    return state.enter(.starting) == nil ? .nothing : .end(attempt, failure)
-                case nil:
-                    guard attempt.held?.isFull == true, let task = attempt.task else {
-                        return .nothing
+                    // Asked in place: a copy of the attempt would be one of all that is held.
+                    let event = attempt.held?.next()
+                    if case .bytes(let bytes) = event { return next = .bytes(bytes) }
+                    let isPaused = attempt.held?.isFull == true
+                    attempt.held = nil
+                    if case .end(let failure) = event {
+                        next = .end(attempt, failure)
+                    } else if isPaused, let task = attempt.task {
+                        next = .resume(task)
                     }
-                    return .resume(task)
                 }
+                if case .end = next, state.enter(.starting) == nil { return .nothing }
+                return next
             }
             switch next {
             case .bytes(let bytes): received(bytes, turn: sink.turn, wereHeld: true)

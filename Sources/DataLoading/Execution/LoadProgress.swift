@@ -61,6 +61,8 @@ struct LoadProgress: Sendable {
     var openAttempts = 0
     /// When the present stage began, for the metrics.
     var stageBegan: Instant
+    /// Since when the load waits for its factory's queue, to be authorised.
+    var queuedSince: Instant?
     /// Whether the time of an attempt that was never sent is counted before its end is reported.
     var hasCountedConnecting = false
     var metrics = LoadMetrics()

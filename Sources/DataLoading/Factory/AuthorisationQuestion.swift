@@ -9,6 +9,9 @@ protocol AuthorisationQuestion: AuthoriserDelegate {
     /// looks here afterwards.
     var isOpen: Bool { get }
 
+    /// Runs what asks another authoriser, where authorisers are asked; drops it when the load has ended.
+    func ask(further body: @escaping @Sendable () -> Void)
+
     /// Cancels the task that answers when the load ends.
     func hold(_ task: Task<Void, Never>)
 }

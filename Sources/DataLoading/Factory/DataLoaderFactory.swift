@@ -16,6 +16,8 @@ public final class DataLoaderFactory: Sendable {
     /// One for each factory, so that one that blocks holds up no other factory. A serial queue without
     /// a target has a thread whenever it has work, however busy the processor and the global queues are.
     let queue = DispatchQueue(label: "DataLoading.decisions")
+    /// What waits for `queue`.
+    let backlog: Backlog
     private static let mark = DispatchSpecificKey<ObjectIdentifier>()
     private let resetGate = ResetGate()
     private let offline = Locked(false)
@@ -27,6 +29,7 @@ public final class DataLoaderFactory: Sendable {
         self.service = service
         self.authorisers = authorisers
         self.isBelowAuthorisers = isBelowAuthorisers
+        backlog = Backlog(of: queue, limit: service.runtime.limits.queue)
         queue.setSpecific(key: Self.mark, value: ObjectIdentifier(self))
     }
 

@@ -29,7 +29,13 @@ struct ChunkWindow: Sendable {
     /// Keeps a chunk; true, each time anew, while the transfer is to be paused.
     mutating func append(_ chunk: Data) -> Bool {
         guard !isClosed else { return false }
-        items.append(.chunk(chunk))
+        items.append(.chunk(chunk)) { last, _ in
+            guard case .chunk(var bytes) = last else { return false }
+            // Taken out, so that the bytes are not copied.
+            last = .chunk(Data())
+            defer { last = .chunk(bytes) }
+            return bytes.join(chunk)
+        }
         held += chunk.count
         if held >= Self.size { isFull = true }
         return isFull

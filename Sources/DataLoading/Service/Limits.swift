@@ -7,7 +7,8 @@ public struct Limits: Hashable, Sendable {
     public var perOrigin = 8
     /// The most attempts in flight in all; default 64, as OkHttp's dispatcher has it.
     public var total = 64
-    /// The most loads that wait for admission; default 10,000, one more ends `.overloaded`.
+    /// The most loads that wait for admission, and the most that wait for the users' code of one
+    /// factory; default 10,000, one more ends `.overloaded`.
     public var queue = 10_000
     /// The most decoded body bytes of a response that is delivered whole; default 32 MiB.
     public var body: Int64 = 33_554_432

@@ -11,6 +11,8 @@ import Synchronization
 final class ObserverList: Sendable {
     /// The most notices that wait for one observer's queue; one more drops the oldest.
     static let maxWaiting = 4_096
+    /// The most notices that one block on an observer's queue delivers.
+    private static let mostInARow = 64
 
     private let entries = Locked<[ObserverEntry]>([])
     private let dropped = Atomic<Int>(0)
@@ -52,13 +54,15 @@ final class ObserverList: Sendable {
 
     /// Delivers what waits for an observer, on its queue; forgets an observer that has gone.
     private func deliver(_ entry: ObserverEntry) {
-        var notices = entry.takeWaiting()
-        while let response = notices.popFirst() {
+        for _ in 0..<Self.mostInARow {
+            guard let response = entry.next() else { return }
             guard let observer = entry.observer else { return replace { $0 === entry } }
             observer.endedRequest(
                 with: response, bytesDownloaded: response.metrics.bytesDownloaded,
                 bytesUploaded: response.metrics.bytesUploaded)
         }
+        // Whatever else has to run on the queue comes in between.
+        entry.queue.async { self.deliver(entry) }
     }
 
     /// Removes entries, and releases them after the lock with the notices that they hold.
@@ -80,7 +84,7 @@ private final class ObserverEntry: Sendable {
     private struct State: Sendable {
         var waiting = FIFO<DataLoaderResponse>()
         var count = 0
-        /// Whether a block that has not begun to run will take what waits.
+        /// Whether a block takes what waits, now or later.
         var isScheduled = false
     }
 
@@ -110,10 +114,15 @@ private final class ObserverEntry: Sendable {
         return (schedules, oldest != nil)
     }
 
-    func takeWaiting() -> FIFO<DataLoaderResponse> {
+    /// Takes the notice that waits longest; after nil a delivery has to be scheduled again.
+    func next() -> DataLoaderResponse? {
         state.withLock { state in
-            defer { state = State() }
-            return state.waiting
+            guard let response = state.waiting.popFirst() else {
+                state.isScheduled = false
+                return nil
+            }
+            state.count -= 1
+            return response
         }
     }
 }

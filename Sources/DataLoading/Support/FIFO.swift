@@ -9,10 +9,24 @@ struct FIFO<Element: Sendable>: Sendable {
     /// How many places an emptied queue keeps, so that a burst does not stay in memory.
     private static var mostKept: Int { 64 }
 
+    /// How many elements wait before further ones may be put together with the last.
+    private static var mostApart: Int { 256 }
+
     var isEmpty: Bool { next == elements.count }
 
     mutating func append(_ element: Element) {
         elements.append(element)
+    }
+
+    /// Appends an element, or puts it into the last one where so many wait already that a sender of
+    /// small ones would fill the memory with places; `join` says whether it did.
+    mutating func append(_ element: Element, join: (inout Element, Element) -> Bool) {
+        guard elements.count - next >= Self.mostApart, var last = elements.popLast() ?? nil else {
+            return append(element)
+        }
+        let isJoined = join(&last, element)
+        append(last)
+        if !isJoined { append(element) }
     }
 
     /// The elements that satisfy a condition, in their order.

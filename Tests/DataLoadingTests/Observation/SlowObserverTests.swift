@@ -12,7 +12,7 @@ import Testing
     @Test func `no response or request body waits for an observer's queue`() async {
         let freed = EventRecorder<Void>()
         let answer = ScriptedAnswer.run { attempt in
-            attempt.respond(status: 200, body: Self.body(freed))
+            attempt.respond(status: 200, body: .telling(freed))
         }
         let bed = TestBed(otherwise: answer)
         let observer = RecordingObserver()
@@ -23,7 +23,7 @@ import Testing
             _ = try? await bed.loader.response(
                 for: .make {
                     $0.method = .put
-                    $0.body = .data(Self.body(freed))
+                    $0.body = .data(.telling(freed))
                 })
         }
         // The test's own transport keeps the request bodies, and lets the others go.
@@ -35,20 +35,7 @@ import Testing
         #expect(entries.allSatisfy { $0.bytesDownloaded == 100_000 })
     }
 
-    /// Bytes that tell when they are freed.
-    private static func body(_ freed: EventRecorder<Void>) -> Data {
-        let count = 100_000
-        let bytes = UnsafeMutableRawPointer.allocate(byteCount: count, alignment: 16)
-        bytes.initializeMemory(as: UInt8.self, repeating: 7, count: count)
-        return Data(
-            bytesNoCopy: bytes, count: count,
-            deallocator: .custom { pointer, _ in
-                pointer.deallocate()
-                freed.record(())
-            })
-    }
-
-    @Test func `more than 4,096 waiting notices drop the oldest, and are counted`() {
+    @Test func `more than 4,096 waiting notices drop the oldest, and are counted`() async {
         let observers = ObserverList()
         let observer = RecordingObserver()
         let queue = DispatchQueue(label: "slow")
@@ -59,12 +46,11 @@ import Testing
         }
         #expect(observers.droppedNotices == 904)
         queue.resume()
-        queue.sync {}
-        let paths = observer.entries.map(\.response.request.url.path)
+        let paths = await observer.entries(4_096).map(\.response.request.url.path)
         #expect(paths == (904..<5_000).map { "/\($0)" })
         observers.notify(DataLoaderResponse(request: .make("/late")))
-        queue.sync {}
-        #expect(observer.entries.count == 4_097)
+        let last = await observer.entries(4_097).last
+        #expect(last?.response.request.url.path == "/late")
         #expect(observers.droppedNotices == 904)
     }
 
@@ -92,5 +78,34 @@ import Testing
     @Test func `a service tells how many notices were dropped`() {
         let bed = TestBed()
         #expect(bed.service.droppedConsumptionNotices == 0)
+    }
+
+    @Test func `an observer that blocks keeps 4,096 notices waiting, and is called once at a time`()
+        async
+    {
+        final class Observer: ConsumptionObserver {
+            let blocker = Blocker()
+            let calls = EventRecorder<String>()
+
+            func endedRequest(
+                with response: DataLoaderResponse, bytesDownloaded: Int64, bytesUploaded: Int64
+            ) {
+                calls.record(response.request.url.path)
+                blocker.block()
+            }
+        }
+        let observers = ObserverList()
+        let observer = Observer()
+        observers.add(observer, on: DispatchQueue(label: "blocked", attributes: .concurrent))
+        observers.notify(DataLoaderResponse(request: .make("/0")))
+        await observer.blocker.blocks()
+        for number in 1...8_192 {
+            observers.notify(DataLoaderResponse(request: .make("/\(number)")))
+        }
+        #expect(observers.droppedNotices == 4_096)
+        #expect(observer.calls.elements == ["/0"])
+        observer.blocker.release()
+        let calls = await observer.calls.first(4_097)
+        #expect(calls == ["/0"] + (4_097...8_192).map { "/\($0)" })
     }
 }
