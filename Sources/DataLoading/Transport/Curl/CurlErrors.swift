@@ -37,6 +37,7 @@
             case 56: receiveError(text, attempt)
             case 61:
                 CurlQuirks.isTransferCoding(text) ? .framing(reason: text) : .decode(reason: text)
+            case 43 where CurlQuirks.isClientKey(text): .certificate(reason: text)
             case 90: .pin
             case 100: .headTooLarge
             default: .transport(reason: text.isEmpty ? "libcurl result \(result)" : text)
