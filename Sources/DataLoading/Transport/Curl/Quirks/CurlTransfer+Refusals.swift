@@ -12,11 +12,14 @@
     /// again, `Curl_retry_request` in lib/transfer.c, as it does on a connection that has died. Only its
     /// texts differ: "recveived GOAWAY, error=0, last_stream=1" and "Using Stream ID: 3 (easy handle …)"
     /// in lib/http2.c, "REFUSED_STREAM, retrying a fresh connect" in lib/transfer.c. They were seen
-    /// with 7.88.1; in 8.5 the first two are, as lib/http2.c reads, "received GOAWAY, …" and
-    /// "[HTTP/2] [3] OPENED stream for …".
+    /// with 7.88.1; with 8.14.1 and 8.23.0 the first two are "received GOAWAY, …" and
+    /// "[HTTP/2] [3] OPENED stream for …". That a stream was reset with HTTP_1_1_REQUIRED is "HTTP/2 stream
+    /// 1 was not closed cleanly: HTTP_1_1_REQUIRED (err 13)" with 7.88.1 and 8.14.1, and "HTTP/2 stream 1
+    /// reset by server (error 0xd HTTP_1_1_REQUIRED)" with 8.23.0.
     ///
-    /// On a connection that was there before the attempt libcurl says nothing of REFUSED_STREAM, and does
-    /// what it also does after a broken frame. Such a request counts as written.
+    /// On a connection that was there before the attempt 7.88.1 and 8.14.1 say nothing of REFUSED_STREAM,
+    /// and do what they also do after a broken frame. Such a request counts as written. 8.23.0 says, on
+    /// every connection, "HTTP/2 stream 1 refused by server, try again on a new connection".
     ///
     /// Upstream: https://github.com/curl/curl/pull/12054, and for the repetition of what was written,
     /// https://github.com/curl/curl/pull/18417 (open in 2026).
@@ -54,8 +57,14 @@
                 }
             case UInt8(ascii: "H"):
                 // RFC 9113 section 7; libcurl would send the request again, over HTTP/1.1.
-                if Self.end(of: "not closed cleanly: HTTP_1_1_REQUIRED", in: text) != nil {
+                if Self.end(of: "not closed cleanly: HTTP_1_1_REQUIRED", in: text) != nil
+                    || Self.end(of: "reset by server (error 0xd ", in: text) != nil
+                {
                     attempt.wantsHTTP1 = true
+                } else if attempt.response.bytes == 0,
+                    Self.end(of: " refused by server, try again on a new", in: text) != nil
+                {
+                    attempt.isUnprocessed = true
                 }
             default: break
             }
