@@ -70,7 +70,10 @@
             }
             let isKnown = routes.knows(name, key) || keepSocket(of: transfer, key, name)
             transfer.attempt.place.isCounted = isKnown
-            routes.foundHTTP2(member, key, on: isKnown ? name : nil, now: now)
+            // No later than libcurl counts a connection's age from, which from 8.23.0 on joins none that
+            // is too old: https://github.com/curl/curl/pull/22671.
+            let opened = transfer.attempt.handedOver
+            routes.foundHTTP2(member, key, on: isKnown ? name : nil, opened: opened)
         }
 
         /// Notes that others may join the connection that was made for an attempt; false when they

@@ -66,13 +66,14 @@
             endHandshake(member, key)
         }
 
-        /// An attempt sends on a connection of HTTP/2; nil for one that takes no others.
+        /// An attempt sends on a connection of HTTP/2, opened then if it is new; nil for one that takes
+        /// no others.
         mutating func foundHTTP2(
-            _ member: Member, _ key: RouteKey, on name: ConnectionName?, now: Int64
+            _ member: Member, _ key: RouteKey, on name: ConnectionName?, opened: Int64
         ) {
             routes[key, default: Route()].http1Until = .min
             if let name {
-                routes[key]?.connections[name, default: RouteConnection(opened: now)].users += 1
+                routes[key]?.connections[name, default: RouteConnection(opened: opened)].users += 1
                 routes[key]?.connections[name]?.mayHaveEnded = false
             }
             endHandshake(member, key)

@@ -61,7 +61,7 @@
         @Test func `all go on together to a connection of HTTP/2`() {
             var table = Self.table()
             for member in 1...3 { _ = table.enter(member, a, now: 0) }
-            table.foundHTTP2(1, a, on: Self.ends(1), now: 0)
+            table.foundHTTP2(1, a, on: Self.ends(1), opened: 0)
             #expect(released(&table) == [.start(2, a, .http2), .start(3, a, .http2)])
             #expect(table.enter(4, a, now: 0) == .http2)
         }
@@ -99,7 +99,7 @@
         @Test func `one that finds the connection gone holds up the next ones`() {
             var table = Self.table()
             _ = table.enter(1, a, now: 0)
-            table.foundHTTP2(1, a, on: Self.ends(1), now: 0)
+            table.foundHTTP2(1, a, on: Self.ends(1), opened: 0)
             #expect(table.enter(2, a, now: 0) == .http2)
             table.isConnecting(2, a)
             #expect(table.enter(3, a, now: 0) == .wait)
@@ -108,7 +108,7 @@
             table.left(1, a, from: Self.ends(1))
             #expect(table.enter(4, a, now: 0) == .wait)
             #expect(released(&table) == [.start(3, a, .http2)])
-            table.foundHTTP2(2, a, on: Self.ends(2), now: 0)
+            table.foundHTTP2(2, a, on: Self.ends(2), opened: 0)
             #expect(released(&table) == [.start(4, a, .http2)])
         }
 
@@ -116,7 +116,7 @@
             var table = Self.table()
             for key in [a, b] {
                 _ = table.enter(1, key, now: 0)
-                table.foundHTTP2(1, key, on: Self.ends(1), now: 0)
+                table.foundHTTP2(1, key, on: Self.ends(1), opened: 0)
                 table.left(1, key, from: Self.ends(1))
                 if key == a {
                     table.closed(Self.ends(1), key)
@@ -126,7 +126,7 @@
                 #expect(table.enter(2, key, now: 0) == .http2)
                 #expect(table.enter(3, key, now: 0) == .wait)
                 // The doubt was none.
-                table.foundHTTP2(2, key, on: Self.ends(1), now: 0)
+                table.foundHTTP2(2, key, on: Self.ends(1), opened: 0)
                 #expect(table.enter(4, key, now: 0) == .wait)
                 #expect(released(&table) == [.start(3, key, .http2), .start(4, key, .http2)])
             }
@@ -135,7 +135,7 @@
         @Test func `an old connection that is in use has all of them retired, an idle one not`() {
             var table = Self.table()
             _ = table.enter(1, a, now: 0)
-            table.foundHTTP2(1, a, on: Self.ends(1), now: 0)
+            table.foundHTTP2(1, a, on: Self.ends(1), opened: 0)
             #expect(table.enter(2, a, now: 299) == .http2)
             #expect(table.enter(3, a, now: 300) == .renew)
             table.retireConnections()
@@ -144,7 +144,7 @@
             // What ends on the old one says nothing.
             table.left(1, a, from: Self.ends(1))
             #expect(released(&table, now: 300).isEmpty)
-            table.foundHTTP2(3, a, on: Self.ends(2), now: 300)
+            table.foundHTTP2(3, a, on: Self.ends(2), opened: 300)
             #expect(released(&table, now: 300) == [.start(4, a, .http2)])
             table.left(3, a, from: Self.ends(2))
             table.left(4, a, from: Self.ends(2))
@@ -163,7 +163,7 @@
             #expect(releases.contains(.start(2, a, .http2)))
             #expect(releases.contains(.start(2, b, .http2)))
             // The first ones' connections are for nobody else, but tell what is spoken.
-            table.foundHTTP2(1, a, on: nil, now: 0)
+            table.foundHTTP2(1, a, on: nil, opened: 0)
             #expect(released(&table).isEmpty)
             table.foundHTTP1(1, b, now: 0)
             #expect(released(&table) == [.start(3, b, .http1)])
@@ -232,7 +232,7 @@
                         connecting.remove(member)
                         let ends = Self.ends(Int.random(in: 0..<3, using: &generator))
                         sending.updateValue(ends, forKey: member)
-                        table.foundHTTP2(member, a, on: ends, now: 0)
+                        table.foundHTTP2(member, a, on: ends, opened: 0)
                     case 4:
                         guard let member = connecting.randomElement(using: &generator) else {
                             break
