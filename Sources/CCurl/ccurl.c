@@ -7,6 +7,7 @@
 #include "ccurl.h"
 
 #include <dlfcn.h>
+#include <poll.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <sys/ioctl.h>
@@ -254,6 +255,12 @@ void ccurl_name_thread(const char *name) { pthread_setname_np(pthread_self(), na
 int ccurl_unacknowledged(int socket) {
     int bytes = 0;
     return ioctl(socket, TIOCOUTQ, &bytes) == 0 ? bytes : -1;
+}
+
+int ccurl_peer_state(int socket) {
+    struct pollfd look = {.fd = socket, .events = POLLIN | POLLRDHUP};
+    if (poll(&look, 1, 0) <= 0) return 0;
+    return look.revents & (POLLRDHUP | POLLHUP | POLLERR) ? 2 : 1;
 }
 
 static struct {

@@ -98,6 +98,9 @@ int ccurl_open_socket(const ccurl_sockaddr *address);
 int ccurl_memory_file(const void *bytes, size_t count);
 // Bytes written to a socket that its peer has not acknowledged; -1 when it cannot be told.
 int ccurl_unacknowledged(int socket);
+// What a socket's peer has done, looked at without waiting: 0 for nothing, 1 when it has sent something,
+// 2 when it will send nothing more.
+int ccurl_peer_state(int socket);
 // Names the calling thread, for debuggers.
 void ccurl_name_thread(const char *name);
 // How often this process image was forked since `ccurl_load`, counted in the child.

@@ -84,17 +84,23 @@
 
         /// Makes an attempt anew, on an HTTP/1.1 connection of its own.
         func sendElsewhere(_ transfer: CurlTransfer) {
+            guard takeBack(transfer) else { return finish(transfer, .cancelled) }
+            transfer.attempt.place = CurlPlace()
+            transfer.attempt.place.mustBeFresh = true
+            resolve(transfer)
+        }
+
+        /// Takes an attempt from libcurl of which nothing was written; false when it was cancelled.
+        func takeBack(_ transfer: CurlTransfer) -> Bool {
             guard let task = transfer.task, case .running(let multi) = transfer.phase,
                 !task.isCancelled
-            else { return finish(transfer, .cancelled) }
+            else { return false }
             leave(transfer, ObjectIdentifier(task))
             endSharing(by: transfer)
             multi.remove(transfer.easy)
             transfer.phase = .idle
             transfer.attempt.connection = nil
-            transfer.attempt.place = CurlPlace()
-            transfer.attempt.place.mustBeFresh = true
-            resolve(transfer)
+            return true
         }
 
         /// A socket is opened for an attempt.
@@ -113,6 +119,7 @@
             if let closed = http2Sockets.removeValue(forKey: socket) {
                 routes.closed(closed.name, closed.route)
             }
+            noteClosed(socket)
             let index = Int(socket)
             guard sockets.indices.contains(index), let owner = sockets[index].owner else { return }
             owner.connections -= 1

@@ -20,7 +20,12 @@
         func maySend(_ transfer: CurlTransfer) -> Bool {
             guard let name = transfer.attempt.connection else { return true }
             let isNew = transfer.long(CurlInfo.newConnections) > 0
-            if isNew { adoptSocket(of: transfer, name) }
+            if isNew {
+                adoptSocket(of: transfer, name)
+            } else if hasEnded(name, for: transfer) {
+                giveUpEnded(transfer)
+                return false
+            }
             if transfer.attempt.place.isHTTP2 {
                 let isHTTP2 = speaksHTTP2(transfer, name)
                 if let isHTTP2 { learn(transfer, isHTTP2: isHTTP2, name) }
@@ -93,6 +98,7 @@
             guard case .running(let multi) = transfer.phase,
                 let socket = socket(of: transfer, name), sockets[Int(socket)].owner == nil
             else { return }
+            noteOpen(socket, name)
             sockets[Int(socket)].owner = multi
             multi.connections += 1
         }

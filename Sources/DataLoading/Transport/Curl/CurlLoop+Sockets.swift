@@ -28,6 +28,8 @@
         var lastReadable: Int64 = 0
         /// The multi handle that has it for a connection.
         var owner: CurlMulti?
+        /// Its connection, where that is looked at before it is used again.
+        var name: ConnectionName?
         /// Shut down by the loop, and not closed by libcurl yet.
         var isShut = false
     }

@@ -148,6 +148,10 @@
                     sendElsewhere(transfer)
                     continue
                 }
+                guard !transfer.attempt.place.hasEnded else {
+                    startAgain(transfer)
+                    continue
+                }
                 if transfer.attempt.isUndecoded, result == 0 {
                     transfer.attempt.result = result
                 } else {

@@ -19,6 +19,10 @@
         var isMisplaced = false
         /// It has been made anew, on a connection of its own.
         var mustBeFresh = false
+        /// The kept connection had ended: nothing was written, and the attempt is to be made anew.
+        var hasEnded = false
+        /// How often it has been made anew for that.
+        var endings = 0
         /// Its connection is closed with it.
         var closesConnection = false
         /// libcurl has ended the transfer.

@@ -22,6 +22,7 @@
             // must be no connection from before.
             let isFresh =
                 task.request.needsFreshConnection || attempt.place.mustBeFresh
+                || attempt.place.endings > 1
                 || !loop.library.seesSends
             let isHTTP2 = attempt.place.isHTTP2
             if let shape,
