@@ -64,7 +64,7 @@
             configuration.transport = TracedTransport(
                 next: column.transport(scene), tracer: FaultTracer())
             configuration.timeouts = scene.timeouts
-            if scene.identity == .http2 { configuration.http2 = .always }
+            configuration.http2 = http2(scene)
             configuration.limits.body = Self.bodyLimit
             configuration.retry.timer = ExponentialTimer(
                 initialTime: .milliseconds(1), maxTime: .milliseconds(1), jitter: .none)
@@ -75,6 +75,13 @@
             if let pins = scene.pins { trust.pinnedPublicKeys = [column.host: pins] }
             configuration.serverTrustPolicy = trust
             return configuration
+        }
+
+        /// A connection on which HTTP/2 was offered in vain is closed with its load, so that there would
+        /// be none to use again.
+        private func http2(_ scene: FaultScene) -> HTTP2Use {
+            if scene.identity == .http2 { return .always }
+            return cell.isReused ? .never : .automatic
         }
 
         /// The most bytes of a body in whole mode: much less than I7 allows in all.

@@ -195,7 +195,8 @@
                 #expect(await transport.run(try get(server)).report.reusedConnection)
             }
 
-            // libcurl below 8.5.0 puts it there: one of the connections to the server multiplexes.
+            // libcurl below 8.5.0 puts it there: one of the connections to the server multiplexes. Later ones
+            // put it on that one.
             @Test func `nothing is sent on a connection of HTTP/1.1 that is in use`() async throws {
                 let mayAnswer = LoopbackGate()
                 let slow = LoopbackScript.serve(
@@ -216,8 +217,10 @@
                 post.method = .post
                 post.body = .data(Data("third".utf8))
                 let third = await transport.run(post)
-                #expect(third.text == "/third")
-                #expect(server.requests.count { $0.target == "/third" } == 1)
+                let isMixing = (CurlLibrary.shared?.version ?? 0) < 0x08_05_00
+                #expect(third.text == (isMixing ? "/third" : "fine"))
+                #expect(server.requests.count { $0.target == "/third" } == (isMixing ? 1 : 0))
+                #expect(http2.requests == (isMixing ? 1 : 2))
                 mayAnswer.open()
                 #expect(await first.ended().text == "/first")
                 #expect(server.connections.first?.requestCount == 1)
