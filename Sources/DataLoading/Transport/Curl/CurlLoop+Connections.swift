@@ -29,6 +29,9 @@
 
         /// Notes that a peer has worked on no stream of a connection that follows another.
         func noteUnprocessed(after last: UInt32, on connection: ConnectionName) {
+            if http2Sockets.values.contains(where: { $0.name == connection }) {
+                lastStreams[connection] = last
+            }
             for transfer in running.values where transfer.attempt.connection == connection {
                 if let key = transfer.attempt.place.route {
                     routes.mayHaveEnded(connection, key)
@@ -36,6 +39,18 @@
                 guard let stream = transfer.attempt.stream, stream > last else { continue }
                 transfer.attempt.isUnprocessed = true
             }
+        }
+
+        /// Notes the number of an attempt's stream, on a connection whose peer may want no more of them.
+        ///
+        /// libcurl may take one for it all the same, and then end the attempt as if it had been sent.
+        func noteStream(_ stream: UInt32?, of transfer: CurlTransfer) {
+            guard let stream else { return }
+            transfer.attempt.stream = stream
+            guard let name = transfer.attempt.connection, let last = lastStreams[name] else {
+                return
+            }
+            if stream > last { transfer.attempt.isUnprocessed = true }
         }
     }
 

@@ -117,6 +117,7 @@
         /// A socket is closed, or was: libcurl 7.88 does not tell of one that did not connect.
         func noteClosing(_ socket: Int32) {
             if let closed = http2Sockets.removeValue(forKey: socket) {
+                lastStreams[closed.name] = nil
                 routes.closed(closed.name, closed.route)
             }
             noteClosed(socket)

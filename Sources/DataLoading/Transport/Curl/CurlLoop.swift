@@ -47,6 +47,8 @@
         var routes: RouteTable<ObjectIdentifier>
         /// The open connections of HTTP/2 that attempts may join, by their descriptors.
         var http2Sockets: [Int32: HTTP2Socket] = [:]
+        /// The last streams that the peers of open connections of HTTP/2 work on, which have said so.
+        var lastStreams: [ConnectionName: UInt32] = [:]
         /// The open connections, by name, where each is looked at before it is used again.
         var descriptors: [ConnectionName: Int32] = [:]
         /// The attempts that sent last on connections of HTTP/1.1.

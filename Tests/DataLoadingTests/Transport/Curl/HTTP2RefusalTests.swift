@@ -77,6 +77,26 @@
                 await service.shutDown(gracePeriod: .zero)
             }
 
+            @Test func `POSTs behind a GOAWAY that has been read are sent on another connection`()
+                async throws
+            {
+                let peer = HTTP2Peer { request, stream in
+                    HTTP2Peer.response(stream, "fine")
+                        + (request == 0 ? [.send([.goAway(last: stream)]), .stall] : [])
+                }
+                let server = try scene.peer(identity, .init(), peer.script)
+                let service = scene.service(try scene.policy(), server, http2: .always)
+                let loader = service.makeFactory().makeDataLoader()
+                for _ in 0..<3 {
+                    let response = try await loader.response(
+                        for: request(.post, server, body: "pay"))
+                    #expect(response.body == Data("fine".utf8))
+                }
+                #expect(peer.requests == 3)
+                #expect(server.connectionCount == 2)
+                await service.shutDown(gracePeriod: .zero)
+            }
+
             // RFC 9113 section 8.7
             @Test func `a POST whose stream was refused is sent again`() async throws {
                 let peer = HTTP2Peer { request, stream in

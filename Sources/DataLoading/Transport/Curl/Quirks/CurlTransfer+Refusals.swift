@@ -39,12 +39,10 @@
         func receiveText(_ text: UnsafeRawBufferPointer) {
             switch text.first {
             case UInt8(ascii: "U"):
-                if let number = Self.number(in: text, after: "Using Stream ID: ") {
-                    attempt.stream = number
-                }
+                loop.noteStream(Self.number(in: text, after: "Using Stream ID: "), of: self)
             case UInt8(ascii: "["):
                 guard Self.end(of: "] OPENED stream", in: text) != nil else { return }
-                attempt.stream = Self.number(in: text, after: "[HTTP/2] [")
+                loop.noteStream(Self.number(in: text, after: "[HTTP/2] ["), of: self)
             case UInt8(ascii: "r"):
                 guard Self.end(of: "GOAWAY, error=", in: text) != nil,
                     let last = Self.number(in: text, after: "last_stream="),
