@@ -165,6 +165,8 @@
         var isShared = false
         /// The number of its stream on a connection of HTTP/2.
         var stream: UInt32?
+        /// libcurl looks for another connection to send the request on again, which it may not.
+        var isSentAgain = false
         /// The peer has said that it did nothing with the request.
         var isUnprocessed = false
         /// The peer wants HTTP/1.1 for the request.

@@ -21,6 +21,11 @@
     /// and do what they also do after a broken frame. Such a request counts as written. 8.23.0 says, on
     /// every connection, "HTTP/2 stream 1 refused by server, try again on a new connection".
     ///
+    /// A GOAWAY is that of the connection whose stream hears of it, but for one case: while libcurl looks
+    /// for a connection to send a request on again, "Connection died, retrying a fresh connect" in
+    /// lib/transfer.c, it reads what idle ones have received. Theirs says nothing of the streams of the
+    /// connection that died; POSTs that a server had worked on were sent twice by it.
+    ///
     /// Upstream: https://github.com/curl/curl/pull/12054, and for the repetition of what was written,
     /// https://github.com/curl/curl/pull/18417 (open in 2026).
     ///
@@ -43,8 +48,12 @@
             case UInt8(ascii: "["):
                 guard Self.end(of: "] OPENED stream", in: text) != nil else { return }
                 loop.noteStream(Self.number(in: text, after: "[HTTP/2] ["), of: self)
+            case UInt8(ascii: "C"):
+                if text.starts(with: "Connection died, retrying".utf8) {
+                    attempt.isSentAgain = true
+                }
             case UInt8(ascii: "r"):
-                guard Self.end(of: "GOAWAY, error=", in: text) != nil,
+                guard !attempt.isSentAgain, Self.end(of: "GOAWAY, error=", in: text) != nil,
                     let last = Self.number(in: text, after: "last_stream="),
                     let connection = attempt.connection
                 else { return }
