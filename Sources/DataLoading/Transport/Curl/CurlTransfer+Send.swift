@@ -67,7 +67,8 @@
                 task.sink.didSend(Int64(attempt.dataOffset), of: Int64(data.count))
                 return count
             }
-            loop.awaitingBodies[ObjectIdentifier(task)] = nil
+            // One that is answered already is looked at all the same: libcurl may stop to ask.
+            if !isAnsweredByStream { loop.awaitingBodies[ObjectIdentifier(task)] = nil }
             switch attempt.feed?.take(into: buffer) {
             case .bytes(let count):
                 attempt.lastActivity = loop.now

@@ -57,6 +57,11 @@
             HTTP2Frame(kind: .goAway, payload: bytes(last) + bytes(0))
         }
 
+        /// Lets a stream, or with 0 the connection, send so much more.
+        static func window(_ stream: UInt32, _ more: UInt32) -> HTTP2Frame {
+            HTTP2Frame(kind: .window, stream: stream, payload: bytes(more))
+        }
+
         static let settings = HTTP2Frame(kind: .settings)
         static let ping = HTTP2Frame(kind: .ping, payload: Array(repeating: 7, count: 8))
     }

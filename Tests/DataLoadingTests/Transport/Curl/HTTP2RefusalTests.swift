@@ -204,6 +204,25 @@
                 await service.shutDown(gracePeriod: .zero)
             }
 
+            // haproxy, whose window closes some time after the answer.
+            @Test func `an answer that is whole ends an upload that libcurl goes on with`()
+                async throws
+            {
+                let window: UInt32 = 1 << 20
+                let peer = BodyPeer(early: { stream in
+                    [.window(0, window), .window(stream, window)] + BodyPeer.answer(stream)
+                })
+                let server = try scene.peer(identity, .init(), peer.script)
+                let service = scene.service(try scene.policy(), server, http2: .always)
+                let loader = service.makeFactory().makeDataLoader()
+                var post = request(.post, server)
+                post.body = .stream { InputStream(data: Data(count: 4 << 20)) }
+                let response = try await loader.response(for: post)
+                #expect(response.body == Data("fine".utf8))
+                #expect(response.metrics.attempts == 1)
+                await service.shutDown(gracePeriod: .zero)
+            }
+
             @Test(arguments: [true, false])
             func `an answer that is cut off while a body is sent is no success`(hasLength: Bool)
                 async throws
