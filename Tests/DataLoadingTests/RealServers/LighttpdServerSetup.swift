@@ -15,7 +15,9 @@
             server.max-keep-alive-requests = 50
             server.errorlog = "\(path)/front.errors"
             server.upload-dirs = ("\(path)")
-            server.feature-flags += ("server.graceful-shutdown-timeout" => 3)
+            server.feature-flags += (
+                "server.graceful-shutdown-timeout" => 3, "server.graceful-restart-bg" => "enable"
+            )
             accesslog.filename = "|/usr/bin/tee -a \(path)/front.log"
             accesslog.format = "%r %s"
             mimetype.assign = (".txt" => "text/plain", "" => "application/octet-stream")

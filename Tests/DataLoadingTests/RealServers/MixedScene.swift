@@ -9,11 +9,7 @@
     /// Users of several services that load in every way at once, while the server is disturbed.
     final class MixedScene: Sendable {
         /// How many users each service has; they share its loaders' origins.
-        static let users = 12
-
-        /// Whether TLS is left out, and HTTP/2 with it, to find out where a fault comes from.
-        private static let isPlain =
-            ProcessInfo.processInfo.environment["DATALOADING_SERVERS_PLAIN"] == "1"
+        static let users = SceneSettings.number("USERS") ?? 12
 
         let server: RealServer
         let ledger: SceneLedger
@@ -31,7 +27,7 @@
                 "http://127.0.0.1:\(server.ports.plain)",
                 "https://127.0.0.1:\(server.ports.secure)",
                 "https://origin.test:\(server.ports.secure)",
-            ].filter { !Self.isPlain || !$0.hasPrefix("https") }
+            ].filter { !SceneSettings.isPlain || !$0.hasPrefix("https") }
         }
 
         /// Runs for a while, and then until every load has ended; returns how often it disturbed.

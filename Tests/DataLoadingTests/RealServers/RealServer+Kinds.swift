@@ -22,6 +22,9 @@
             }
         }
 
+        /// What it answers to a request of `/early` that it does not forbid.
+        var earlyAnswer: String { self == .apache ? "" : "early" }
+
         /// What starts it in the foreground.
         func command(_ path: String) -> [String] {
             switch self {

@@ -78,6 +78,8 @@
         /// Kills all of it, and starts it again.
         func restart() throws {
             front.withLock { $0 }.kill()
+            // Its workers may die after it, and the port is theirs until then.
+            while Self.listens(ports.secure) || Self.listens(ports.plain) { usleep(1_000) }
             for _ in 0..<20 {
                 let process = try Self.start(kind, site)
                 front.withLock { $0 = process }

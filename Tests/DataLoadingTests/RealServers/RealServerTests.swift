@@ -17,7 +17,7 @@
         /// Everyday traffic of every kind against servers that nobody here wrote.
         ///
         /// Each runs for `DATALOADING_SERVERS_SECONDS`, a minute unless told, in a process of its own.
-        /// The seed is the clock's, and printed; `DATALOADING_SEED` sets it.
+        /// The seed is the clock's, and printed; `DATALOADING_SEED` sets it. `SceneSettings` has more.
         @Suite(.enabled(if: !chosen.isEmpty)) struct RealServerTests {
             @Test(.timeLimit(.minutes(90)), arguments: chosen)
             func `a reloaded and killed server fails no GET, and gets no POST twice`(

@@ -22,6 +22,9 @@
             var dropped = 0
             /// What observers were told of.
             var observed = 0
+            /// The same of loads of tasks that are cancelled: one that was before it began to load
+            /// performs nothing, and observers hear nothing of it.
+            var tasks = Tasks()
             /// Kinds of loads, with how they ended, and how often.
             var endings: [String: Int] = [:]
             /// Ends that may not be, and bodies that are others.
@@ -29,6 +32,16 @@
             var posts: [Int: Posted] = [:]
             /// By protocol, as the metrics have it.
             var versions: [String: Int] = [:]
+            /// The longest time that a load took.
+            var slowest = Duration.zero
+        }
+
+        struct Tasks: Sendable {
+            static let source = "task"
+
+            var performed = 0
+            var cancelled = 0
+            var observed = 0
         }
 
         private let state = Locked(Tally())
@@ -71,8 +84,7 @@
         func settle(on queue: DispatchQueue) async {
             let end = ContinuousClock.now + .seconds(5)
             while ContinuousClock.now < end {
-                let isSettled = state.withLock { $0.observed >= $0.performed }
-                if isSettled { return }
+                if tally.isObserved { return }
                 await withCheckedContinuation { continuation in
                     queue.asyncAfter(deadline: .now() + .milliseconds(20)) {
                         continuation.resume()
@@ -98,13 +110,24 @@
         }
     }
 
+    extension SceneLedger.Tally {
+        /// Whether observers were told of every load.
+        var isObserved: Bool {
+            observed - tasks.observed == performed - tasks.performed
+                && (tasks.performed - tasks.cancelled...tasks.performed).contains(tasks.observed)
+        }
+    }
+
     extension SceneLedger: ConsumptionObserver {
         func endedRequest(
             with response: DataLoaderResponse, bytesDownloaded: Int64, bytesUploaded: Int64
         ) {
             let version = response.metrics.httpVersion ?? "none"
+            let time = response.requestTime
             note {
                 $0.observed += 1
+                $0.slowest = max($0.slowest, time)
+                if response.request.sourceIdentifier == Tasks.source { $0.tasks.observed += 1 }
                 $0.versions[version, default: 0] += 1
             }
         }

@@ -20,9 +20,11 @@
         mutating func awaited() async {
             let file = anyFile()
             let delay = cancellation()
-            let request = request("/files/\(file.rawValue)")
+            var request = request("/files/\(file.rawValue)")
+            request.sourceIdentifier = SceneLedger.Tasks.source
             _ = ledger.begin()
-            let task = Task { [loader] in try await loader.response(for: request) }
+            ledger.note { $0.tasks.performed += 1 }
+            let task = Task { [loader, request] in try await loader.response(for: request) }
             if let delay {
                 let nanoseconds = Int(delay / .nanoseconds(1))
                 DispatchQueue.global().asyncAfter(deadline: .now() + .nanoseconds(nanoseconds)) {
@@ -33,7 +35,9 @@
                 let response = try await task.value
                 end("awaited GET", response, cancelledAfter: delay) { isRight($0.body, file) }
             } catch {
-                end("awaited GET", error as? DataLoaderError, cancelledAfter: delay)
+                let error = error as? DataLoaderError
+                if error == .cancelled { ledger.note { $0.tasks.cancelled += 1 } }
+                end("awaited GET", error, cancelledAfter: delay)
             }
         }
 
@@ -72,7 +76,7 @@
                 for try await piece in loader.chunks(for: request) {
                     body.append(piece)
                     if stopsEarly { break }
-                    if isSlow { await Self.pause() }
+                    if isSlow { await Self.pause(for: .milliseconds(2)) }
                 }
                 let isWhole = stopsEarly ? isPrefix(body, file) : isRight(body, file)
                 ledger.end("chunks", stopsEarly ? .cancelled : nil, isAllowed: isWhole)
@@ -132,9 +136,12 @@
             scene.server.site.contents[file]?.starts(with: body) == true
         }
 
-        private static func pause() async {
+        /// Waits without a thread.
+        static func pause(for time: Duration) async {
+            guard time > .zero else { return }
+            let nanoseconds = Int(time / .nanoseconds(1))
             await withCheckedContinuation { continuation in
-                DispatchQueue.global().asyncAfter(deadline: .now() + .milliseconds(2)) {
+                DispatchQueue.global().asyncAfter(deadline: .now() + .nanoseconds(nanoseconds)) {
                     continuation.resume()
                 }
             }

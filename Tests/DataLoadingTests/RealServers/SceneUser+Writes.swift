@@ -18,6 +18,7 @@
             let delay = cancellation()
             let file = request.body?.file
             let (response, _) = await perform(request, cancelledAfter: delay)
+            let answer = kind == .early ? scene.server.kind.earlyAnswer : "worked"
             if let file { try? FileManager.default.removeItem(at: file) }
             let posted: SceneLedger.Posted
             var isAllowed = true
@@ -27,6 +28,7 @@
                 isAllowed = delay != nil
             case nil:
                 posted = .answered
+                isAllowed = (response?.body ?? Data()) == Data(answer.utf8)
             case .status(let status):
                 posted = .answered
                 // haproxy, Caddy and lighttpd may be short of a server for a moment.
@@ -47,7 +49,9 @@
             if method == .put { request.body = .data(bytes()) }
             let delay = cancellation()
             let (response, _) = await outcome(of: request, cancelledAfter: delay)
-            end(method.rawValue, response, cancelledAfter: delay) { _ in true }
+            end(method.rawValue, response, cancelledAfter: delay) {
+                $0.body == Data("worked".utf8)
+            }
         }
 
         /// What a server that is reloaded or killed does to a request that may not be sent again.

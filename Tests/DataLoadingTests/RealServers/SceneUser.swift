@@ -37,6 +37,7 @@
             while ContinuousClock.now < end {
                 guard let kind = Kind.allCases.randomElement(using: &user.generator) else { return }
                 await user.load(kind)
+                await Self.pause(for: SceneSettings.pause)
             }
         }
 
