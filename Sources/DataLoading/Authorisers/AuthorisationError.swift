@@ -34,17 +34,12 @@
         self == .refused(code: "invalid_grant")
     }
 
-    /// Whether a refusal of a refresh says that its token is good for nothing any more.
+    /// The codes with which servers refuse a refresh because its token is good for nothing any more.
     ///
-    /// Servers have names of their own for it: `bad_refresh_token`, `token_expired`,
-    /// `interaction_required`. So this is a list of what is about the program, or the moment.
-    var endsRefreshToken: Bool {
-        guard case .refused(let code) = self else { return false }
-        return !Self.codesOfOtherCauses.contains(code)
-    }
-
-    private static let codesOfOtherCauses: Set<String> = [
-        "invalid_client", "unauthorized_client", "invalid_request", "unsupported_grant_type",
-        "invalid_scope", "slow_down", "temporarily_unavailable", "server_error",
+    /// RFC 6749 has one, and some have names of their own for it. Whatever else is said is about the
+    /// program, or the moment, and costs nobody a login.
+    static let codesOfRefreshTokens: Set<String> = [
+        "invalid_grant", "bad_refresh_token", "invalid_refresh_token", "token_expired",
+        "token_revoked", "interaction_required", "consent_required", "login_required",
     ]
 }

@@ -67,6 +67,13 @@ public struct OAuthConfiguration: Sendable {
     public var allowsPlainLoopback = false
     /// What to do when the server refuses a refresh token; default `.fail`.
     public var refusedRefresh = RefusedRefresh.fail
+    /// More codes with which the server says that a refresh token is good for nothing any more; by
+    /// default none.
+    ///
+    /// Known are `invalid_grant`, `bad_refresh_token`, `invalid_refresh_token`, `token_expired`,
+    /// `token_revoked`, `interaction_required`, `consent_required` and `login_required`. After any
+    /// other code, or status than 200, 400 and 401, the token is kept, and tried again later.
+    public var codesThatEndRefreshTokens: Set<String> = []
     /// A name for logs; default "oauth".
     public var identifier = "oauth"
 
@@ -80,6 +87,13 @@ public struct OAuthConfiguration: Sendable {
 }
 
 extension OAuthConfiguration {
+    /// Whether a refusal of a refresh says that its token is good for nothing any more.
+    func endsRefreshToken(_ error: any Error) -> Bool {
+        guard case .refused(let code)? = error as? AuthorisationError else { return false }
+        return AuthorisationError.codesOfRefreshTokens.contains(code)
+            || codesThatEndRefreshTokens.contains(code)
+    }
+
     /// Whether a page or an endpoint may be there: over https, or in development.
     func allows(_ url: URL) -> Bool {
         HostScope([], allowsPlainLoopback: allowsPlainLoopback)

@@ -136,7 +136,7 @@ struct OAuthMachine: Sendable {
                 let end = self.end(of: refreshed)
                 if await !store.save(refreshed, of: epoch) { giveBack(refreshed) }
                 return .done(refreshed, until: end)
-            } catch let error as AuthorisationError where error.endsRefreshToken {
+            } catch let error where configuration.endsRefreshToken(error) {
                 await store.save(nil, of: epoch)
                 if configuration.refusedRefresh == .startOver { return .logIn }
                 throw error

@@ -37,16 +37,36 @@ enum TokenAnswer {
         let fields = fields(response)
         guard response.statusCode.isSuccess else {
             // Anything but a refusal in the form of the RFC may be different the next time.
-            guard (400..<500).contains(response.statusCode.rawValue),
-                case .string(let code)? = fields?["error"]
-            else { throw .load(.status(response.statusCode)) }
+            guard let code = text(fields?["error"]), isRefusal(code, response.statusCode) else {
+                throw .load(.status(response.statusCode))
+            }
             throw .refused(code: self.code(code))
         }
         guard let fields else { throw .invalidAnswer(reason: "no JSON object") }
         // Some servers refuse with 200.
-        if case .string(let code)? = fields["error"] { throw .refused(code: self.code(code)) }
+        if let code = text(fields["error"]) { throw .refused(code: self.code(code)) }
         return fields
     }
+
+    /// Whether an "error" is the token endpoint's own.
+    ///
+    /// Gateways, rate limits and frameworks have one too: `429 {"error":"too_many_requests"}`. RFC 6749
+    /// section 5.2 has 400 and 401. Servers that take others, as Auth0 403 and Google 428, say with
+    /// them what the RFCs have a code for.
+    private static func isRefusal(_ code: String, _ status: HTTPStatus) -> Bool {
+        switch status.rawValue {
+        case 400, 401: true
+        case 402..<500: codes.union(AuthorisationError.codesOfRefreshTokens).contains(code)
+        default: false
+        }
+    }
+
+    /// The codes of RFC 6749 sections 4.1.2.1 and 5.2, and of RFC 8628 section 3.5.
+    private static let codes: Set<String> = [
+        "invalid_request", "invalid_client", "invalid_grant", "unauthorized_client",
+        "unsupported_grant_type", "invalid_scope", "access_denied", "server_error",
+        "temporarily_unavailable", "authorization_pending", "slow_down", "expired_token",
+    ]
 
     /// An error code as it may be logged: RFC 6749 section 5.2 allows few bytes, and none that parse.
     static func code(_ text: String) -> String {
