@@ -164,10 +164,13 @@ public final class FileCredentialStore: OAuthCredentialStore {
         guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG,
             status.st_uid == geteuid()
         else { return false }
+        // Whole at every instant, whoever reads it meanwhile or finds it after a crash: first what JSON
+        // has between its values takes the place of the tokens.
         let nothing = Array("null".utf8)
-        return ftruncate(descriptor, 0) == 0
-            && pwrite(descriptor, nothing, nothing.count, 0) == nothing.count
-            && fsync(descriptor) == 0
+        let length = max(nothing.count, min(Int(status.st_size), Self.most))
+        let blank = nothing + repeatElement(UInt8(ascii: " "), count: length - nothing.count)
+        return pwrite(descriptor, blank, length, 0) == length && fsync(descriptor) == 0
+            && ftruncate(descriptor, off_t(nothing.count)) == 0 && fsync(descriptor) == 0
     }
 
     /// Runs `body` while no other process, and no other store of this one, has the lock.
