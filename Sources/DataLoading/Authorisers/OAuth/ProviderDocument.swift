@@ -18,7 +18,32 @@ enum ProviderDocument {
         guard let response else {
             throw AuthorisationError.invalidConfiguration(reason: "the issuer")
         }
-        return try endpoints(in: TokenAnswer.success(response), of: issuer)
+        return try endpoints(in: fields(of: response), of: issuer)
+    }
+
+    /// What the document says: its fields, and the one list that is looked at.
+    private static func fields(
+        of response: DataLoaderResponse
+    ) throws(AuthorisationError) -> [String: JSONValue] {
+        var fields = try TokenAnswer.success(response)
+        do {
+            let lists = try JSONDecoder().decode(Lists.self, from: response.body ?? Data())
+            fields[methods] = lists.methods.map { .array($0.map { .string($0) }) }
+        } catch {
+            throw .invalidAnswer(reason: methods)
+        }
+        return fields
+    }
+
+    private static let methods = Lists.CodingKeys.methods.rawValue
+
+    /// Of a stranger's JSON no more is read than these.
+    private struct Lists: Decodable {
+        enum CodingKeys: String, CodingKey {
+            case methods = "code_challenge_methods_supported"
+        }
+
+        let methods: [String]?
     }
 
     /// Reads the document; its issuer must be the one that was asked, to the byte (section 4.3).
@@ -40,10 +65,8 @@ enum ProviderDocument {
             endpoints.alwaysNamesIssuer = true
         }
         // RFC 8414 section 2: a document without the list says nothing, as many servers' do.
-        if let methods = fields["code_challenge_methods_supported"], methods != .null {
-            guard case .array(let methods) = methods else {
-                throw .invalidAnswer(reason: "code_challenge_methods_supported")
-            }
+        if let list = fields[methods], list != .null {
+            guard case .array(let methods) = list else { throw .invalidAnswer(reason: methods) }
             endpoints.takesS256 = methods.contains(.string("S256"))
         }
         return endpoints

@@ -110,26 +110,21 @@ import Testing
         ] as [([String]?, Bool)])
     func `shows no page of a server whose document lists no S256`(
         methods: [String]?, isShown: Bool
-    ) throws {
-        let issuer = testURL("https://auth.test")
-        var fields: [String: JSONValue] = [
-            "issuer": .string("https://auth.test"),
-            "token_endpoint": .string("https://auth.test/token"),
-            "authorization_endpoint": .string("https://auth.test/authorize"),
-        ]
-        fields["code_challenge_methods_supported"] = methods.map {
-            .array($0.map { .string($0) })
+    ) async {
+        let test = OAuthBed { configuration, provider in
+            configuration.server = .issuer(testURL(provider.issuer))
+            provider.state.withLock { $0.challengeMethods = methods }
         }
-        let endpoints = try ProviderDocument.endpoints(in: fields, of: issuer)
-        let configuration = OAuthConfiguration(
-            server: .issuer(issuer), flow: .authorizationCode(redirect: OAuthBed.redirect),
-            clientIdentifier: "client", hosts: ["origin.test"])
-        let page = Result {
-            try AuthorizationPage(
-                configuration, endpoints, redirect: OAuthBed.redirect, using: .system)
+        test.perform()
+        await test.untilAsked(1, orEnded: 1)
+        #expect(test.person.asked.elements.count == (isShown ? 1 : 0))
+        guard isShown else {
+            let reason = "the server does not list S256 of PKCE"
+            return await ends(test, .invalidConfiguration(reason: reason))
         }
-        let isMade = (try? page.get()) != nil
-        #expect(isMade == isShown)
+        await test.consent()
+        #expect(await test.ends(1)[0]?.error == nil)
+        test.expectNoViolation()
     }
 
     // OM-12: chance enough, and fresh for each visit.

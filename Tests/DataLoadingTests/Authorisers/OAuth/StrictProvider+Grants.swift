@@ -50,7 +50,7 @@ extension StrictProvider {
                 "access_token": .string(access), "token_type": .string("Bearer"),
                 "expires_in": .number(seconds),
             ]
-            if withRefresh {
+            if withRefresh, state.issuesRefreshTokens {
                 let refresh = "refresh-\(number)"
                 state.families[refresh] = family
                 state.currentRefresh[family] = refresh

@@ -41,6 +41,10 @@ final class StrictProvider: Sendable {
         var violations: [String] = []
         /// Answers that come in the place of the next ones at the token endpoint.
         var overrides: [Answer] = []
+        /// What its document says of PKCE; nothing, as many do.
+        var challengeMethods: [String]?
+        /// Whether it issues refresh tokens.
+        var issuesRefreshTokens = true
     }
 
     struct Device: Sendable {
@@ -155,9 +159,11 @@ final class StrictProvider: Sendable {
             "token_endpoint": "/token", "authorization_endpoint": "/authorize",
             "device_authorization_endpoint": "/device", "revocation_endpoint": "/revoke",
         ]
-        return Answer(
-            fields: names.mapValues { .string(issuer + $0) }
-                .merging(["issuer": .string(issuer)]) { $1 })
+        var fields = names.mapValues { JSONValue.string(issuer + $0) }
+        fields["issuer"] = .string(issuer)
+        fields["code_challenge_methods_supported"] = state.withLock { $0.challengeMethods }
+            .map { .array($0.map { .string($0) }) }
+        return Answer(fields: fields)
     }
 
     private func authenticates(_ question: Question) -> Bool {
