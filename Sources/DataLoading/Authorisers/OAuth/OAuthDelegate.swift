@@ -34,8 +34,8 @@ public protocol OAuthDelegate: AnyObject, Sendable {
     /// Called on any thread.
     func couldNotKeepCredentials(_ error: any Error)
 
-    /// A log out could not have a token revoked: whoever has a copy can use it until it expires. Called
-    /// for each token, on any thread; by default nothing.
+    /// A log out could not have a token revoked, or could not read which there are: whoever has a copy
+    /// can use it until it expires. Called for each token, on any thread; by default nothing.
     func couldNotRevokeCredentials(_ error: any Error)
 }
 

@@ -11,6 +11,8 @@ struct OAuthMachine: Sendable {
     weak let owner: OAuthOwner?
 
     private var configuration: OAuthConfiguration { server.configuration }
+    /// Gives back what came after a log out.
+    private var revocation: OAuthRevocation { OAuthRevocation(server: server, delegate: delegate) }
 
     /// Returns credentials that can be used, and were kept, in the place of spent ones, and until when
     /// they last.
@@ -92,7 +94,7 @@ struct OAuthMachine: Sendable {
             let credentials = try await server.credentials(
                 for: .client(scope: configuration.scope))
             let end = self.end(of: credentials)
-            if await !store.save(credentials, of: epoch) { giveBack(credentials) }
+            if await !store.save(credentials, of: epoch) { revocation.begin(credentials) }
             return .done(credentials, until: end)
         }
     }
@@ -108,7 +110,7 @@ struct OAuthMachine: Sendable {
         _ credentials: OAuthCredentials, _ epoch: OAuthVault.Epoch
     ) async -> OAuthState {
         let end = end(of: credentials)
-        if await !vault.keep(credentials, of: epoch) { giveBack(credentials) }
+        if await !vault.keep(credentials, of: epoch) { revocation.begin(credentials) }
         return .done(credentials, until: end)
     }
 
@@ -134,7 +136,7 @@ struct OAuthMachine: Sendable {
                 let refreshed = try await server.credentials(
                     for: .refresh(token), previous: current)
                 let end = self.end(of: refreshed)
-                if await !store.save(refreshed, of: epoch) { giveBack(refreshed) }
+                if await !store.save(refreshed, of: epoch) { revocation.begin(refreshed) }
                 return .done(refreshed, until: end)
             } catch let error where configuration.endsRefreshToken(error) {
                 await store.save(nil, of: epoch)
@@ -152,42 +154,7 @@ struct OAuthMachine: Sendable {
         for other in await vault.forget() where !known.contains(where: other.hasTokens) {
             known.append(other)
         }
-        guard !known.isEmpty else { return nil }
-        let endpoints: OAuthEndpoints
-        do {
-            endpoints = try await server.endpoints(within: server.patience)
-        } catch {
-            delegate.couldNotRevokeCredentials(error)
-            return nil
-        }
-        for credentials in known { await revoke(credentials, at: endpoints) }
+        guard !known.isEmpty, let endpoints = await revocation.revoke(known) else { return nil }
         return endpoints.endSession.flatMap { configuration.allows($0) ? $0 : nil }
-    }
-
-    /// Gives back what came after a log out, in a task that this has not cancelled.
-    private func giveBack(_ credentials: OAuthCredentials) {
-        Task {
-            await server.beforeTheEnd {
-                guard let endpoints = try? await server.endpoints(within: server.patience)
-                else { return }
-                await revoke(credentials, at: endpoints)
-            }
-        }
-    }
-
-    private func revoke(_ credentials: OAuthCredentials, at endpoints: OAuthEndpoints) async {
-        // Section 2.1 of RFC 7009: with the refresh token goes whatever was issued for it.
-        if let token = credentials.refreshToken {
-            await revoke(token, "refresh_token", at: endpoints)
-        }
-        await revoke(credentials.accessToken, "access_token", at: endpoints)
-    }
-
-    private func revoke(_ token: String, _ hint: String, at endpoints: OAuthEndpoints) async {
-        do {
-            try await server.revoke(token, hint: hint, at: endpoints)
-        } catch {
-            delegate.couldNotRevokeCredentials(error)
-        }
     }
 }

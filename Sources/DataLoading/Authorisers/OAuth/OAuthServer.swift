@@ -41,6 +41,16 @@ final class OAuthServer: Sendable {
         return try await body()
     }
 
+    /// Does the same for what nobody waits for: from now on, not from when its task runs.
+    func beginBeforeTheEnd(_ body: @escaping @Sendable () async -> Void) {
+        let ledger = service.runtime.ledger
+        ledger.loadBegan()
+        Task {
+            await body()
+            ledger.loadEnded()
+        }
+    }
+
     var timekeeper: any Timekeeper { service.runtime.timekeeper }
     var agenda: Agenda { service.runtime.agenda }
     var random: RandomSource { service.runtime.random }

@@ -15,35 +15,10 @@ final class OAuthVault: Sendable {
         case deleted
     }
 
-    /// Counts log-outs: what was begun before one is not kept after it.
-    struct Epoch: Equatable, Sendable {
-        fileprivate var number = 0
-    }
-
-    private struct Known: Sendable {
-        var epoch = Epoch()
-        /// What was read or written last.
-        var stored: OAuthCredentials?
-        /// The newest, written or not.
-        var newest: OAuthCredentials?
-        /// What is not to be used again, though it may not have been deleted.
-        var disowned: OAuthCredentials?
-
-        /// Notes what is newest, or that there is nothing; false when there was a log-out since.
-        mutating func note(_ credentials: OAuthCredentials?, of epoch: Epoch) -> Bool {
-            guard epoch == self.epoch else { return false }
-            if credentials == nil {
-                disowned = newest
-                stored = nil
-            }
-            newest = credentials
-            return true
-        }
-    }
-
     private let store: any OAuthCredentialStore
     private let server: OAuthServer
     private let delegate: OAuthDelegateReference
+    private let revocation: OAuthRevocation
     private let gate = SerialGate()
     private let known = Locked(Known())
     private let rewriting = Locked<Task<Void, any Error>?>(nil)
@@ -61,6 +36,7 @@ final class OAuthVault: Sendable {
         self.store = store
         self.server = server
         self.delegate = delegate
+        revocation = OAuthRevocation(server: server, delegate: delegate)
     }
 
     deinit {
@@ -126,7 +102,13 @@ final class OAuthVault: Sendable {
         if let deleted { return deleted }
         delegate.couldNotKeepCredentials(
             AuthorisationError.store(reason: "no answer in 120 seconds"))
-        return [newest].compactMap(\.self)
+        let known = [newest].compactMap(\.self)
+        Task { [revocation] in
+            for late in await deletion.value where !known.contains(where: late.hasTokens) {
+                revocation.begin(late)
+            }
+        }
+        return known
     }
 
     private func deleteAlone(_ epoch: Epoch) async -> [OAuthCredentials] {
@@ -140,12 +122,24 @@ final class OAuthVault: Sendable {
     }
 
     private func delete(_ epoch: Epoch) async -> [OAuthCredentials] {
-        let stored = try? await load()
+        let stored: OAuthCredentials?
+        var failure: (any Error)?
+        do {
+            stored = try await load()
+        } catch {
+            stored = nil
+            failure = error
+        }
         let newest = known.withLock { known in
             defer { if let stored { known.newest = stored } }
+            known.disownsUnseen = failure != nil
             return known.newest
         }
         _ = await save(nil, of: epoch)
+        // Deleted, and nobody knows what it was.
+        if let failure, !known.withLock(\.disownsUnseen) {
+            delegate.couldNotRevokeCredentials(failure)
+        }
         return [newest, stored.flatMap { isOurs($0) ? $0 : nil }].compactMap(\.self)
     }
 
@@ -155,7 +149,7 @@ final class OAuthVault: Sendable {
     }
 
     private func read() async throws -> Stored {
-        let read = try await load()
+        let read = try await seen()
         let isOurs = read.map { self.isOurs($0) } ?? false
         return known.withLock { known in
             let isUsable = isOurs && !(read?.hasTokens(of: known.disowned) ?? false)
@@ -166,6 +160,15 @@ final class OAuthVault: Sendable {
             known.newest = stored
             return stored.map { .replaced($0) } ?? .deleted
         }
+    }
+
+    /// Reads the store; what a log out should have found there is given back.
+    private func seen() async throws -> OAuthCredentials? {
+        let read = try await load()
+        if let missed = known.withLock({ $0.see(read) }), isOurs(missed) {
+            revocation.begin(missed)
+        }
+        return read
     }
 
     /// Reads the store, which may ask a person or a disk that is not there.
@@ -184,10 +187,7 @@ final class OAuthVault: Sendable {
         guard known.withLock({ $0.note(credentials, of: epoch) }) else { return false }
         do {
             try await write(credentials)
-            known.withLock { known in
-                known.stored = credentials
-                known.disowned = nil
-            }
+            known.withLock { $0.hasReplaced(with: credentials) }
         } catch {
             couldNotKeep(credentials, of: epoch, error)
         }
@@ -226,7 +226,7 @@ final class OAuthVault: Sendable {
                         credentials.hasTokens(of: newest)
                     else { return }
                     try await self.write(credentials)
-                    self.known.withLock { $0.stored = credentials }
+                    self.known.withLock { $0.hasReplaced(with: credentials) }
                 }
                 return false
             } catch {
@@ -238,15 +238,12 @@ final class OAuthVault: Sendable {
     /// Deletes what a log out, or a refused refresh, has left: a process that is started anew would
     /// go on with it.
     private func deleteAgain(of epoch: Epoch) async throws {
-        let disowned = known.withLock { known in
-            known.epoch == epoch && known.newest == nil ? known.disowned : nil
-        }
         // Somebody may have logged in meanwhile, here or in another process.
-        guard let disowned, let stored = try await load(), stored.hasTokens(of: disowned) else {
-            return
-        }
+        guard known.withLock({ $0.hasNothing(since: epoch) }), let stored = try await seen(),
+            known.withLock({ $0.hasNothing(since: epoch) && stored.hasTokens(of: $0.disowned) })
+        else { return }
         try await write(nil)
-        known.withLock { $0.disowned = nil }
+        known.withLock { $0.hasReplaced(with: nil) }
     }
 
     /// Writes to the store, however long that takes: until then nobody else may touch it.
