@@ -110,9 +110,11 @@ public final class CompositeAuthoriser: Authoriser {
         for authoriser in authorisers { authoriser.refresh() }
     }
 
-    /// Resets each of them once.
+    /// Resets each of them once, all at the same time: one that hangs keeps no other from it.
     public func reset() async {
-        for authoriser in authorisers { await authoriser.reset() }
+        await withTaskGroup(of: Void.self) { group in
+            for authoriser in authorisers { group.addTask { await authoriser.reset() } }
+        }
     }
 
     fileprivate func forget(_ ticket: AuthorisationTicket) {
