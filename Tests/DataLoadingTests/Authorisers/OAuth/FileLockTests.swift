@@ -102,6 +102,22 @@
             #expect(try await store.load()?.accessToken == "canary")
         }
 
+        @Test func `a lock is opened and taken where a disk that stalls is waited for`()
+            async throws
+        {
+            let disk = DispatchQueue(label: "disk")
+            let store = FileCredentialStore(
+                file: directory.url("credentials.json"), timekeeper: ManualClock().timekeeper,
+                elsewhere: { disk.async(execute: $0) })
+            disk.suspend()
+            let locked = Task { try await store.withLock {} }
+            for _ in 0..<1_000 { await Task.yield() }
+            #expect(directory.names == [])
+            disk.resume()
+            try await locked.value
+            #expect(directory.names == ["credentials.json.lock"])
+        }
+
         // Power may be lost before the directory is written, and another name may lead to it.
         @Test func `deleted credentials are overwritten`() async throws {
             let file = directory.url("credentials.json")

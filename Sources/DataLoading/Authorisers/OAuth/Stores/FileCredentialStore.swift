@@ -180,22 +180,40 @@ public final class FileCredentialStore: OAuthCredentialStore {
         _ body: @Sendable () async throws -> Result
     ) async throws -> Result {
         let lock = try await takenLock()
-        defer { withExtendedLifetime(lock) {} }
-        return try await body()
+        do {
+            let result = try await body()
+            await unlock(lock)
+            return result
+        } catch {
+            await unlock(lock)
+            throw error
+        }
     }
 
     private func takenLock() async throws -> FileLock {
-        let path = file.path + ".lock"
         let end = agenda.now + patience
-        var lock = try FileLock(path)
+        var lock = try await freshLock()
         while true {
-            switch try lock.take() {
+            switch try await blocking({ [lock] in try lock.take() }) {
             case .taken: return lock
-            case .gone: lock = try FileLock(path)
+            case .gone: lock = try await freshLock()
             case .held: try await agenda.sleep(for: Self.pause)
             }
             guard agenda.now < end else {
                 throw AuthorisationError.store(reason: "another process has the lock")
+            }
+        }
+    }
+
+    private func freshLock() async throws -> FileLock {
+        try await blocking { try FileLock(self.file.path + ".lock") }
+    }
+
+    private func unlock(_ lock: FileLock) async {
+        await withCheckedContinuation { continuation in
+            elsewhere {
+                lock.unlock()
+                continuation.resume()
             }
         }
     }

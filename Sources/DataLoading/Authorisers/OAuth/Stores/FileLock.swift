@@ -36,12 +36,17 @@ final class FileLock: Sendable {
         self.descriptor = descriptor
     }
 
-    /// Unlocks.
+    /// Unlocks, if it was not.
+    deinit {
+        unlock()
+        _ = close(descriptor)
+    }
+
+    /// Lets go of it.
     ///
     /// Closing would not where the process was forked meanwhile: the copy shares the lock.
-    deinit {
+    func unlock() {
         _ = flock(descriptor, LOCK_UN)
-        _ = close(descriptor)
     }
 
     /// Tries to take it.
