@@ -6,10 +6,12 @@
 /// A request's own `BasicCredentials` come first, then those that are stored, then the provider is
 /// asked: once, however many loads wait for its answer. A TRACE request gets none.
 ///
-/// When a server refuses stored credentials with a 401 they are forgotten, those and no newer ones;
-/// the provider is told, and asked again for the same load. Without a provider the 401 is delivered
-/// and they are kept; that of a request's own credentials is delivered too. A 403 is delivered. A
-/// sixth question to the provider within 30 seconds is refused: `AuthorisationError.tooManyRefreshes`.
+/// When a server refuses stored credentials with a 401 the provider is told, and asked for others for
+/// the same load. While it takes longer than 30 seconds, and when it has none but the same, they are
+/// used all the same: the refusal may be one resource's own. For 30 seconds from then on nobody is asked
+/// again, and a 401 is delivered. So it is without a provider, and that of a request's own credentials. A
+/// 403 is delivered. A sixth question to the provider within 30 seconds is refused:
+/// `AuthorisationError.tooManyRefreshes`.
 /// User information in a URL is not read: a load with any ends `.invalidRequest`.
 public final class BasicAuthoriser: Authoriser {
     /// A name for logs.
@@ -53,12 +55,14 @@ public final class BasicAuthoriser: Authoriser {
         var rules = CredentialRules()
         rules.limit = nil
         rules.backOff = nil
-        rules.keepsRefused = false
         desk = CredentialDesk(
             rules, first: credentials, agenda: Agenda(timekeeper: timekeeper),
             apply: { $1.headers["Authorization"] = $0.fieldValue },
-            fetch: { _ in
-                try await weakProvider.value?.basicCredentials().map { Fetched($0, lifetime: nil) }
+            fetch: { previous, _ in
+                guard let given = try await weakProvider.value?.basicCredentials(),
+                    given != previous
+                else { return nil }
+                return Fetched(given, lifetime: nil)
             })
     }
 
@@ -78,7 +82,8 @@ public final class BasicAuthoriser: Authoriser {
     public func authorise(_ request: DataLoaderRequest, for delegate: any AuthoriserDelegate) {
         guard let own = request[option: BasicCredentials.self] else {
             if let fault = scope.fault {
-                return delegate.authoriser(self, didFailToAuthorise: request, error: fault)
+                return delegate.authoriser(
+                    self, didFailToAuthorise: request, error: OwnFault(fault))
             }
             return desk.authorise(request, by: self, for: delegate)
         }
@@ -96,7 +101,7 @@ public final class BasicAuthoriser: Authoriser {
         return provider.value != nil || desk.hasNewer(than: request, by: self)
     }
 
-    /// Forgets the credentials that the request was sent with, where the provider can give others.
+    /// Asks for others than those that the request was sent with, where there is a provider.
     public func requestFailedAuthorisation(
         _ request: DataLoaderRequest, response: DataLoaderResponse
     ) {
@@ -137,15 +142,16 @@ extension BasicAuthoriser: Validatable {
 
 /// Gives a `BasicAuthoriser` credentials: from a person, a keychain or a file.
 public protocol BasicCredentialsProvider: AnyObject, Sendable {
-    /// Returns credentials; nil, or a thrown error, ends the loads that wait `.cannotAuthenticate`.
+    /// Returns credentials; nil, or a thrown error, ends the loads that wait `.cannotAuthenticate`, unless
+    /// there are some that a server has refused.
     ///
     /// Called in a task of its own, one call at a time. It may take as long as it needs: the loads
     /// have their deadlines, and its answer is kept for the next one. A reset cancels the task, and
     /// an answer that comes after it is dropped.
     func basicCredentials() async throws -> BasicCredentials?
 
-    /// A server refused credentials, which the authoriser has forgotten; once for each. Called on any
-    /// thread.
+    /// A server refused credentials; once for each. When there are no others they are used again. Called
+    /// on any thread.
     func basicCredentialsWereRefused(_ credentials: BasicCredentials)
 }
 

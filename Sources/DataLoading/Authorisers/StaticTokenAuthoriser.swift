@@ -52,7 +52,7 @@ public final class StaticTokenAuthoriser: Authoriser {
     /// Answers at once.
     public func authorise(_ request: DataLoaderRequest, for delegate: any AuthoriserDelegate) {
         if let fault = scope.fault {
-            return delegate.authoriser(self, didFailToAuthorise: request, error: fault)
+            return delegate.authoriser(self, didFailToAuthorise: request, error: OwnFault(fault))
         }
         guard let token = token.withLock({ $0 }) else {
             return delegate.authoriser(

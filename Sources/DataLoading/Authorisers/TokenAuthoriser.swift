@@ -70,7 +70,7 @@ public final class TokenAuthoriser: Authoriser {
         desk = CredentialDesk(
             CredentialRules(), agenda: Agenda(timekeeper: timekeeper), random: random,
             apply: apply ?? { $1.addBearer($0.value) },
-            fetch: { previous in
+            fetch: { previous, _ in
                 let token = try await fetch(previous)
                 return Fetched(token, lifetime: token.lifetime)
             })
@@ -90,7 +90,7 @@ public final class TokenAuthoriser: Authoriser {
     /// Answers with the token: at once, or when it was fetched.
     public func authorise(_ request: DataLoaderRequest, for delegate: any AuthoriserDelegate) {
         if let fault = scope.fault {
-            return delegate.authoriser(self, didFailToAuthorise: request, error: fault)
+            return delegate.authoriser(self, didFailToAuthorise: request, error: OwnFault(fault))
         }
         desk.authorise(request, by: self, for: delegate)
     }

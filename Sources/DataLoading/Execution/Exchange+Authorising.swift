@@ -109,11 +109,8 @@ extension Exchange {
         }
         guard isCurrent else { return }
         // What the library's own authorisers say of themselves.
-        switch reason.underlyingError as? DataLoaderError {
-        case .invalidConfiguration(let part): proceed(.finish(.invalidConfiguration(reason: part)))
-        case .overloaded: proceed(.finish(.overloaded))
-        default: proceed(.finish(.cannotAuthenticate(reason: reason)))
-        }
+        let own = (reason.underlyingError as? OwnFault)?.error
+        proceed(.finish(own ?? .cannotAuthenticate(reason: reason)))
     }
 
     fileprivate func isAuthorising(_ turn: Int) -> Bool {
@@ -145,7 +142,11 @@ extension Exchange {
 
     /// Starts over; once in the life of a load.
     func authoriseAgain() -> Step? {
-        state.withLock { $0.progress.isReauthorised = true }
+        state.withLock { state in
+            state.progress.isReauthorised = true
+            state.progress.refusedStamps =
+                state.progress.outgoing[option: CredentialStamps.self]
+        }
         return .authorise(from: 0)
     }
 

@@ -34,6 +34,8 @@ struct LoadProgress: Sendable {
     var participants: [any Authoriser] = []
     /// Whether the load was authorised again after a 401; that happens once.
     var isReauthorised = false
+    /// What it was refused with then.
+    var refusedStamps: [ObjectIdentifier: CredentialStamp] = [:]
     /// How many retries were made, over redirects too.
     var retries = 0
     /// What the last retry took from the budget, given back when it succeeds.
@@ -83,6 +85,7 @@ struct LoadProgress: Sendable {
     mutating func beginAttempt() {
         outgoing = base
         resumption.broken?.resume(&outgoing, at: received)
+        if !refusedStamps.isEmpty { outgoing[option: RefusedStamps.self] = refusedStamps }
         target = baseTarget
         participants = []
         triedAddresses = []

@@ -55,7 +55,7 @@ private final class Interruption: Authoriser {
         return CredentialDesk(
             CredentialRules(), agenda: Agenda(timekeeper: clock.timekeeper),
             apply: { $1.addBearer($0.value) },
-            fetch: { Fetched(try await fetch($0), lifetime: nil) })
+            fetch: { previous, _ in Fetched(try await fetch(previous), lifetime: nil) })
     }
 
     @Test func `an authoriser does not keep a load that has ended meanwhile`() async {

@@ -19,6 +19,8 @@ import Testing
         var refused: Set<CredentialStamp> = []
         /// Whether a flight has failed since the last one that arrived, so that none better is there.
         var hasFailed = false
+        /// The flight that was said to take long: nobody has to wait for it.
+        var slow = 0
         var expiries: [Int: Instant] = [:]
         var next = 0
         var generator: SeededGenerator
@@ -33,16 +35,20 @@ import Testing
         }
 
         mutating func ask() -> String? {
-            let (answer, flight) = state.ask(now: now)
+            // Some come back from a server that did not take what they were sent with.
+            let own = stamps.randomElement(using: &generator).filter(refused.contains)
+            let (answer, flight) = state.ask(now: now, refused: own)
             if let fault = begin(flight) { return fault }
             switch answer {
             case .use(let credential, let stamp):
                 stamps.append(stamp)
                 // When nothing better may be fetched, what lasts is used all the same.
                 let mayFetch = begins.filter { $0 + .seconds(30) > now }.count < 5
-                if refused.contains(stamp), mayFetch, !hasFailed {
+                let isSlow = state.flight?.number == slow
+                if refused.contains(stamp), mayFetch, !hasFailed, !isSlow {
                     return "used what was refused"
                 }
+                if stamp == own, isSlow { return "used again by whom it was refused" }
                 guard let expiry = expiries[credential], now < expiry else {
                     return "used what has expired"
                 }
@@ -81,8 +87,19 @@ import Testing
             return expiries[credential].map { now < $0 } == true ? nil : "fell back to the past"
         }
 
+        mutating func takesLong() -> String? {
+            guard let flight = open.randomElement(using: &generator) else { return nil }
+            let isCurrent = state.flight?.number == flight.number
+            if isCurrent { slow = flight.number }
+            guard case .use(let credential, _)? = state.takesLong(flight.number, now: now) else {
+                return nil
+            }
+            if !isCurrent { return "answered for another flight" }
+            return expiries[credential].map { now < $0 } == true ? nil : "gave the past"
+        }
+
         mutating func step() -> String? {
-            switch Int.random(in: 0..<20, using: &generator) {
+            switch Int.random(in: 0..<22, using: &generator) {
             case 0..<8: return ask()
             case 8..<11: return end(succeeds: true)
             case 11..<13: return end(succeeds: false)
@@ -99,6 +116,7 @@ import Testing
                 begins = []
                 hasFailed = false
                 return nil
+            case 18, 19: return takesLong()
             default:
                 now = now + .seconds(Int.random(in: 0...40, using: &generator))
                 return nil
@@ -160,6 +178,47 @@ import Testing
         #expect(afterwards != nil)
     }
 
+    @Test func `gives what lasts to all but whom it was refused, once a flight takes long`()
+        throws
+    {
+        var generator = SeededGenerator(seed: 1)
+        var state = CredentialState<String>(CredentialRules())
+        let start = Instant(nanoseconds: 0)
+        let firstFound = state.ask(now: start).begin
+        let first = try #require(firstFound)
+        _ = state.arrived(Fetched("a", lifetime: .seconds(100)), by: first, now: start)
+        let usedFound = state.use(at: start)
+        let used = try #require(usedFound)
+        _ = state.refused(used.stamp)
+        let secondFound = state.ask(now: start, refused: used.stamp).begin
+        let second = try #require(secondFound)
+        guard case .wait = state.ask(now: start).0 else {
+            Issue.record("a token that was refused is used while another one may come at once")
+            return
+        }
+        let given = state.takesLong(second.number, now: start)
+        guard case .use("a", _)? = given, case .wait = state.ask(now: start, refused: used.stamp).0
+        else {
+            Issue.record("\(String(describing: given))")
+            return
+        }
+        let other = state.use(at: start)
+        #expect(other?.credential == "a")
+        // One more refusal changes nothing, and neither does a refresh: a flight is under way.
+        let again = state.refused(used.stamp)
+        #expect(again == nil)
+        let another = state.refresh(now: start)
+        #expect(another == nil)
+        let later = state.use(at: start)
+        #expect(later?.credential == "a")
+        // Who waits hears of the end.
+        let heard = state.failed(AuthorisationError.timedOut, second, now: start, using: &generator)
+        guard case .use("a", _)? = heard else {
+            Issue.record("\(String(describing: heard))")
+            return
+        }
+    }
+
     @Test func `takes nothing from before a reset`() throws {
         var state = CredentialState<String>(CredentialRules())
         let start = Instant(nanoseconds: 0)
@@ -176,6 +235,12 @@ import Testing
         let nextFound = state.ask(now: start).begin
         let next = try #require(nextFound)
         #expect(next.previous == nil)
+    }
+}
+
+extension Optional {
+    fileprivate func filter(_ holds: (Wrapped) -> Bool) -> Wrapped? {
+        flatMap { holds($0) ? $0 : nil }
     }
 }
 

@@ -19,6 +19,9 @@ import Foundation
 /// of fetches holds here too, but for the limit of 30 seconds: each request to the server has that,
 /// and a person may take longer.
 ///
+/// A token that one resource does not take serves the others while a person is asked for another one,
+/// or a refresh takes more than 30 seconds; the loads that it was refused for wait.
+///
 /// New credentials are kept before a load sees them. A refresh that is under way is given up by a
 /// reset and the service's end alone, whichever loads are cancelled: the server may have replaced the
 /// refresh token already. Processes that share a store which locks refresh once between them; a first
@@ -66,8 +69,8 @@ public final class OAuthAuthoriser: Authoriser {
         desk = CredentialDesk(
             rules, agenda: server.agenda, random: server.random,
             apply: { $1.addBearer($0.accessToken) },
-            fetch: { previous in
-                let (credentials, end) = try await machine.run(after: previous)
+            fetch: { previous, say in
+                let (credentials, end) = try await machine.run(after: previous, say)
                 return Fetched(credentials, lifetime: end.map { $0 - server.agenda.now })
             })
     }
@@ -85,7 +88,7 @@ public final class OAuthAuthoriser: Authoriser {
     /// Answers with the token: at once, or when there is one.
     public func authorise(_ request: DataLoaderRequest, for delegate: any AuthoriserDelegate) {
         if let fault = scope.fault {
-            return delegate.authoriser(self, didFailToAuthorise: request, error: fault)
+            return delegate.authoriser(self, didFailToAuthorise: request, error: OwnFault(fault))
         }
         desk.authorise(request, by: self, for: delegate)
     }
@@ -119,7 +122,8 @@ public final class OAuthAuthoriser: Authoriser {
         try await desk.ready()
     }
 
-    /// Refreshes the token, or logs in; loads that come meanwhile wait for it.
+    /// Refreshes the token, or logs in; loads that come meanwhile wait for it, but while a person is
+    /// asked, and after 30 seconds, have the token that lasts.
     public func refresh() {
         desk.refresh()
     }

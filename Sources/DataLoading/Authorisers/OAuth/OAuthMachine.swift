@@ -15,9 +15,9 @@ struct OAuthMachine: Sendable {
     private var revocation: OAuthRevocation { OAuthRevocation(server: server, delegate: delegate) }
 
     /// Returns credentials that can be used, and were kept, in the place of spent ones, and until when
-    /// they last.
+    /// they last; says what becomes of those meanwhile.
     func run(
-        after spent: OAuthCredentials?
+        after spent: OAuthCredentials?, _ say: @Sendable (FlightSign) -> Void
     ) async throws -> (OAuthCredentials, until: Instant?) {
         var state = OAuthState.saved(spent: spent)
         let epoch = vault.epoch
@@ -26,7 +26,10 @@ struct OAuthMachine: Sendable {
             try Task.checkCancellation()
             switch state {
             case .saved(let spent): state = successor(of: spent, in: try await vault.look())
-            case .logIn: state = try await logIn(epoch)
+            case .logIn(let isOver):
+                if isOver { say(.endsDoubted) }
+                if configuration.flow != .clientCredentials { say(.takesLong) }
+                state = try await logIn(epoch)
             case .exchange(let grant):
                 state = try await server.beforeTheEnd { try await exchange(grant, epoch) }
             case .refresh(let credentials):
@@ -43,7 +46,7 @@ struct OAuthMachine: Sendable {
     ) -> OAuthState {
         let credentials: OAuthCredentials
         switch stored {
-        case .deleted, .unchanged(nil): return .logIn
+        case .deleted, .unchanged(nil): return .logIn(isOver: true)
         case .replaced(let newer): credentials = newer
         case .unchanged(let newest?): credentials = newest
         }
@@ -51,7 +54,7 @@ struct OAuthMachine: Sendable {
         if !credentials.hasTokens(of: spent), remaining.map({ $0 > .zero }) ?? true {
             return .done(credentials, until: remaining.map { server.agenda.now + $0 })
         }
-        return credentials.refreshToken == nil ? .logIn : .refresh(credentials)
+        return credentials.refreshToken == nil ? .logIn(isOver: false) : .refresh(credentials)
     }
 
     private func logIn(_ epoch: OAuthVault.Epoch) async throws -> OAuthState {
@@ -140,7 +143,7 @@ struct OAuthMachine: Sendable {
                 return .done(refreshed, until: end)
             } catch let error where configuration.endsRefreshToken(error) {
                 await store.save(nil, of: epoch)
-                if configuration.refusedRefresh == .startOver { return .logIn }
+                if configuration.refusedRefresh == .startOver { return .logIn(isOver: true) }
                 throw error
             }
         }

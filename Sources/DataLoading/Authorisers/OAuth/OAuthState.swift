@@ -12,8 +12,9 @@
 enum OAuthState: Sendable {
     /// Look for credentials that were kept, others than those that are spent.
     case saved(spent: OAuthCredentials?)
-    /// Let a person consent, or the program speak for itself.
-    case logIn
+    /// Let a person consent, or the program speak for itself; what there was may be over: deleted, or
+    /// refused by its server.
+    case logIn(isOver: Bool)
     /// Get tokens for what the consent brought.
     case exchange(TokenGrant)
     /// Get a new access token for a refresh token.

@@ -10,7 +10,8 @@ extension CredentialDesk {
     ) {
         // Loads have a ticket; whoever asks without one may ask about several requests at a time.
         let ticket = request[option: AuthorisationTicket.self] ?? freshTicket()
-        ask(ticket) { [apply] answer in
+        let refused = request[option: RefusedStamps.self][ObjectIdentifier(authoriser)]
+        ask(ticket, refused: refused) { [apply] answer in
             var authorised = request
             do {
                 switch answer {
@@ -78,7 +79,7 @@ extension CredentialDesk {
         }
         switch answer.withLock({ $0 }) {
         case .use: return
-        case .fail(let error): throw error
+        case .fail(let error): throw (error as? OwnFault)?.error ?? error
         case .wait, nil: throw CancellationError()
         }
     }

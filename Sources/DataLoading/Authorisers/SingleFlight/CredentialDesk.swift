@@ -11,6 +11,8 @@ final class CredentialDesk<Credential: Sendable>: Sendable {
 
     private struct Held: Sendable {
         let place: Int
+        /// What the load was refused with: it is not sent with that again before it has to be.
+        let refused: CredentialStamp?
         let hear: @Sendable (Answer) -> Void
     }
 
@@ -31,6 +33,14 @@ final class CredentialDesk<Credential: Sendable>: Sendable {
             return held.values.sorted { $0.place < $1.place }
         }
 
+        /// Those who hear of a credential that lasts: all but who was refused with it.
+        mutating func takeHeld(for answer: Answer) -> [Held] {
+            guard case .use(_, let stamp) = answer else { return takeHeld() }
+            let waiting = held.filter { $0.value.refused == stamp }
+            held = held.filter { $0.value.refused != stamp }
+            defer { held = waiting }
+            return takeHeld()
+        }
     }
 
     /// Adds a credential to a request.
@@ -39,29 +49,36 @@ final class CredentialDesk<Credential: Sendable>: Sendable {
     private let state: Locked<State>
     private let agenda: Agenda
     private let random: RandomSource
-    private let patience: Duration?
+    private let patience: Duration
+    /// Whether a flight that takes longer than the patience has failed.
+    private let isLimited: Bool
     private let mostHeld: Int
     private let resetGate = ResetGate()
-    private let fetch: @Sendable (Credential?) async throws -> Fetched<Credential>?
+    private let fetch: Fetch
+
+    /// Gets a credential from what there was before, nil when nobody gives any.
+    typealias Fetch =
+        @Sendable (Credential?, _ say: @escaping @Sendable (FlightSign) -> Void) async throws
+        -> Fetched<Credential>?
 
     /// Makes a desk, with a credential from the start or without.
     ///
-    /// `apply` adds a credential to a request; `fetch` gets one, from what there was before, or nil
-    /// when nobody gives any.
+    /// `apply` adds a credential to a request.
     init(
         _ rules: CredentialRules, first: Credential? = nil, agenda: Agenda,
         random: RandomSource = .system,
         apply: @escaping @Sendable (Credential, inout DataLoaderRequest) throws -> Void,
-        fetch: @escaping @Sendable (Credential?) async throws -> Fetched<Credential>?
+        fetch: @escaping Fetch
     ) {
         state = Locked(State(credentials: CredentialState(rules, first: first)))
-        patience = rules.limit
+        patience = rules.limit ?? rules.patience
+        isLimited = rules.limit != nil
         mostHeld = rules.mostHeld
         self.agenda = agenda
         self.random = random
         self.apply = apply
-        self.fetch = { previous in
-            try await AuthorisersWork.perform { try await fetch(previous) }
+        self.fetch = { previous, say in
+            try await AuthorisersWork.perform { try await fetch(previous, say) }
         }
     }
 
@@ -70,18 +87,22 @@ final class CredentialDesk<Credential: Sendable>: Sendable {
 
     // MARK: Questions
 
-    /// Answers whoever asks: now, or when there is a credential.
-    func ask(_ ticket: AuthorisationTicket, hear: @escaping @Sendable (Answer) -> Void) {
+    /// Answers whoever asks: now, or when there is a credential, another one than it was refused with
+    /// if that can be had.
+    func ask(
+        _ ticket: AuthorisationTicket, refused: CredentialStamp? = nil,
+        hear: @escaping @Sendable (Answer) -> Void
+    ) {
         let now = agenda.now
         let (answer, flight) = state.withLock { state in
-            let (answer, flight) = state.credentials.ask(now: now)
+            let (answer, flight) = state.credentials.ask(now: now, refused: refused)
             begin(flight, in: &state)
             if case .wait = answer {
                 guard state.held.count < mostHeld else {
-                    return (Answer.fail(DataLoaderError.overloaded), flight)
+                    return (Answer.fail(OwnFault(.overloaded)), flight)
                 }
                 state.places += 1
-                state.held[ticket] = Held(place: state.places, hear: hear)
+                state.held[ticket] = Held(place: state.places, refused: refused, hear: hear)
             }
             return (answer, flight)
         }
@@ -153,7 +174,8 @@ final class CredentialDesk<Credential: Sendable>: Sendable {
         guard let flight else { return }
         let task = Task {
             do {
-                guard let fetched = try await fetch(flight.previous) else {
+                let say = { @Sendable [weak self] sign in self?.heard(sign, flight.number) ?? () }
+                guard let fetched = try await fetch(flight.previous, say) else {
                     throw AuthorisationError.noCredentials
                 }
                 arrived(fetched, by: flight)
@@ -166,7 +188,7 @@ final class CredentialDesk<Credential: Sendable>: Sendable {
 
     /// Sets the time that a flight has.
     private func limit(_ flight: Flight?) {
-        guard let flight, let patience else { return }
+        guard let flight else { return }
         let entry = agenda.schedule(at: agenda.now + patience, for: self, tag: flight.number)
         let isUnderWay = state.withLock { state in
             state.underWay[flight.number]?.limit = entry
@@ -203,7 +225,35 @@ final class CredentialDesk<Credential: Sendable>: Sendable {
         }
         if let limit = ended?.limit { agenda.cancel(limit) }
         guard let answer else { return }
-        for held in held { held.hear(answer) }
+        hear(held, answer)
+    }
+
+    private func heard(_ sign: FlightSign, _ number: Int) {
+        switch sign {
+        case .takesLong: takesLong(number)
+        case .endsDoubted: state.withLock { $0.credentials.endsDoubted(number) }
+        }
+    }
+
+    /// Nobody waits for a flight any more who can do without.
+    private func takesLong(_ number: Int) {
+        let now = agenda.now
+        let (answer, held) = state.withLock { state in
+            let answer = state.credentials.takesLong(number, now: now)
+            return (answer, answer.map { state.takeHeld(for: $0) } ?? [])
+        }
+        guard let answer else { return }
+        hear(held, answer)
+    }
+
+    /// Tells those who have waited: of a credential in a task, as adding it may run a user's code, and
+    /// this may be the thread of the timers.
+    private func hear(_ held: [Held], _ answer: Answer) {
+        guard case .use = answer, !held.isEmpty else {
+            for held in held { held.hear(answer) }
+            return
+        }
+        Task { for held in held { held.hear(answer) } }
     }
 
     private func end(_ flight: UnderWay) {
@@ -215,6 +265,7 @@ final class CredentialDesk<Credential: Sendable>: Sendable {
 extension CredentialDesk: Punctual {
     /// A flight takes too long: nobody waits for it any more, but what it may bring is taken.
     func isDue(_ tag: Int) {
+        guard isLimited else { return takesLong(tag) }
         guard let late = state.withLock({ $0.underWay[tag] }) else { return }
         failed(AuthorisationError.timedOut, late.flight)
         late.task.cancel()

@@ -13,9 +13,9 @@ struct CredentialRules: Sendable {
     var mostHeld = 10_000
     /// How long a flight may take; nil for as long as a person takes.
     var limit: Duration? = .seconds(30)
+    /// How long loads wait for one that may take longer, while there is something that lasts.
+    var patience = Duration.seconds(30)
     /// How long to wait after a failed flight; nil for not at all.
     var backOff: ExponentialTimer? = ExponentialTimer(
         initialTime: .seconds(1), maxTime: .seconds(60))
-    /// Whether a credential that a server refused still helps to get the next one.
-    var keepsRefused = true
 }

@@ -7,6 +7,11 @@ struct CredentialStamp: Hashable, Sendable {
     let version: Int
 }
 
+/// The stamps with which a load was refused, and is authorised once more.
+enum RefusedStamps: RequestOption {
+    static var defaultValue: [ObjectIdentifier: CredentialStamp] { [:] }
+}
+
 /// The stamps of every authoriser that took part in a request.
 enum CredentialStamps: RequestOption {
     static var defaultValue: [ObjectIdentifier: CredentialStamp] { [:] }

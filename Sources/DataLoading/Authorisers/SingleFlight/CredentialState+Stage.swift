@@ -17,8 +17,8 @@ extension CredentialState {
         let expiry: Instant
         /// From when on a newer one is fetched.
         var renewal: Instant
-        /// Why the last attempt to renew it failed: nobody sets out before `renewal`.
-        var setback: (any Error)?
+        /// Why the last attempt to renew it failed, and until when nobody sets out again.
+        var setback: (error: any Error, until: Instant)?
         /// Whether it helps to get the next one: not when a server has said so.
         var helps = true
         /// Whether a server did not accept it: it is used only where no other can be had.

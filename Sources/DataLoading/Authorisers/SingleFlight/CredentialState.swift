@@ -24,6 +24,8 @@ struct CredentialState<Credential: Sendable>: Sendable {
     private var version = 0
     /// The flight that brought the newest credential.
     private var lastArrived = 0
+    /// The flight that a person is asked for, or that takes long: while something lasts, nobody waits.
+    private var slow = 0
     private var starts: [Instant] = []
     private var timer: ExponentialTimer?
 
@@ -34,8 +36,14 @@ struct CredentialState<Credential: Sendable>: Sendable {
     }
 
     /// A request wants to be authorised; a flight that comes back has to be begun.
-    mutating func ask(now: Instant) -> (Answer, begin: Flight?) {
+    ///
+    /// One that was refused with a credential waits for another one as long as there may be one.
+    mutating func ask(
+        now: Instant, refused: CredentialStamp? = nil
+    ) -> (Answer, begin: Flight?) {
         switch stage {
+        case .ready(let issued, _?) where issued.isDoubted && stamp(issued) == refused:
+            return (.wait, nil)
         case .ready(var issued, let renewing) where now < issued.expiry:
             var flight: Flight?
             if renewing == nil, now >= issued.renewal {
@@ -49,13 +57,17 @@ struct CredentialState<Credential: Sendable>: Sendable {
             stage = .fetching(renewing, beside: nil)
             return (.wait, nil)
         case .ready(let issued, nil):
-            if let setback = issued.setback, now < issued.renewal { return (.fail(setback), nil) }
+            if let setback = issued.setback, now < setback.until {
+                return (.fail(setback.error), nil)
+            }
             return fetch(from: issued.start, now: now)
         case .refused(let issued):
             // One resource that takes nothing must not keep the others from being asked.
             let lasts = now < issued.expiry
-            if let setback = issued.setback, now < issued.renewal {
-                return (lasts ? .use(issued.credential, stamp(issued)) : .fail(setback), nil)
+            if let setback = issued.setback, now < setback.until {
+                let answer: Answer =
+                    lasts ? .use(issued.credential, stamp(issued)) : .fail(setback.error)
+                return (answer, nil)
             }
             if lasts, !mayTakeOff(now: now) {
                 return (.use(issued.credential, stamp(issued)), nil)
@@ -80,7 +92,7 @@ struct CredentialState<Credential: Sendable>: Sendable {
         case .fetching, .resetting:
             return nil
         case .ready(let issued, let renewing?):
-            stage = .fetching(renewing, beside: issued)
+            if renewing.number != slow { stage = .fetching(renewing, beside: issued) }
             return nil
         case .ready(let issued, nil):
             beside = issued
@@ -100,16 +112,41 @@ struct CredentialState<Credential: Sendable>: Sendable {
     mutating func refused(_ stamp: CredentialStamp) -> Credential? {
         switch stage {
         case .ready(let issued, nil) where self.stamp(issued) == stamp:
-            stage = rules.keepsRefused ? .refused(issued) : .none(previous: nil)
-            return issued.credential
+            stage = .refused(issued)
+            return issued.isDoubted ? nil : issued.credential
         case .ready(let issued, let flight?) where self.stamp(issued) == stamp,
-            .fetching(let flight, beside: let issued?)
-        where self.stamp(issued) == stamp && !issued.isDoubted:
-            stage = .fetching(flight, beside: rules.keepsRefused ? issued.doubted : nil)
+            .fetching(let flight, beside: let issued?) where self.stamp(issued) == stamp:
+            guard !issued.isDoubted else { return nil }
+            stage =
+                flight.number == slow
+                ? .ready(issued.doubted, renewing: flight)
+                : .fetching(flight, beside: issued.doubted)
             return issued.credential
         default:
             return nil
         }
+    }
+
+    /// A flight needs a person, or takes long: what lasts is used meanwhile, doubted or not.
+    ///
+    /// One resource that takes nothing must not keep the others from being asked. Returns what held
+    /// requests hear of it, but for those that were refused with just that.
+    mutating func takesLong(_ number: Int, now: Instant) -> Answer? {
+        guard let flight, flight.number == number else { return nil }
+        slow = number
+        guard case .fetching(_, beside: let issued?) = stage, now < issued.expiry else {
+            return nil
+        }
+        stage = .ready(issued, renewing: flight)
+        return .use(issued.credential, stamp(issued))
+    }
+
+    /// A flight has learnt that nothing can come of a credential any more which a server did not take.
+    mutating func endsDoubted(_ number: Int) {
+        guard case .fetching(let flight, beside: let issued?) = stage, flight.number == number,
+            issued.isDoubted
+        else { return }
+        stage = .fetching(flight, beside: nil)
     }
 
     /// Whether a newer credential has come than the stamp's.
@@ -141,39 +178,46 @@ struct CredentialState<Credential: Sendable>: Sendable {
     ) -> Answer? {
         guard let current = self.flight, current.number == flight.number else { return nil }
         let pause = timer?.timeIntervalAndCalculateNext(using: &random)
+        let next = pause.map { now + $0 }
         // Refused for good: the version that was used is gone, and no other.
         let isRefused = (error as? AuthorisationError)?.endsCredential ?? false
         let previous = isRefused ? nil : flight.previous
         switch stage {
         // Neither a server takes the credential, nor does it help to get another one.
         case .ready(let issued, _) where !(isRefused && issued.isDoubted):
-            stage = .ready(setBack(issued, error, isRefused, now + (pause ?? .zero)), renewing: nil)
-            return nil
+            stage = .ready(setBack(issued, error, isRefused, next, now), renewing: nil)
+            // Whoever waits was refused with it.
+            guard issued.isDoubted else { return nil }
+            return now < issued.expiry ? .use(issued.credential, stamp(issued)) : .fail(error)
         case .fetching(_, beside: let issued?)
         where now < issued.expiry && !(isRefused && issued.isDoubted):
-            stage = .ready(setBack(issued, error, isRefused, now + (pause ?? .zero)), renewing: nil)
+            stage = .ready(setBack(issued, error, isRefused, next, now), renewing: nil)
             return .use(issued.credential, stamp(issued))
         default:
             stage = .none(previous: previous)
-            if let pause {
-                stage = .backingOff(until: now + pause, because: error, previous: previous)
+            if let next {
+                stage = .backingOff(until: next, because: error, previous: previous)
             }
             return .fail(error)
         }
     }
 
     /// What lasts though its renewal has failed.
+    ///
+    /// Without pauses it is not tried again before its time; what a server did not take has one.
     private func setBack(
-        _ issued: Issued, _ error: any Error, _ isRefused: Bool, _ next: Instant
+        _ issued: Issued, _ error: any Error, _ isRefused: Bool, _ next: Instant?, _ now: Instant
     ) -> Issued {
         var issued = issued
         if isRefused {
             // Good for nothing but its use: whatever comes next begins when that ends.
             issued.helps = false
-            issued.renewal = max(next, issued.expiry)
-        } else {
-            issued.setback = error
+            issued.renewal = max(next ?? now, issued.expiry)
+        } else if let next {
+            issued.setback = (error, next)
             issued.renewal = next
+        } else if issued.isDoubted {
+            issued.setback = (error, now + rules.window)
         }
         return issued
     }

@@ -69,7 +69,12 @@ final class OAuthBed: Sendable {
 
     @discardableResult
     func perform(_ count: Int = 1) -> [CancellationToken] {
-        (0..<count).map { loader.perform(.make("/\($0)", host: "https://origin.test")) }
+        (0..<count).map { perform("/\($0)") }
+    }
+
+    @discardableResult
+    func perform(_ path: String) -> CancellationToken {
+        loader.perform(.make(path, host: "https://origin.test"))
     }
 
     /// Performs a load and returns how it ended.
@@ -138,7 +143,8 @@ extension StrictProvider {
         let request = attempt.request
         guard request.url.host == "auth.test" else {
             let token = (request.headers["Authorization"] ?? "").dropFirst(7)
-            return accepts(String(token))
+            // Where nobody is let in, whatever the token.
+            return accepts(String(token)) && request.url.path != "/bad"
                 ? attempt.respond(status: 200)
                 : attempt.respond(
                     status: 401, headers: ["WWW-Authenticate": "Bearer error=\"invalid_token\""])

@@ -1,0 +1,26 @@
+// Copyright the DataLoading authors
+// SPDX-License-Identifier: Apache-2.0
+
+@testable import DataLoading
+import DataLoadingTesting
+import Testing
+
+/// What a fetch fails with is the fetch's, whatever the library itself has the same word for.
+@Suite struct FetchFailureTests {
+    @Test(arguments: [
+        DataLoaderError.overloaded, .invalidConfiguration(reason: "the issuer"), .cancelled,
+    ])
+    func `a fetch that ends as a load does fails the loads that wait for its credential`(
+        error: DataLoaderError
+    ) async {
+        let test = TokenBed()
+        test.perform()
+        await test.fetch.call(0).fail(error)
+        let end = await test.bed.delegate.outcomes(1)[0].response
+        guard case .cannotAuthenticate? = end?.error else {
+            Issue.record("ended \(String(describing: end?.error))")
+            return
+        }
+        #expect(end?.underlyingError as? DataLoaderError == error)
+    }
+}
