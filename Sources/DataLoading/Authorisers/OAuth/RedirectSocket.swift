@@ -19,7 +19,8 @@ final class RedirectSocket: Sendable {
         #if canImport(Darwin)
             let stream = SOCK_STREAM
         #else
-            let stream = Int32(SOCK_STREAM.rawValue)
+            // With the call itself: a process that is started meanwhile would keep the port.
+            let stream = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue)
         #endif
         let descriptor = Foundation.socket(AF_INET, stream, 0)
         self.descriptor = descriptor
