@@ -11,8 +11,10 @@ import Testing
     private static let device = "urn:ietf:params:oauth:grant-type:device_code"
 
     /// Logs in, has the refresh answered so, and loads once more.
-    private func refused(_ answer: StrictProvider.Answer) async -> OAuthBed {
-        let test = OAuthBed()
+    private func refused(
+        _ answer: StrictProvider.Answer, whereEnding codes: Set<String> = []
+    ) async -> OAuthBed {
+        let test = OAuthBed { configuration, _ in configuration.codesThatEndRefreshTokens = codes }
         await test.logIn()
         // Where it may be asked again it is, twice.
         for _ in 0..<(answer.status == 429 ? 3 : 1) {
@@ -53,6 +55,13 @@ import Testing
     ) async throws {
         let test = await refused(.refuse("invalid_grant", status: status))
         #expect(try await test.store.load() == nil)
+    }
+
+    @Test(arguments: [["session_over"], ["another"], []] as [Set<String>])
+    func `a program may know more codes that end a refresh token`(codes: Set<String>) async throws {
+        let test = await refused(.refuse("session_over"), whereEnding: codes)
+        let isKept = !codes.contains("session_over")
+        #expect((try await test.store.load() != nil) == isKept)
     }
 
     // Auth0 says that it waits with 403 and Google with 428; a limit of the server's ends nothing.
