@@ -14,9 +14,11 @@
         let sink: any TransportSink
         let mailbox: LoopMailbox
         let start: Int64
-        private let cancelled = Atomic<Bool>(false)
+        /// Whether the attempt is cancelled, and whether its request may be on its way.
+        private let flags = Atomic<UInt8>(0)
         private let paused = Atomic<Bool>(false)
-        private let sending = Atomic<Bool>(false)
+        private static let cancelled: UInt8 = 1
+        private static let sending: UInt8 = 2
 
         init(request: TransportRequest, sink: any TransportSink, mailbox: LoopMailbox) {
             self.request = request
@@ -25,22 +27,30 @@
             start = LoopClock.now
         }
 
-        var isCancelled: Bool { cancelled.load(ordering: .acquiring) }
+        var isCancelled: Bool { flags.load(ordering: .acquiring) & Self.cancelled != 0 }
         var isPaused: Bool { paused.load(ordering: .acquiring) }
 
-        var mayHaveSent: Bool { sending.load(ordering: .sequentiallyConsistent) }
+        var mayHaveSent: Bool { flags.load(ordering: .acquiring) & Self.sending != 0 }
 
         /// Notes that the request is about to be written; false when it must not be any more.
         ///
-        /// A caller that cancels, and is then told that nothing was sent, can rely on it: of the two
-        /// flags each side sets its own before it reads the other.
+        /// A caller that cancels, and is then told that nothing was sent, can rely on it: the one flag
+        /// is never set after the other.
         func beginSending() -> Bool {
-            sending.store(true, ordering: .sequentiallyConsistent)
-            return !cancelled.load(ordering: .sequentiallyConsistent)
+            var current = flags.load(ordering: .acquiring)
+            while current & Self.cancelled == 0 {
+                let (isSet, found) = flags.weakCompareExchange(
+                    expected: current, desired: current | Self.sending,
+                    ordering: .acquiringAndReleasing)
+                if isSet { return true }
+                current = found
+            }
+            return false
         }
 
         func cancel() {
-            guard !cancelled.exchange(true, ordering: .sequentiallyConsistent) else { return }
+            let before = flags.bitwiseOr(Self.cancelled, ordering: .acquiringAndReleasing).oldValue
+            guard before & Self.cancelled == 0 else { return }
             mailbox.post(.cancel(self))
         }
 
