@@ -41,6 +41,8 @@
         private struct Entry {
             var known: Known?
             var isPending = false
+            /// Everything was forgotten after the look-up had begun.
+            var isOutdated = false
             var noAddressUntil = Int64.min
             /// The last look-up failed or is late, so that attempts do not wait for the next one.
             var isTroubled = false
@@ -119,7 +121,10 @@
             defer {
                 entry.waiting = []
                 entry.isPending = false
-                entries[name] = entry.known == nil && entry.noAddressUntil <= now ? nil : entry
+                let isKept =
+                    !entry.isOutdated
+                    && (entry.known != nil || entry.noAddressUntil > now)
+                entries[name] = isKept ? entry : nil
             }
             let failure: DataLoaderError
             switch answer {
@@ -156,11 +161,12 @@
             entries[name]?.known?.staleUntil = now.addingSaturated(lifetimes.stale)
         }
 
-        /// Drops everything but the look-ups that are under way.
+        /// Drops everything but the look-ups that are under way, whose answers are for those who wait.
         mutating func removeAll() {
             for (name, entry) in entries {
                 if entry.isPending {
                     entries[name]?.known = nil
+                    entries[name]?.isOutdated = true
                 } else {
                     entries[name] = nil
                 }

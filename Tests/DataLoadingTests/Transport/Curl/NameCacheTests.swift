@@ -69,6 +69,23 @@
             #expect(cache.find("a", for: task, now: now + 60 * second).isNew)
         }
 
+        @Test func `an answer that was asked for before a reset is for those who wait alone`()
+            throws
+        {
+            var (cache, task) = try cacheWithAddresses()
+            #expect(cache.find("a", for: task, now: 60 * second).isNew)
+            cache.removeAll()
+            let other = try self.task()
+            #expect(!cache.find("a", for: other, now: 61 * second).isNew)
+            let answer = cache.resolved("a", .addresses(["5.6.7.8"]), now: 62 * second)
+            #expect(answer.tasks.count == 2)
+            #expect(answer.result == .success("5.6.7.8"))
+            #expect(cache.find("a", for: task, now: 62 * second).isNew)
+            let next = cache.resolved("a", .addresses(["5.6.7.9"]), now: 62 * second)
+            #expect(next.result == .success("5.6.7.9"))
+            #expect(cache.find("a", for: task, now: 63 * second).addresses == "5.6.7.9")
+        }
+
         @Test func `addresses are dropped when a name server says that there are none`() throws {
             var (cache, task) = try cacheWithAddresses()
             _ = cache.find("a", for: task, now: 60 * second)
