@@ -44,7 +44,7 @@
             self.body = body
             self.readers = readers
             self.ready = ready
-            read { feed, reader in
+            read(isFirst: true) { feed, reader in
                 let isWanted = feed.state.withLock { state in
                     state.isBegun = true
                     return !state.isStopped
@@ -65,9 +65,10 @@
 
         /// Runs a block that may read for as long as it likes, unless too many others do.
         private func read(
+            isFirst: Bool,
             _ block: @escaping @Sendable (BodyFeed, inout (any BodySource)?) -> Void
         ) {
-            let isTaken = readers.start { [self] done in
+            let isTaken = readers.start(isFirst: isFirst) { [self] done in
                 reader.async { reader in
                     block(self, &reader)
                     done()
@@ -104,7 +105,7 @@
                 state.buffered -= count
                 return (.bytes(count), Self.startReading(&state))
             }
-            if wantsMore { read { feed, reader in feed.fill(&reader) } }
+            if wantsMore { read(isFirst: false) { feed, reader in feed.fill(&reader) } }
             return portion
         }
 

@@ -31,12 +31,15 @@
         private let state = Locked(State())
 
         /// Starts a reading now or when another is over; false when all that run are blocked.
-        func start(_ reading: @escaping Reading) -> Bool {
+        ///
+        /// Then only a body that nothing was read of is refused: another may have been sent in part, and
+        /// waits.
+        func start(isFirst: Bool = true, _ reading: @escaping Reading) -> Bool {
             let now = LoopClock.now
             let (number, isTaken): (Int?, Bool) = state.withLock { state in
                 guard state.running.count >= Self.limit else { return (state.begin(now), true) }
                 let youngest = state.running.values.max() ?? now
-                guard now &- youngest < Self.blocked else { return (nil, false) }
+                guard !isFirst || now &- youngest < Self.blocked else { return (nil, false) }
                 state.waiting.append(reading)
                 return (nil, true)
             }
