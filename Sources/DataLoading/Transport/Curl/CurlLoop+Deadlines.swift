@@ -39,7 +39,8 @@
             }
             // Looks that follow each other closely are joined: limits are kept to 2 ms.
             nextCheck = next == .max ? .max : max(next, now &+ 2_000_000)
-            for transfer in late { expire(transfer) }
+            // One that ends may let another go on.
+            for transfer in late where deadline(of: transfer) <= now { expire(transfer) }
         }
 
         private func deadline(of transfer: CurlTransfer) -> Int64 {
