@@ -195,9 +195,9 @@
             {
                 names.doubt(name, now: now)
             }
-            // An attempt whose transfer libcurl had not ended has an error, and its handle is not kept:
-            // it may hold more of it than libcurl tells.
-            recycle(transfer, failed: error != nil || place.closesConnection)
+            // The handle of an attempt whose transfer libcurl had not ended is not kept: it may hold more
+            // of it than libcurl tells.
+            recycle(transfer, failed: error != nil || place.closesConnection || !place.isOver)
             if let error {
                 task.sink.didFail(TransportFailure(error, sent: sent, report: report))
             } else {
