@@ -54,7 +54,9 @@
                     names.patienceEnds(name, since: transfer.attempt.lookupStart, now: now))
             case .running: break
             }
-            if transfer.attempt.sends == 0 { return transfer.attempt.connectDeadline }
+            if transfer.attempt.sends == 0 {
+                return min(transfer.attempt.connectDeadline, probeEnds(transfer))
+            }
             guard !task.isPaused else { return .max }
             let (deadline, overflow) = transfer.attempt.lastActivity.addingReportingOverflow(
                 transfer.attempt.idleLimit)
@@ -72,7 +74,11 @@
                         : .requestBody(reason: "no byte of it within the connect limit"))
             case .resolving(let name): resolveWithoutAnswer(transfer, name)
             case .waiting: finish(transfer, .connectTimeout)
-            case .running where transfer.attempt.sends == 0: finish(transfer, .connectTimeout)
+            case .running where transfer.attempt.sends == 0:
+                guard now < transfer.attempt.connectDeadline else {
+                    return finish(transfer, .connectTimeout)
+                }
+                if mayLeaveProbe(transfer) { endProbe(transfer) } else { expectActivity(transfer) }
             case .running:
                 let socket = socket(of: transfer)
                 guard !isDraining(transfer, socket) else { return expectActivity(transfer) }

@@ -28,6 +28,10 @@
             case .http2:
                 transfer.attempt.place.isHTTP2 = true
                 resolve(transfer)
+            case .probe:
+                transfer.attempt.place.isHTTP2 = true
+                transfer.attempt.place.isProbe = true
+                resolve(transfer)
             case .wait, .renew: transfer.phase = .waiting
             }
         }
@@ -111,7 +115,7 @@
             else { return }
             // One that must have its own says nothing of those that others may join.
             guard !task.request.needsFreshConnection else { return }
-            routes.isConnecting(ObjectIdentifier(task), key)
+            routes.isConnecting(ObjectIdentifier(task), key, now: now)
         }
 
         /// A socket is closed, or was: libcurl 7.88 does not tell of one that did not connect.

@@ -126,7 +126,7 @@
         func waitForEvents() {
             var deadline = min(http1?.deadline ?? .max, http2?.deadline ?? .max)
             for old in retired { deadline = min(deadline, old.deadline) }
-            let own = min(nextCheck, idleDeadline, sweepDeadline)
+            let own = min(nextCheck, idleDeadline, sweepDeadline, routes.deadline)
             let wait = own == .max ? .max : LoopClock.milliseconds(until: own, from: LoopClock.now)
             let timeout = min(
                 deadline == .max

@@ -96,6 +96,7 @@
             transfer.phase = .running(multi)
             // Nothing will say when it is written.
             if !library.seesSends { _ = transfer.task?.beginSending() }
+            if transfer.attempt.place.isProbe { expectActivity(transfer) }
             // Whether it joins a connection or makes one shows at once: the next ones may join it.
             if transfer.attempt.place.isHTTP2 { multi.actIfDue(uptime: uptime) }
         }
@@ -150,6 +151,10 @@
                 }
                 guard !transfer.attempt.place.hasEnded else {
                     startAgain(transfer)
+                    continue
+                }
+                guard result == 0 || !mayLeaveProbe(transfer) else {
+                    endProbe(transfer)
                     continue
                 }
                 if transfer.attempt.isUndecoded, result == 0 {

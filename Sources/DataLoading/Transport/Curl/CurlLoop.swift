@@ -94,7 +94,8 @@
             slept = setup.sleep.slept()
             routes = RouteTable(
                 maximumAge: setup.idle.maximumAge.wholeNanoseconds,
-                memory: setup.idle.protocolMemory.wholeNanoseconds)
+                memory: setup.idle.protocolMemory.wholeNanoseconds,
+                leaderTime: setup.idle.leaderTime.wholeNanoseconds)
             events = .allocate(capacity: 256)
         }
 

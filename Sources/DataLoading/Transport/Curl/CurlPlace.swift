@@ -9,6 +9,8 @@
         var route: RouteKey?
         /// Whether HTTP/2 is offered, in the multi handle that is there for that.
         var isHTTP2 = false
+        /// Whether HTTP/2 is offered to find out whether the server speaks it by now.
+        var isProbe = false
         /// The sockets that were opened for the attempt, of which some may be closed.
         var sockets: [Int32] = []
         /// Whether the connection speaks HTTP/2; nil while that is not known.

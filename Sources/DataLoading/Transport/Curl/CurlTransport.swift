@@ -169,17 +169,22 @@
         let protocolMemory: Duration
         /// Whether OpenSSL is asked what a server has chosen; otherwise the head of a response tells.
         let seesChoice: Bool
+        /// How long a first connection to a server holds up the attempts that could join it.
+        ///
+        /// Most handshakes end within that, and a few seconds have room for several.
+        let leaderTime: Duration
 
         init(
             limit: Int = 64, lifetime: Duration = .seconds(60),
             maximumAge: Duration = .seconds(300), protocolMemory: Duration = .seconds(600),
-            seesChoice: Bool = true
+            seesChoice: Bool = true, leaderTime: Duration = .milliseconds(500)
         ) {
             self.limit = max(1, limit)
             self.lifetime = lifetime
             self.maximumAge = maximumAge
             self.protocolMemory = protocolMemory
             self.seesChoice = seesChoice
+            self.leaderTime = leaderTime
         }
     }
 

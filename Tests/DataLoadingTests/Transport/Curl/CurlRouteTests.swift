@@ -12,6 +12,8 @@
         @Suite struct CurlRouteTests {
             private let scene: TrustScene
             private let http2 = HTTP2Peer { _, stream in HTTP2Peer.response(stream, "fine") }
+            /// A first attempt's handshake holds up the others for as long as it takes.
+            private let patient = IdleConnections(leaderTime: .seconds(3_600))
 
             init() throws {
                 scene = try TrustScene()
@@ -71,7 +73,7 @@
                 async throws
             {
                 let server = try server(firstConnection: .silent)
-                let transport = CurlTransport()
+                let transport = CurlTransport(idle: patient)
                 let first = AttemptRecorder()
                 let task = transport.start(try get(server), sink: first)
                 await server.waitForConnections(1)
@@ -98,7 +100,7 @@
                 async throws
             {
                 let server = try server(firstConnection: .silent)
-                let transport = CurlTransport()
+                let transport = CurlTransport(idle: patient)
                 let first = AttemptRecorder()
                 let task = transport.start(try get(server), sink: first)
                 await server.waitForConnections(1)
@@ -117,7 +119,7 @@
 
             @Test func `a reset lets attempts go on that wait for a handshake`() async throws {
                 let server = try server(firstConnection: .silent)
-                let transport = CurlTransport()
+                let transport = CurlTransport(idle: patient)
                 let first = AttemptRecorder()
                 let task = transport.start(try get(server), sink: first)
                 await server.waitForConnections(1)
@@ -131,7 +133,7 @@
 
             @Test func `a shutDown ends attempts that wait for a handshake`() async throws {
                 let server = try server(firstConnection: .silent)
-                let transport = CurlTransport()
+                let transport = CurlTransport(idle: patient)
                 async let records = burst(8, transport, server)
                 await server.waitForConnections(1)
                 #expect(await transport.get(try plain.get().url()).text == "plain")
@@ -208,7 +210,8 @@
                     .perConnection { $0 == 0 ? slow : $0 == 1 ? http2.script : Self.echo },
                     { $0 == 1 })
                 // Each attempt that finds no HTTP/2 offers it anew.
-                let transport = CurlTransport(idle: IdleConnections(protocolMemory: .zero))
+                let transport = CurlTransport(
+                    idle: IdleConnections(protocolMemory: .zero, leaderTime: .seconds(3_600)))
                 let first = AttemptRecorder()
                 _ = transport.start(try get(server, "first"), sink: first)
                 await server.waitForHeads(1)

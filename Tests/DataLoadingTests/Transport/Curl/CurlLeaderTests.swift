@@ -1,0 +1,98 @@
+// Copyright the DataLoading authors
+// SPDX-License-Identifier: Apache-2.0
+
+#if canImport(Glibc) || canImport(Musl)
+    @testable import DataLoading
+    import DataLoadingTesting
+    import Foundation
+    import Testing
+
+    extension SocketTests {
+        /// One attempt finds out for all what a server speaks, and takes no other with it.
+        @Suite struct CurlLeaderTests {
+            private let scene: RouteScene
+            private let http2 = HTTP2Peer { _, stream in HTTP2Peer.response(stream, "fine") }
+
+            init() throws {
+                scene = try RouteScene()
+            }
+
+            // As behind a balancer that leads some connections to a machine which is gone.
+            @Test func `a first attempt whose handshake is never answered takes no other with it`()
+                async throws
+            {
+                let http2 = http2
+                let server = try scene.server(
+                    .perConnection { $0 < 2 ? .silent : http2.script }, isHTTP2: { _ in true })
+                let transport = CurlTransport(
+                    idle: IdleConnections(leaderTime: .milliseconds(100)))
+                var slow = try scene.attempt(server)
+                slow.connectTimeout = .seconds(3_600)
+                let first = AttemptRecorder()
+                let second = AttemptRecorder()
+                // In a row: the second one is first in line when the time of the first is over.
+                let tasks = [
+                    transport.start(slow, sink: first), transport.start(slow, sink: second),
+                ]
+                let records = try await scene.burst(7, transport, server)
+                #expect(records.allSatisfy { $0.text == "fine" })
+                // A connection to join is there: those that hang hold up nobody any more.
+                let later = try await scene.burst(7, transport, server)
+                #expect(later.allSatisfy { $0.text == "fine" })
+                #expect(server.connectionCount == 3)
+                #expect(first.record.endings + second.record.endings == 0)
+                for task in tasks { task.cancel() }
+                #expect(await first.ended().failure?.sent == .nothingWritten)
+            }
+
+            // The outage that kept connections outlive.
+            @Test func `kept connections of HTTP/1.1 are used though no other can be made`()
+                async throws
+            {
+                let isFull = Locked(false)
+                let server = try scene.server(
+                    .perConnection { _ in
+                        isFull.withLock { $0 } ? .silent : RouteScene.echo
+                    }, isHTTP2: { _ in false })
+                let transport = CurlTransport(
+                    idle: IdleConnections(
+                        protocolMemory: .seconds(1), leaderTime: .milliseconds(100)))
+                while server.openConnectionCount < 4 {
+                    for record in try await scene.burst(8, transport, server) {
+                        #expect(record.error == nil)
+                    }
+                }
+                isFull.withLock { $0 = true }
+                let before = server.connectionCount
+                let begun = ContinuousClock.now
+                // Until one has looked, in vain, whether HTTP/2 is spoken by now.
+                while server.connectionCount == before, .now - begun < .seconds(10) * patience {
+                    for record in try await scene.burst(2, transport, server) {
+                        #expect(record.error == nil)
+                    }
+                }
+                #expect(server.connectionCount > before)
+            }
+
+            @Test func `one that looks for HTTP/2 and is refused a connection uses a kept one`()
+                async throws
+            {
+                let server = try scene.server(RouteScene.echo, isHTTP2: { _ in false })
+                let transport = CurlTransport(
+                    idle: IdleConnections(protocolMemory: .milliseconds(500)))
+                var record = await transport.run(try scene.attempt(server, "a"))
+                while !record.report.reusedConnection {
+                    record = await transport.run(try scene.attempt(server, "a"))
+                }
+                // The handshake of one that looks is cut off at once.
+                server.setScript(.reset)
+                let before = server.connectionCount
+                let begun = ContinuousClock.now
+                while server.connectionCount == before, .now - begun < .seconds(10) * patience {
+                    #expect(await transport.run(try scene.attempt(server, "b")).text == "/b")
+                }
+                #expect(server.connectionCount > before)
+            }
+        }
+    }
+#endif
