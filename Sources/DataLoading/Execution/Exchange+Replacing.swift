@@ -8,10 +8,12 @@ extension Exchange {
     /// A connection that was kept may have been closed at the other end already. That says nothing of
     /// the server and is no retry: it costs no token, and a load without retries has it too. It is an
     /// attempt like any other otherwise, with its own rate slot, on a connection of its own, which
-    /// cannot be stale: once a load is enough.
+    /// cannot be stale: once a load is enough. So it is where the server wants HTTP/1.1 for a request,
+    /// which the next attempt then uses; of others it may have worked on the first.
     func replacement(for failure: TransportFailure, _ progress: LoadProgress) -> Step? {
         guard progress.metrics.replacedConnections == 0, !progress.needsNewBody,
-            failure.isRefusal || (failure.isStale && progress.base.mayBeSentTwice)
+            failure.isRefusal
+                || (failure.isStale || failure.isForHTTP1) && progress.base.mayBeSentTwice
         else { return nil }
         state.withLock { state in
             state.progress.needsFreshConnection = true
@@ -21,7 +23,15 @@ extension Exchange {
     }
 }
 
+extension DataLoaderError {
+    /// A stream was reset with HTTP_1_1_REQUIRED (RFC 9113 section 7).
+    static let http11Required = DataLoaderError.http2(reason: "HTTP/1.1 required")
+}
+
 extension TransportFailure {
+    /// Whether the server wants HTTP/1.1, of which the transport has taken note.
+    fileprivate var isForHTTP1: Bool { sent == .written && error == .http11Required }
+
     /// Whether the connection, which the attempt did not open or did not have alone, ended without a
     /// byte of response.
     fileprivate var isStale: Bool {

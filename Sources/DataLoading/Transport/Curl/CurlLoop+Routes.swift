@@ -82,6 +82,7 @@
             let name = transfer.attempt.connection
             if let key = transfer.attempt.place.route {
                 routes.left(member, key, from: transfer.attempt.place.isCounted ? name : nil)
+                if transfer.attempt.wantsHTTP1 { routes.requiresHTTP1(key, now: now) }
             }
             if let name, serialUsers[name] === transfer { serialUsers[name] = nil }
         }

@@ -41,13 +41,12 @@
                 // libcurl sends a request again that was answered with 417: that is the caller's to
                 // do. It also does so when a server takes a response back, whose rest is then missing.
                 attempt.isAnswered = attempt.response.refusesExpectation
-                if !attempt.isAnswered { attempt.stop = .http2(reason: "HTTP/1.1 required") }
+                if !attempt.isAnswered { attempt.stop = .http11Required }
                 return false
             }
             guard attempt.sends > 0 else { return true }
             if attempt.stop == nil {
-                attempt.stop =
-                    attempt.wantsHTTP1 ? .http2(reason: "HTTP/1.1 required") : .connectionReset
+                attempt.stop = attempt.wantsHTTP1 ? .http11Required : .connectionReset
             }
             return false
         }

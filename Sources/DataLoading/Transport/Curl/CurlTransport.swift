@@ -20,9 +20,12 @@
     /// HTTP/1.1, and HTTP/2 where the request allows it (see ``HTTP2Use``) and the server agrees to it
     /// over TLS; responses that are streamed use HTTP/1.1, where a paused reader holds the server back
     /// on its own connection. Until one attempt knows what a server speaks, the others to that server
-    /// wait for it, within their own limits to connect. A server that has chosen HTTP/1.1 is offered
-    /// HTTP/2 again after 10 minutes. A connection takes no new attempt once it is 300 s old, in use
-    /// or not, so that changes of names and certificates are followed. Bodies in gzip
+    /// wait for it, within their own limits to connect; where its handshake lasts half a second, another
+    /// one tries as well, and so on, five of them at most. A server that has chosen HTTP/1.1 is offered
+    /// HTTP/2 again after 10 minutes, by one attempt, while the others go on. One that wants HTTP/1.1 for
+    /// a request (HTTP_1_1_REQUIRED) is sent everything over HTTP/1.1 for 10 minutes. A connection takes
+    /// no new attempt once it is 300 s old, in use or not, so that changes of names and certificates are
+    /// followed. Bodies in gzip
     /// or deflate are asked for and decoded, unless the request sets `Accept-Encoding` itself or
     /// asks for a `Range`; head fields stay as they came. A coding that is unknown fails the attempt
     /// with `.decode`. Proxies of the environment are not used. Sinks are called on the transport's

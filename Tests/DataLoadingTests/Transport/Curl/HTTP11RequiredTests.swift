@@ -1,0 +1,73 @@
+// Copyright the DataLoading authors
+// SPDX-License-Identifier: Apache-2.0
+
+#if canImport(Glibc) || canImport(Musl)
+    @testable import DataLoading
+    import DataLoadingTesting
+    import Foundation
+    import Testing
+
+    extension SocketTests {
+        /// A server of HTTP/2 wants HTTP/1.1 for something, as for a client's certificate
+        /// (RFC 9113 section 7).
+        @Suite struct HTTP11RequiredTests {
+            private let scene: RouteScene
+            private let peer = HTTP2Peer { _, stream in [.send([.reset(stream, 13)])] }
+
+            init() throws {
+                scene = try RouteScene()
+            }
+
+            /// Its first connection is of HTTP/2, and there the requests are refused.
+            private func server() throws -> LoopbackServer {
+                let peer = peer
+                return try scene.server(
+                    .perConnection { $0 == 0 ? peer.script : RouteScene.echo },
+                    isHTTP2: { $0 == 0 })
+            }
+
+            private func request(
+                _ method: HTTPMethod, _ server: LoopbackServer
+            ) -> DataLoaderRequest {
+                var request = DataLoaderRequest(
+                    url: testURL("https://a.origin.test:\(server.port)/\(method.rawValue)"))
+                request.method = method
+                return request
+            }
+
+            @Test func `a GET is sent again over HTTP/1.1, and the next one at once`() async throws
+            {
+                let server = try server()
+                let service = scene.trust.service(
+                    try scene.trust.policy(), server, http2: .always)
+                let loader = service.makeFactory().makeDataLoader()
+                for attempts in [2, 1] {
+                    let response = try await loader.response(for: request(.get, server))
+                    #expect(response.body == Data("/GET".utf8))
+                    #expect(response.metrics.attempts == attempts)
+                    #expect(response.metrics.replacedConnections == attempts - 1)
+                    #expect(response.metrics.retries == 0)
+                }
+                #expect(peer.requests == 1)
+                await service.shutDown(gracePeriod: .zero)
+            }
+
+            @Test func `a POST is sent once, and the next one over HTTP/1.1`() async throws {
+                let server = try server()
+                let service = scene.trust.service(
+                    try scene.trust.policy(), server, http2: .always)
+                let loader = service.makeFactory().makeDataLoader()
+                let post = request(.post, server)
+                await #expect(throws: DataLoaderError.http2(reason: "HTTP/1.1 required")) {
+                    _ = try await loader.response(for: post)
+                }
+                #expect(peer.requests == 1)
+                #expect(server.requests.isEmpty)
+                let response = try await loader.response(for: post)
+                #expect(response.body == Data("/POST".utf8))
+                #expect(peer.requests == 1)
+                await service.shutDown(gracePeriod: .zero)
+            }
+        }
+    }
+#endif
