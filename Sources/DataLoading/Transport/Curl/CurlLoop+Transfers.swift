@@ -177,6 +177,7 @@
                 running.removeValue(forKey: ObjectIdentifier(task)) != nil
             else { return }
             awaitingBodies[ObjectIdentifier(task)] = nil
+            answeredUploads[ObjectIdentifier(task)] = nil
             endSharing(by: transfer)
             let error = task.isCancelled && error != nil ? .cancelled : error
             let report = transfer.makeReport()

@@ -58,7 +58,9 @@
         var running: [ObjectIdentifier: CurlTransfer] = [:]
         /// Those whose upload waits for its file or stream.
         var awaitingBodies: [ObjectIdentifier: CurlTransfer] = [:]
-        /// When those of them that were answered are looked at next.
+        /// Those whose upload is not over, and whose stream has brought a whole answer.
+        var answeredUploads: [ObjectIdentifier: CurlTransfer] = [:]
+        /// When those that were answered are looked at next.
         var nextLook: Int64 = 0
         /// Those of `running` for which a connection was made that others may send on as well.
         var makers: [ConnectionName: CurlTransfer] = [:]

@@ -22,17 +22,16 @@
         /// a whole answer, and waits for a window that never opens (nginx' `return`; as in
         /// https://github.com/curl/curl/issues/7821). 8.14.1 and 8.23.0 end it, as is done here.
         func endAnsweredUploads() {
-            guard !awaitingBodies.isEmpty else { return }
-            let answered = awaitingBodies.values.filter(\.hasAnswer)
-            guard !answered.isEmpty else { return }
+            guard !awaitingBodies.isEmpty || !answeredUploads.isEmpty else { return }
+            let answered = Array(answeredUploads.values)
+            let waiting = awaitingBodies.filter { answeredUploads[$0.key] == nil }.values
+                .filter(\.hasAnswer)
+            guard !answered.isEmpty || !waiting.isEmpty else { return }
             if now >= nextLook {
-                for transfer in answered {
-                    if transfer.isAnsweredByStream {
-                        finish(transfer, transfer.outcome(0))
-                    } else {
-                        unpause(transfer)
-                    }
+                for transfer in answered where transfer.isAnsweredByStream {
+                    finish(transfer, transfer.outcome(0))
                 }
+                for transfer in waiting { unpause(transfer) }
                 nextLook = now &+ Self.pauseOfLooks
             }
             expect(nextLook)
@@ -43,7 +42,8 @@
         /// Has an upload looked at in 10 ms whose stream's answer is there, unless it is whole itself.
         func noteWholeAnswer() {
             guard isAnsweredByStream, let task, case .read = shape?.upload else { return }
-            loop.awaitingBodies[ObjectIdentifier(task)] = self
+            // libcurl may ask for more of the body once again, which says nothing of the answer.
+            loop.answeredUploads[ObjectIdentifier(task)] = self
             loop.nextLook = LoopClock.instant(loop.now, after: .milliseconds(10))
             loop.expect(loop.nextLook)
         }

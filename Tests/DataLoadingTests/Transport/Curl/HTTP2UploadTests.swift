@@ -1,0 +1,86 @@
+// Copyright the DataLoading authors
+// SPDX-License-Identifier: Apache-2.0
+
+#if canImport(Glibc) || canImport(Musl)
+    @testable import DataLoading
+    import DataLoadingTesting
+    import Foundation
+    import Testing
+
+    extension SocketTests {
+        /// Uploads over HTTP/2 that their server answers before it has them.
+        @Suite struct HTTP2UploadTests {
+            private let scene: RouteScene
+
+            init() throws {
+                scene = try RouteScene()
+            }
+
+            // libcurl 7.88.1 goes on with the body until the window is closed, and then waits.
+            @Test(arguments: [true, false])
+            func `a whole answer ends an upload whose window is open still`(
+                isFile: Bool
+            ) async throws {
+                // The answer and more of a window come together.
+                let server = try scene.server(
+                    .converse {
+                        try UploadPeer.serve($0) { stream, count in
+                            guard count == UploadPeer.firstWindow else { return [] }
+                            return [
+                                .head(stream, length: 4), .data(stream, "fine", isLast: true),
+                                .window(0, 40_000), .window(stream, 40_000),
+                            ]
+                        }
+                    }, isHTTP2: { _ in true })
+                let directory = TemporaryDirectory()
+                let file = directory.url("body")
+                try Data(count: 1 << 20).write(to: file)
+                var post = try scene.attempt(server)
+                post.method = .post
+                post.body =
+                    isFile
+                    ? .file(file) : .stream { InputStream(data: Data(count: 1 << 20)) }
+                post.idleTimeout = .seconds(5) * patience
+                let record = await CurlTransport().run(post)
+                #expect(record.error == nil)
+                #expect(record.text == "fine")
+            }
+        }
+    }
+
+    /// A server of HTTP/2 that only counts what comes of each body.
+    private enum UploadPeer {
+        /// How much of a body may be sent before its server gives a window (RFC 9113 section 6.9.2).
+        static let firstWindow = 65_535
+
+        /// Answers each frame of a body by its stream, and how much of it has come.
+        static func serve(
+            _ stream: any ByteStream,
+            _ answer: (_ stream: UInt32, _ count: Int) -> [HTTP2Frame]
+        ) throws {
+            guard try HTTP2Peer.read(24, from: stream).count == 24 else { return }
+            try HTTP2Peer.send([.settings], to: stream)
+            var counts: [UInt32: Int] = [:]
+            while let frame = try HTTP2Peer.nextFrame(from: stream) {
+                switch frame.kind {
+                case .settings where frame.flags & HTTP2Frame.acknowledgement == 0:
+                    try HTTP2Peer.send(
+                        [HTTP2Frame(kind: .settings, flags: HTTP2Frame.acknowledgement)],
+                        to: stream)
+                case .data:
+                    counts[frame.stream, default: 0] += frame.payload.count
+                    try HTTP2Peer.send(
+                        answer(frame.stream, counts[frame.stream] ?? 0), to: stream)
+                default: break
+                }
+            }
+        }
+    }
+
+    extension HTTP2Frame {
+        /// Lets so many more bytes be sent: on a stream, or in all where that is 0.
+        fileprivate static func window(_ stream: UInt32, _ count: UInt32) -> HTTP2Frame {
+            HTTP2Frame(kind: .window, stream: stream, payload: bytes(count))
+        }
+    }
+#endif
