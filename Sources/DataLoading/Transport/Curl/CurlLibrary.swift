@@ -22,7 +22,7 @@
         /// HTTP/2 was built in.
         let hasHTTP2: Bool
         /// Each send of a request can be refused (7.80), so nothing is sent twice unseen.
-        let seesSends: Bool
+        var seesSends: Bool
         /// The certificate that a handle is given is shown to servers.
         let takesIdentities: Bool
         /// A file of authorities is read once a day and not for each connection (7.87, OpenSSL).

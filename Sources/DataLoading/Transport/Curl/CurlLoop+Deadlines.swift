@@ -54,8 +54,12 @@
                     names.patienceEnds(name, since: transfer.attempt.lookupStart, now: now))
             case .running: break
             }
+            transfer.noteUnseenSend()
             if transfer.attempt.sends == 0 {
-                return min(transfer.attempt.connectDeadline, probeEnds(transfer))
+                let limit = min(transfer.attempt.connectDeadline, probeEnds(transfer))
+                // Nothing tells of an unseen send, which is to be seen before the idle limit can pass.
+                return library.seesSends
+                    ? limit : min(limit, now.addingSaturated(transfer.attempt.idleLimit))
             }
             guard !task.isPaused else { return .max }
             let (deadline, overflow) = transfer.attempt.lastActivity.addingReportingOverflow(

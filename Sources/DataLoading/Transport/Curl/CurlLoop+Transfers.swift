@@ -96,7 +96,7 @@
             transfer.phase = .running(multi)
             // Nothing will say when it is written.
             if !library.seesSends { _ = transfer.task?.beginSending() }
-            if transfer.attempt.place.isProbe { expectActivity(transfer) }
+            if !library.seesSends || transfer.attempt.place.isProbe { expectActivity(transfer) }
             // Whether it joins a connection or makes one shows at once: the next ones may join it.
             if transfer.attempt.place.isHTTP2 { multi.actIfDue(uptime: uptime) }
         }
@@ -178,6 +178,7 @@
             else { return }
             awaitingBodies[ObjectIdentifier(task)] = nil
             answeredUploads[ObjectIdentifier(task)] = nil
+            transfer.noteUnseenSend()
             endSharing(by: transfer)
             let error = task.isCancelled && error != nil ? .cancelled : error
             let report = transfer.makeReport()

@@ -86,6 +86,8 @@
         init(
             library: CurlLibrary, mailbox: LoopMailbox, poll: EventPoll, setup: LoopSetup
         ) {
+            var library = library
+            library.seesSends = library.seesSends && setup.seesSends
             self.library = library
             self.mailbox = mailbox
             self.poll = poll

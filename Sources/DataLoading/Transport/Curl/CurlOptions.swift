@@ -85,6 +85,7 @@
         static let remotePort: Int32 = 0x20_0028
         static let localPort: Int32 = 0x20_002A
         static let connectTime: Int32 = 0x60_0034
+        static let timeBeforeSending: Int32 = 0x60_0035
         static let tlsTime: Int32 = 0x60_0038
     }
 

@@ -12,6 +12,7 @@
 
         /// What an attempt that libcurl has ended with a result comes to.
         func outcome(_ result: Int32) -> DataLoaderError? {
+            noteUnseenSend()
             let isAnswered =
                 attempt.isAnswered || (result == 65 && attempt.response.refusesExpectation)
             if result != 0 { attempt.isWorn = true }
@@ -57,9 +58,17 @@
             attempt.isUnprocessed && !attempt.response.isComplete
         }
 
-        private var hasWritten: Bool {
-            // Below 7.80 nothing else tells that it was written.
-            attempt.sends > 0 || (!loop.library.seesSends && requestSize > 0)
+        private var hasWritten: Bool { attempt.sends > 0 }
+
+        /// Notes that the request was written, where nothing tells of it at the time (below 7.80).
+        func noteUnseenSend() {
+            guard !loop.library.seesSends, attempt.sends == 0, case .running = phase,
+                requestSize > 0
+            else { return }
+            attempt.sends = 1
+            let sent = LoopClock.instant(
+                attempt.handedOver, after: .microseconds(offset(CurlInfo.timeBeforeSending)))
+            attempt.lastActivity = max(attempt.lastActivity, sent)
         }
 
         /// The counts and times so far; before the handle leaves libcurl.

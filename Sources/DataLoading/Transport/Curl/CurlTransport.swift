@@ -65,9 +65,11 @@
         init(
             idle: IdleConnections = IdleConnections(),
             names: NameLifetimes = NameLifetimes(), sleep: SleepWatch = SleepWatch(),
+            seesSends: Bool = true,
             lookup: @escaping NameResolver.Lookup = NameResolver.systemLookup
         ) {
-            setup = LoopSetup(idle: idle, lookup: lookup, names: names, sleep: sleep)
+            setup = LoopSetup(
+                idle: idle, lookup: lookup, names: names, sleep: sleep, seesSends: seesSends)
             #if DEBUG
                 Self.live.add(1, ordering: .relaxed)
             #endif

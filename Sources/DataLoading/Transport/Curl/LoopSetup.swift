@@ -9,6 +9,8 @@
         var lookup: NameResolver.Lookup = NameResolver.systemLookup
         var names = NameLifetimes()
         var sleep = SleepWatch()
+        /// Whether each send is seen, where the library tells of it.
+        var seesSends = true
     }
 
     /// Tells for how long the machine has slept since it was started.

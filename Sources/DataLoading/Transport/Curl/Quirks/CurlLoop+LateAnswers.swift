@@ -38,6 +38,7 @@
         ///
         /// libcurl sends on after a head that says that the connection will be closed.
         fileprivate func awaitsAnswer(on socket: Int32, _ entry: SocketEntry) -> Bool {
+            noteUnseenSend()
             guard case .running = phase, task?.request.body != nil, attempt.sends > 0,
                 !attempt.response.isComplete || missing ?? 0 > 0, origin?.isSecure == false
             else { return false }
