@@ -39,7 +39,7 @@ struct ResponseGuard {
     private(set) var isEncoded = false
 
     private let byteLimit: Int
-    private let allowsHTTP2: Bool
+    var allowsHTTP2: Bool
     private var fieldCount = 0
     private var informationalCount = 0
     private var status = 0

@@ -71,6 +71,7 @@
                 // Its place is in the other handle: nothing may find it here when it is idle.
                 ccurl_set_long(transfer.easy, CurlOption.forbidReuse, 1)
                 transfer.attempt.place.closesConnection = true
+                transfer.attempt.response.allowsHTTP2 = false
                 return routes.foundHTTP1(member, key, now: now)
             }
             let isKnown = routes.knows(name, key) || keepSocket(of: transfer, key, name)

@@ -90,6 +90,7 @@
                 return finish(transfer, error)
             }
             transfer.attempt.handedOver = LoopClock.now
+            transfer.attempt.response.allowsHTTP2 = transfer.attempt.place.isHTTP2
             guard multi.add(transfer.easy) else {
                 return finish(transfer, .resources(reason: "memory"))
             }

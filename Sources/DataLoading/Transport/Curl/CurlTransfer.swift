@@ -100,10 +100,7 @@
                 throw .body
             }
             self.task = task
-            let allowsHTTP2 = origin?.isSecure == true && !task.request.streamsResponse
-            attempt = CurlAttempt(
-                response: ResponseGuard(byteLimit: task.request.headLimit, allowsHTTP2: allowsHTTP2)
-            )
+            attempt = CurlAttempt(response: ResponseGuard(byteLimit: task.request.headLimit))
             attempt.hasSameHeaders = hasSameHeaders
             attempt.resets = loop.resets
             attempt.connectDeadline = LoopClock.instant(

@@ -126,6 +126,23 @@
                 }
             }
 
+            @Test(arguments: [HTTP2Use.never, .always])
+            func `refuses a status line of HTTP/2 where HTTP/1.1 is spoken`(
+                use: HTTP2Use
+            ) async throws {
+                let scene = try RouteScene()
+                let server = try scene.server(
+                    .serve(
+                        LoopbackHandler { _ in
+                            .steps(.bytes("HTTP/2 200\r\nContent-Length: 4\r\n\r\nfine"))
+                        }), isHTTP2: { _ in false })
+                let record = await CurlTransport().run(try scene.attempt(server, "", use))
+                guard case .framing = record.error else {
+                    Issue.record("\(String(describing: record.error)), \(record.text)")
+                    return
+                }
+            }
+
             @Test(arguments: [LoopbackStep.reset, .close])
             func `sends a POST once, though its connection went stale`(ending: LoopbackStep)
                 async throws
