@@ -160,7 +160,7 @@
                 // Left to itself libcurl asks, over HTTP/1.1, and waits 1 s for the answer.
                 if !asksBeforeBody(shape) {
                     lines.append("Expect:")
-                } else if !shape.isSecure || shape.streams {
+                } else if !shape.isHTTP2 {
                     lines.append(CurlQuirks.expectation)
                 }
             }

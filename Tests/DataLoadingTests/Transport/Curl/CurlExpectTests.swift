@@ -45,6 +45,20 @@
                 #expect(isWhole)
             }
 
+            @Test func `a server of HTTP/1.1 is asked over TLS just as well`() async throws {
+                let scene = try RouteScene()
+                let server = try scene.server(RouteScene.echo, isHTTP2: { _ in false })
+                for (size, isAsked) in [(Self.threshold, true), (Self.threshold - 1, false)] {
+                    var attempt = try scene.attempt(server, "\(size)", .never)
+                    attempt.method = .post
+                    attempt.expectsContinue = true
+                    attempt.body = .data(patternBytes(size))
+                    #expect(await transport.run(attempt).text == "/\(size)")
+                    let request = server.requests.first { $0.target == "/\(size)" }
+                    #expect(request?.headers["Expect"] == (isAsked ? "100-continue" : nil))
+                }
+            }
+
             // Fault matrix, row 39: without a byte of the body on the wire.
             @Test(arguments: [401, 413, 417, 307])
             func `an early answer is delivered and no body is sent`(
