@@ -32,7 +32,9 @@
     /// thread and must return soon: while one blocks, every attempt waits.
     ///
     /// Over HTTP/2 a body without a length counts as whole when its server breaks it off and calls that
-    /// no error: libcurl 7.88 does not tell the one from the other. An answer whose server ends the stream
+    /// no error: libcurl 7.88 does not tell the one from the other. An upload ends with a whole answer,
+    /// whatever its status: libcurl 8.14 sends nothing after that, and 7.88 is made to do the same. How
+    /// much was sent is in the report. An answer whose server ends the stream
     /// while the body is being sent counts where all of its length has arrived; libcurl 7.88 drops
     /// what came together with that end, and the attempt then fails with `.http2`.
     ///
