@@ -66,8 +66,7 @@
                 task.sink.didSend(Int64(attempt.dataOffset), of: Int64(data.count))
                 return count
             }
-            // One that is answered already is looked at all the same: libcurl may stop to ask.
-            if !isAnsweredByStream { loop.awaitingBodies[ObjectIdentifier(task)] = nil }
+            loop.awaitingBodies[ObjectIdentifier(task)] = nil
             switch attempt.feed?.take(into: buffer) {
             case .bytes(let count):
                 attempt.lastActivity = loop.now

@@ -49,7 +49,7 @@
         }
 
         /// Whether an answer on a stream of HTTP/2 is there, all of it, as far as its length tells.
-        var isAnsweredByStream: Bool {
+        fileprivate var isAnsweredByStream: Bool {
             guard case .running = phase, attempt.response.isComplete, !attempt.isHeldBack else {
                 return false
             }
