@@ -25,7 +25,7 @@
             case 7:
                 CurlTransfer.isExhaustion(systemError)
                     ? .resources(reason: text) : .connectRefused
-            case 16, 92: .http2(reason: text)
+            case 16, 92: .http2(reason: text.isEmpty ? CurlQuirks.lostAnswer : text)
             case 18: truncation(attempt)
             case 26: .requestBody(reason: text)
             case 27: isInHead(attempt) ? .headTooLarge : .resources(reason: "memory")

@@ -8,7 +8,7 @@
     import Testing
 
     extension SocketTests {
-        /// What a peer of HTTP/2 says it did nothing with, and what it answers before it has all.
+        /// What a peer of HTTP/2 says it did nothing with.
         @Suite struct HTTP2RefusalTests {
             private let scene: TrustScene
             private let identity: TestIdentity
@@ -168,130 +168,6 @@
                 #expect(attempts == [2, 2, 2])
                 #expect(peer.requests == 6)
                 await service.shutDown(gracePeriod: .zero)
-            }
-
-            // nginx answers so by `return`, and takes nothing more of the body.
-            @Test(arguments: [204, 5, 40_000])
-            func `an answer that is whole ends an upload whose window stays closed`(
-                length: Int
-            ) async throws {
-                let peer = BodyPeer(early: { stream in
-                    // ":status: 204" by its index
-                    let empty = HTTP2Frame(
-                        kind: .headers, flags: HTTP2Frame.endHeaders | HTTP2Frame.endStream,
-                        stream: stream, payload: [0x89])
-                    guard length != 204 else { return [empty] }
-                    var rest = String(repeating: "x", count: length)[...]
-                    var frames = [HTTP2Frame.head(stream, length: length)]
-                    repeat {
-                        let part = rest.prefix(16_000)
-                        rest = rest.dropFirst(16_000)
-                        frames.append(.data(stream, String(part), isLast: rest.isEmpty))
-                    } while !rest.isEmpty
-                    return frames
-                })
-                let server = try scene.peer(identity, .init(), peer.script)
-                let service = scene.service(try scene.policy(), server, http2: .always)
-                let loader = service.makeFactory().makeDataLoader()
-                var post = request(.post, server)
-                post.body = .data(Data(count: 1 << 20))
-                let began = ContinuousClock.now
-                let response = try await loader.response(for: post)
-                #expect(response.body?.count == (length == 204 ? 0 : length))
-                #expect(response.metrics.attempts == 1)
-                #expect(ContinuousClock.now - began < .seconds(10) * patience)
-                await service.shutDown(gracePeriod: .zero)
-            }
-
-            // haproxy, whose window closes some time after the answer.
-            @Test func `an answer that is whole ends an upload that libcurl goes on with`()
-                async throws
-            {
-                let window: UInt32 = 1 << 20
-                let peer = BodyPeer(early: { stream in
-                    [.window(0, window), .window(stream, window)] + BodyPeer.answer(stream)
-                })
-                let server = try scene.peer(identity, .init(), peer.script)
-                let service = scene.service(try scene.policy(), server, http2: .always)
-                let loader = service.makeFactory().makeDataLoader()
-                var post = request(.post, server)
-                post.body = .stream { InputStream(data: Data(count: 4 << 20)) }
-                let response = try await loader.response(for: post)
-                #expect(response.body == Data("fine".utf8))
-                #expect(response.metrics.attempts == 1)
-                await service.shutDown(gracePeriod: .zero)
-            }
-
-            @Test(arguments: [true, false])
-            func `an answer that is cut off while a body is sent is no success`(hasLength: Bool)
-                async throws
-            {
-                let peer = BodyPeer(early: { stream in
-                    [
-                        .head(stream, length: hasLength ? 10 : nil),
-                        .data(stream, "12345", isLast: false), .reset(stream, 8),
-                    ]
-                })
-                let server = try scene.peer(identity, .init(), peer.script)
-                let service = scene.service(try scene.policy(), server, http2: .always)
-                let loader = service.makeFactory().makeDataLoader()
-                var post = request(.post, server)
-                post.body = .data(Data(count: 1 << 20))
-                let error = await failure(of: post, loader)
-                #expect(error?.kind == "http2")
-                await service.shutDown(gracePeriod: .zero)
-            }
-        }
-    }
-
-    /// A peer that answers by the bodies that its connections have brought, or at once.
-    private final class BodyPeer: Sendable {
-        typealias Request = (stream: UInt32, body: String)
-
-        private let whole: @Sendable (Int, [Request]) -> [HTTP2Frame]
-        private let early: (@Sendable (UInt32) -> [HTTP2Frame])?
-
-        /// Answers each request that is whole, told those of its connection so far.
-        init(_ whole: @escaping @Sendable (Int, [Request]) -> [HTTP2Frame]) {
-            self.whole = whole
-            early = nil
-        }
-
-        /// Answers each head.
-        init(early: @escaping @Sendable (UInt32) -> [HTTP2Frame]) {
-            whole = { _, _ in [] }
-            self.early = early
-        }
-
-        static func answer(_ stream: UInt32) -> [HTTP2Frame] {
-            [.head(stream, length: 4), .data(stream, "fine", isLast: true)]
-        }
-
-        var script: LoopbackScript {
-            .perConnection { number in .converse { try self.serve(number, $0) } }
-        }
-
-        private func serve(_ connection: Int, _ stream: any ByteStream) throws {
-            guard try HTTP2Peer.read(24, from: stream).count == 24 else { return }
-            try HTTP2Peer.send([.settings], to: stream)
-            var bodies: [UInt32: String] = [:]
-            var requests: [Request] = []
-            while let frame = try HTTP2Peer.nextFrame(from: stream) {
-                switch frame.kind {
-                case .settings where frame.flags & HTTP2Frame.acknowledgement == 0:
-                    try HTTP2Peer.send(
-                        [HTTP2Frame(kind: .settings, flags: HTTP2Frame.acknowledgement)],
-                        to: stream)
-                case .headers:
-                    if let early { try HTTP2Peer.send(early(frame.stream), to: stream) }
-                case .data where early == nil:
-                    bodies[frame.stream, default: ""] += String(
-                        decoding: frame.payload, as: UTF8.self)
-                    guard frame.flags & HTTP2Frame.endStream != 0 else { break }
-                    requests.append((frame.stream, bodies[frame.stream] ?? ""))
-                    try HTTP2Peer.send(whole(connection, requests), to: stream)
-                default: break
-                }
             }
         }
     }

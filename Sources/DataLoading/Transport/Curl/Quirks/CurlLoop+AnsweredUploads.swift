@@ -6,7 +6,7 @@
     // Seen on 7.88.1; libcurl's maintainers know of it as https://github.com/curl/curl/issues/11769, and
     // worked on it in https://github.com/curl/curl/pull/13750. To be let go when these tests hold
     // without it on every supported version: `CurlExpectTests`, "a whole answer ends an upload that
-    // nobody reads any more"; `HTTP2RefusalTests`, "an answer that is whole ends an upload whose window
+    // nobody reads any more"; `HTTP2EarlyAnswerTests`, "an answer that is whole ends an upload whose window
     // stays closed".
     extension CurlLoop {
         /// In nanoseconds: 10 ms, which an answer may be late, and which costs little.
@@ -41,7 +41,7 @@
     extension CurlTransfer {
         /// Has an upload looked at in 10 ms whose stream's answer is there, unless it is whole itself.
         func noteWholeAnswer() {
-            guard isAnsweredByStream, let task, case .read = shape?.upload else { return }
+            guard isAnsweredByStream, let task, task.request.body != nil else { return }
             // libcurl may ask for more of the body once again, which says nothing of the answer.
             loop.answeredUploads[ObjectIdentifier(task)] = self
             loop.nextLook = LoopClock.instant(loop.now, after: .milliseconds(10))

@@ -1,0 +1,159 @@
+// Copyright the DataLoading authors
+// SPDX-License-Identifier: Apache-2.0
+
+#if canImport(Glibc) || canImport(Musl)
+    @testable import DataLoading
+    import DataLoadingTesting
+    import Foundation
+    import Testing
+
+    extension SocketTests {
+        /// What a peer of HTTP/2 answers before it has all of a request.
+        @Suite struct HTTP2EarlyAnswerTests {
+            private let scene: TrustScene
+            private let identity: TestIdentity
+
+            init() throws {
+                scene = try TrustScene()
+                identity = try scene.identity(isHTTP2: true)
+            }
+
+            private func request(
+                _ method: HTTPMethod, _ server: LoopbackServer
+            ) -> DataLoaderRequest {
+                var request = DataLoaderRequest(
+                    url: testURL("https://a.origin.test:\(server.port)/"))
+                request.method = method
+                return request
+            }
+
+            /// The error of a load that has one.
+            private func failure(
+                of request: DataLoaderRequest, _ loader: DataLoader
+            ) async -> DataLoaderError? {
+                do {
+                    _ = try await loader.response(for: request)
+                    return nil
+                } catch {
+                    return error as? DataLoaderError
+                }
+            }
+
+            // nginx answers so by `return`, and takes nothing more of the body.
+            @Test(arguments: [204, 5, 40_000])
+            func `an answer that is whole ends an upload whose window stays closed`(
+                length: Int
+            ) async throws {
+                let peer = BodyPeer(early: { stream in
+                    // ":status: 204" by its index
+                    let empty = HTTP2Frame(
+                        kind: .headers, flags: HTTP2Frame.endHeaders | HTTP2Frame.endStream,
+                        stream: stream, payload: [0x89])
+                    guard length != 204 else { return [empty] }
+                    var rest = String(repeating: "x", count: length)[...]
+                    var frames = [HTTP2Frame.head(stream, length: length)]
+                    repeat {
+                        let part = rest.prefix(16_000)
+                        rest = rest.dropFirst(16_000)
+                        frames.append(.data(stream, String(part), isLast: rest.isEmpty))
+                    } while !rest.isEmpty
+                    return frames
+                })
+                let server = try scene.peer(identity, .init(), peer.script)
+                let service = scene.service(try scene.policy(), server, http2: .always)
+                let loader = service.makeFactory().makeDataLoader()
+                var post = request(.post, server)
+                post.body = .data(Data(count: 1 << 20))
+                let began = ContinuousClock.now
+                let response = try await loader.response(for: post)
+                #expect(response.body?.count == (length == 204 ? 0 : length))
+                #expect(response.metrics.attempts == 1)
+                #expect(ContinuousClock.now - began < .seconds(10) * patience)
+                await service.shutDown(gracePeriod: .zero)
+            }
+
+            // Apache, nginx, Caddy and lighttpd; `CurlQuirks.lostAnswer` says what becomes of it.
+            @Test func `an answer and the end of its stream at once are heard, or said to be lost`()
+                async throws
+            {
+                let heads = EventRecorder<UInt32>()
+                let peer = BodyPeer(early: { stream in
+                    heads.record(stream)
+                    return BodyPeer.answer(stream) + [.reset(stream, 0)]
+                })
+                let server = try scene.peer(identity, .init(), peer.script)
+                let service = scene.service(try scene.policy(), server, http2: .always)
+                let loader = service.makeFactory().makeDataLoader()
+                var post = request(.post, server)
+                post.body = .data(Data(count: 1 << 20))
+                post.retryPolicy = .immediately(maximumRetries: 3)
+                let error = await failure(of: post, loader)
+                if let error {
+                    #expect((CurlLibrary.shared?.version ?? 0) < 0x08_0E_01)
+                    #expect(error == .http2(reason: CurlQuirks.lostAnswer))
+                    #expect(error.mayHaveBeenProcessed)
+                }
+                #expect(heads.elements.count == 1)
+                await service.shutDown(gracePeriod: .zero)
+            }
+
+            @Test(arguments: [20, 20_000, 200_000])
+            func `an answer that is whole ends an upload whose window never opens`(size: Int)
+                async throws
+            {
+                let peer = BodyPeer(window: 0, early: { BodyPeer.answer($0) })
+                let server = try scene.peer(identity, .init(), peer.script)
+                let service = scene.service(try scene.policy(), server, http2: .always)
+                let loader = service.makeFactory().makeDataLoader()
+                // The first may be sent before the client knows of the window.
+                for _ in 0..<3 {
+                    var post = request(.post, server)
+                    post.body = .data(Data(count: size))
+                    let response = try await loader.response(for: post)
+                    #expect(response.body == Data("fine".utf8))
+                    #expect(response.metrics.attempts == 1)
+                }
+                await service.shutDown(gracePeriod: .zero)
+            }
+
+            // haproxy, whose window closes some time after the answer.
+            @Test func `an answer that is whole ends an upload that libcurl goes on with`()
+                async throws
+            {
+                let window: UInt32 = 1 << 20
+                let peer = BodyPeer(early: { stream in
+                    [.window(0, window), .window(stream, window)] + BodyPeer.answer(stream)
+                })
+                let server = try scene.peer(identity, .init(), peer.script)
+                let service = scene.service(try scene.policy(), server, http2: .always)
+                let loader = service.makeFactory().makeDataLoader()
+                var post = request(.post, server)
+                post.body = .stream { InputStream(data: Data(count: 4 << 20)) }
+                let response = try await loader.response(for: post)
+                #expect(response.body == Data("fine".utf8))
+                #expect(response.metrics.attempts == 1)
+                await service.shutDown(gracePeriod: .zero)
+            }
+
+            @Test(arguments: [true, false])
+            func `an answer that is cut off while a body is sent is no success`(hasLength: Bool)
+                async throws
+            {
+                let peer = BodyPeer(early: { stream in
+                    [
+                        .head(stream, length: hasLength ? 10 : nil),
+                        .data(stream, "12345", isLast: false), .reset(stream, 8),
+                    ]
+                })
+                let server = try scene.peer(identity, .init(), peer.script)
+                let service = scene.service(try scene.policy(), server, http2: .always)
+                let loader = service.makeFactory().makeDataLoader()
+                var post = request(.post, server)
+                post.body = .data(Data(count: 1 << 20))
+                let error = await failure(of: post, loader)
+                #expect(error?.kind == "http2")
+                await service.shutDown(gracePeriod: .zero)
+            }
+        }
+    }
+#endif
