@@ -27,7 +27,10 @@
                     respond "early" 200
                 }
                 handle /work* {
-                    reverse_proxy 127.0.0.1:\(ports.behind)
+                    reverse_proxy 127.0.0.1:\(ports.behind) {
+                        # Caddy 2.6.2 may die of a 100 that comes when the client has gone.
+                        header_up -Expect
+                    }
                 }
                 handle {
                     file_server

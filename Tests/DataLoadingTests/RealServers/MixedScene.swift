@@ -72,10 +72,13 @@
         /// Reloads the server, kills a worker, and kills it whole, again and again.
         private func disturb(until deadline: DispatchTime) async throws -> Int {
             try await withCheckedThrowingContinuation { continuation in
-                let thread = Thread { [server, pace] in
+                let thread = Thread { [server, pace, ledger] in
                     var count = 0
                     do {
-                        while pace.wait(until: deadline) {
+                        while DispatchTime.now() < deadline {
+                            let isDue = pace.wait(until: min(deadline, .now() + .seconds(1)))
+                            if try server.revive() { ledger.note { $0.deaths += 1 } }
+                            guard isDue else { continue }
                             switch count % 4 {
                             case 0, 2: server.reload()
                             case 1: try server.killWorker()

@@ -65,6 +65,8 @@
                         "--adapter", "caddyfile", "--address", "unix/\(site.path)/admin.sock",
                     ], in: site.directory, log: "reload.out")
                 while reload?.isGone == false { usleep(2_000) }
+                // Its watcher would wait for the end of the test.
+                reload?.signal(SIGKILL, toAll: true)
             }
         }
     }

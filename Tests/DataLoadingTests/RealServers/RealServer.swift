@@ -91,6 +91,13 @@
             throw Failure.doesNotListen("\(kind) again")
         }
 
+        /// Starts it again when it has died of itself; true when it had.
+        func revive() throws -> Bool {
+            guard front.withLock({ $0.isGone }) else { return false }
+            try restart()
+            return true
+        }
+
         func stop() {
             front.withLock { $0 }.kill()
             behind.kill()

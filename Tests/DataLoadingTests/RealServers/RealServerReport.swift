@@ -54,7 +54,7 @@
                 "\(tally.cancelled) cancelled, \(tally.dropped) dropped, \(tally.posts.count) POSTs,",
                 "\(logs.front.count) in the log, \(logs.behind.count) behind;",
                 "\(warm >> 10) KiB warm, \(grown >> 10) KiB more at the end;",
-                "the slowest took \(tally.slowest)")
+                "the slowest took \(tally.slowest); \(tally.deaths) deaths of its own")
             ChildReport.tell("by version:", "\(tally.versions.sorted { $0.key < $1.key })")
             for (what, count) in tally.endings.sorted(by: { $0.key < $1.key }) {
                 ChildReport.tell("  \(count) × \(what)")

@@ -21,7 +21,7 @@
                     Self.append(
                         "\(kind) \(seconds) s: \(ProcessFigures.residentBytes >> 10) KiB, "
                             + "\(SocketFootprint()), \(tally.performed) loads, "
-                            + "\(tally.posts.count) POSTs, \(tally.wrong.count) kinds of faults\n",
+                            + "\(tally.posts.count) POSTs; faults: \(tally.wrong)\n",
                         to: path)
                 }
             }.start()

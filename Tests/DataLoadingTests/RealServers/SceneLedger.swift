@@ -32,6 +32,8 @@
             var posts: [Int: Posted] = [:]
             /// By protocol, as the metrics have it.
             var versions: [String: Int] = [:]
+            /// How often the server has died of itself.
+            var deaths = 0
             /// The longest time that a load took.
             var slowest = Duration.zero
         }

@@ -40,6 +40,7 @@
             let openssl = try ServerProcess(
                 ["/bin/bash", "-c", Self.certificates], in: temporary.url, log: "openssl.log")
             while !openssl.isGone { usleep(1_000) }
+            openssl.signal(SIGKILL, toAll: true)
             _ = try authority
         }
 
