@@ -11,7 +11,7 @@
         /// Over HTTP/2 libcurl 7.88.1 does not ask of itself, and must not be made to.
         ///
         /// To be let go when no supported libcurl draws the line elsewhere: `CurlExpectTests`,
-        /// "is asked for bodies of a mebibyte or of unknown length".
+        /// "the server is asked before bodies of a mebibyte or of unknown length".
         static let expectation = "Expect: 100-continue"
     }
 #endif
