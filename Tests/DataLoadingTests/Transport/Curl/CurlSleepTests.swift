@@ -46,6 +46,7 @@
                     for _ in 0..<resets { loop.reset() }
                     // As one that was answered, which is worth keeping.
                     transfer.attempt.sends = 1
+                    transfer.attempt.place.isOver = true
                     loop.finish(transfer, nil)
                     #expect(loop.pool.count == 1 - resets)
                 }
