@@ -76,11 +76,4 @@
             }
         }
     }
-
-    extension HTTP2Frame {
-        /// Lets so many more bytes be sent: on a stream, or in all where that is 0.
-        fileprivate static func window(_ stream: UInt32, _ count: UInt32) -> HTTP2Frame {
-            HTTP2Frame(kind: .window, stream: stream, payload: bytes(count))
-        }
-    }
 #endif
