@@ -24,7 +24,7 @@
             var isReading = true
             var isAtEnd = false
             var isStopped = false
-            /// Whether a reader has begun with the body.
+            /// Whether it was the body's turn to be read, after those that block their readers.
             var isBegun = false
             var isAwaited = true
             var failure: DataLoaderError?
@@ -45,11 +45,7 @@
             self.readers = readers
             self.ready = ready
             read(isFirst: true) { feed, reader in
-                let isWanted = feed.state.withLock { state in
-                    state.isBegun = true
-                    return !state.isStopped
-                }
-                guard isWanted else { return }
+                guard feed.state.withLock({ !$0.isStopped }) else { return }
                 do throws(DataLoaderError) {
                     let opened = try Self.open(body) { [state = feed.state] in
                         state.withLock { $0.isStopped }
@@ -69,6 +65,7 @@
             _ block: @escaping @Sendable (BodyFeed, inout (any BodySource)?) -> Void
         ) {
             let isTaken = readers.start(isFirst: isFirst) { [self] done in
+                if isFirst { state.withLock { $0.isBegun = true } }
                 reader.async { reader in
                     block(self, &reader)
                     done()
