@@ -41,10 +41,19 @@
                 "behind", path,
                 """
                 keepalive_requests 100000;
+                client_body_buffer_size 4m;
                 server {
                     listen 127.0.0.1:\(ports.behind);
                     root \(path)/www;
-                    location /work { return 200 "worked"; }
+                    # What is handed on has been read; `return` alone would answer before that.
+                    location /work {
+                        proxy_pass http://127.0.0.1:\(ports.behind)/done;
+                        proxy_next_upstream off;
+                    }
+                    location /done {
+                        access_log off;
+                        return 200 "worked";
+                    }
                 }
                 """)
         }

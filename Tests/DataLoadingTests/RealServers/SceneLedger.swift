@@ -34,7 +34,7 @@
             var versions: [String: Int] = [:]
             /// How often the server has died of itself.
             var deaths = 0
-            /// The longest time that a load took.
+            /// The longest time that a load took, without its pauses between attempts.
             var slowest = Duration.zero
         }
 
@@ -125,7 +125,7 @@
             with response: DataLoaderResponse, bytesDownloaded: Int64, bytesUploaded: Int64
         ) {
             let version = response.metrics.httpVersion ?? "none"
-            let time = response.requestTime
+            let time = response.requestTime - response.metrics.backOffTime
             note {
                 $0.observed += 1
                 $0.slowest = max($0.slowest, time)
