@@ -166,5 +166,6 @@ private final class Passwords: BasicCredentialsProvider {
         #expect(end.response?.request.url.path == "/late")
         loader.cancelAllLoads()
         _ = await test.bed.delegate.outcomes(10_001)
+        await test.fetch.call(0).fail(CancellationError())
     }
 }

@@ -105,6 +105,7 @@ import Testing
 
     @Test func `an alarm that goes off late calls everything that is due by then, once`() {
         let timekeeper = LateTimekeeper()
+        defer { timekeeper.forget() }
         let agenda = Agenda(timekeeper: timekeeper)
         let calls = EventRecorder<Int>()
         let target = Recorder(calls)
@@ -160,6 +161,9 @@ private final class LateTimekeeper: Timekeeper {
         state.withLock { $0.handler = handler }
         return OneAlarm(state)
     }
+
+    /// Lets go of whoever it called.
+    func forget() { state.withLock { $0.handler = nil } }
 
     func goOff(at instant: Duration) {
         let handler = state.withLock { state in

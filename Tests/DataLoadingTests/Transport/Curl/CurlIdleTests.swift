@@ -45,6 +45,7 @@
                 await Self.expect(atMost: 1, [server])
                 stream.resume()
                 #expect(await sink.ended().body == body)
+                task.withLock { $0 = nil }
             }
 
             /// Answers once so many requests have come.

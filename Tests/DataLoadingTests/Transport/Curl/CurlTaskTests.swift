@@ -16,6 +16,7 @@
 
         @Test func `what was not sent when it was cancelled is not sent later either`() throws {
             let task = try task()
+            defer { _ = task.mailbox.close() }
             #expect(!task.mayHaveSent)
             task.cancel()
             #expect(!task.beginSending())
@@ -25,6 +26,7 @@
 
         @Test func `what was sent stays sent`() throws {
             let task = try task()
+            defer { _ = task.mailbox.close() }
             #expect(task.beginSending())
             #expect(task.beginSending())
             task.cancel()

@@ -17,6 +17,7 @@
                 isRemoved: Bool
             ) throws {
                 let loop = try makeLoop()
+                defer { loop.close() }
                 let multi = try #require(CurlMulti(for: loop))
                 defer { multi.close() }
                 var peer = ccurl_sockaddr(
