@@ -52,11 +52,9 @@ extension Exchange {
 
     /// Asks another part of an authoriser, on the factory's queue.
     fileprivate func ask(further body: @escaping @Sendable () -> Void, turn: Int) {
-        let isQueued = factory.backlog.run { [token] in
-            guard let load = token.load, load.isAuthorising(turn) else { return }
-            load.ask(turn, body)
+        onFactoryQueue { load in
+            if load.isAuthorising(turn) { load.ask(turn, body) }
         }
-        if !isQueued { proceed(.finish(.overloaded)) }
     }
 
     /// A method that the request names where nobody has any: it must not be sent without.

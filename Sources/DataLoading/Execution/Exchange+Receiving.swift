@@ -26,13 +26,11 @@ extension Exchange {
         noteRetryAfter(head)
         guard asksUsers(about: head) else { return apply(judge(head), to: head, turn: sink.turn) }
         hold(sink)
-        // A load that ends while it waits for the queue is not kept, and nobody is asked about it.
-        let isQueued = factory.backlog.run { [token, turn = sink.turn] in
-            guard let load = token.load, let (head, sink) = load.held(turn: turn) else { return }
+        onFactoryQueue { [turn = sink.turn] load in
+            guard let (head, sink) = load.held(turn: turn) else { return }
             load.apply(load.judge(head), to: head, turn: turn)
             load.takeHeld(sink)
         }
-        if !isQueued { proceed(.finish(.overloaded)) }
     }
 
     /// Does what was decided about a response.

@@ -23,11 +23,6 @@ extension Exchange {
     }
 }
 
-extension DataLoaderError {
-    /// A stream was reset with HTTP_1_1_REQUIRED (RFC 9113 section 7).
-    static let http11Required = DataLoaderError.http2(reason: "HTTP/1.1 required")
-}
-
 extension TransportFailure {
     /// Whether the server wants HTTP/1.1, of which the transport has taken note.
     fileprivate var isForHTTP1: Bool { sent == .written && error == .http11Required }

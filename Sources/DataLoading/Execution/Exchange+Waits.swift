@@ -3,16 +3,22 @@
 
 extension Exchange {
     /// Goes on with a step on the factory's queue, where users' code may be busy.
-    ///
-    /// A load that ends meanwhile is not kept by its place there.
     func wait(toGoOn step: Step) {
         if case .authorise = step {
             let now = runtime.agenda.now
             state.withLock { $0.progress.queuedSince = now }
         }
-        if !factory.backlog.run({ [token] in token.load?.proceed(step) }) {
-            proceed(.finish(.overloaded))
+        onFactoryQueue { $0.proceed(step) }
+    }
+
+    /// Runs what asks users' code on the factory's queue; ends the load where too many wait there.
+    ///
+    /// A load that ends meanwhile is not kept by its place there, and nobody is asked about it.
+    func onFactoryQueue(_ body: @escaping @Sendable (Exchange) -> Void) {
+        let isQueued = factory.backlog.run { [token] in
+            if let load = token.load { body(load) }
         }
+        if !isQueued { proceed(.finish(.overloaded)) }
     }
 
     /// Corrects an outcome whose attempt was cancelled before any of it was sent.

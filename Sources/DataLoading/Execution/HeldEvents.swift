@@ -25,7 +25,7 @@ struct HeldEvents: Sendable {
     }
 
     mutating func append(_ bytes: Data) {
-        pieces.append(bytes) { $0.join($1) }
+        pieces.append(bytes) { $0.join(bytes) }
         count += bytes.count
         if count >= ChunkWindow.size { isFull = true }
     }

@@ -29,7 +29,7 @@ struct ChunkWindow: Sendable {
     /// Keeps a chunk; true, each time anew, while the transfer is to be paused.
     mutating func append(_ chunk: Data) -> Bool {
         guard !isClosed else { return false }
-        items.append(.chunk(chunk)) { last, _ in
+        items.append(.chunk(chunk)) { last in
             guard case .chunk(var bytes) = last else { return false }
             // Taken out, so that the bytes are not copied.
             last = .chunk(Data())

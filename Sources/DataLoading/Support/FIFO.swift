@@ -18,13 +18,13 @@ struct FIFO<Element: Sendable>: Sendable {
         elements.append(element)
     }
 
-    /// Appends an element, or puts it into the last one where so many wait already that a sender of
-    /// small ones would fill the memory with places; `join` says whether it did.
-    mutating func append(_ element: Element, join: (inout Element, Element) -> Bool) {
+    /// Appends an element; where so many wait already that a sender of small ones would fill the
+    /// memory with places, `join` may put it into the last one instead, and says whether it did.
+    mutating func append(_ element: Element, join: (inout Element) -> Bool) {
         guard elements.count - next >= Self.mostApart, var last = elements.popLast() ?? nil else {
             return append(element)
         }
-        let isJoined = join(&last, element)
+        let isJoined = join(&last)
         append(last)
         if !isJoined { append(element) }
     }

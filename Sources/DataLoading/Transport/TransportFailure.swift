@@ -29,3 +29,8 @@ public enum SentState: Hashable, Sendable {
     /// A final head came back.
     case headReceived
 }
+
+extension DataLoaderError {
+    /// A stream was reset with HTTP_1_1_REQUIRED (RFC 9113 section 7).
+    static let http11Required = DataLoaderError.http2(reason: "HTTP/1.1 required")
+}

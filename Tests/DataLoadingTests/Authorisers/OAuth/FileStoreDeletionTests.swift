@@ -17,15 +17,7 @@
             let store = FileCredentialStore(
                 file: URL(fileURLWithPath: path), timekeeper: SystemTimekeeper(),
                 elsewhere: { $0() })
-            let resource = __rlimit_resource_t(RLIMIT_FSIZE.rawValue)
-            var limit = rlimit(rlim_cur: 0, rlim_max: 0)
-            var signals = sigset_t()
-            sigemptyset(&signals)
-            sigaddset(&signals, SIGXFSZ)
-            guard setrlimit(resource, &limit) == 0,
-                pthread_sigmask(SIG_UNBLOCK, &signals, nil) == 0
-            else { return }
-            signal(SIGXFSZ, SIG_DFL)
+            guard endOfProcess(atFileLength: 0) else { return }
             try await store.save(nil)
         }
 

@@ -21,6 +21,22 @@ import Testing
         test.provider.state.withLock { $0.revoked }
     }
 
+    /// Logs out while the store is away, which then comes back.
+    private func loggedOut(_ store: AwayStore) async -> OAuthBed {
+        let test = OAuthBed(store: store)
+        store.isAway.withLock { $0 = true }
+        await test.factory.reset()
+        store.isAway.withLock { $0 = false }
+        return test
+    }
+
+    private func untilDeleted(_ store: AwayStore, _ test: OAuthBed) async {
+        await eventually {
+            test.clock.advance(by: .seconds(1))
+            return store.kept.withLock { $0 } == nil
+        }
+    }
+
     @Test func `what a log out could not even read is not used, and is deleted and revoked`()
         async
     {
@@ -39,23 +55,14 @@ import Testing
         await test.person.pages.call(0).answer(nil)
         _ = await test.ends(1)
         // Nobody else goes on with it.
-        await eventually {
-            test.clock.advance(by: .seconds(1))
-            return store.kept.withLock { $0 } == nil
-        }
+        await untilDeleted(store, test)
         #expect(revoked(test) == ["old-refresh", "old-access"])
     }
 
     @Test func `what a log out could not even read is deleted though nobody loads`() async {
         let store = AwayStore(Self.credentials("old"))
-        let test = OAuthBed(store: store)
-        store.isAway.withLock { $0 = true }
-        await test.factory.reset()
-        store.isAway.withLock { $0 = false }
-        await eventually {
-            test.clock.advance(by: .seconds(1))
-            return store.kept.withLock { $0 } == nil
-        }
+        let test = await loggedOut(store)
+        await untilDeleted(store, test)
         await eventually { revoked(test).count >= 2 }
         #expect(revoked(test) == ["old-refresh", "old-access"])
     }
@@ -64,23 +71,14 @@ import Testing
         async
     {
         let store = AwayStore(Self.credentials("foreign", server: "https://other.test"))
-        let test = OAuthBed(store: store)
-        store.isAway.withLock { $0 = true }
-        await test.factory.reset()
-        store.isAway.withLock { $0 = false }
-        await eventually {
-            test.clock.advance(by: .seconds(1))
-            return store.kept.withLock { $0 } == nil
-        }
+        let test = await loggedOut(store)
+        await untilDeleted(store, test)
         #expect(revoked(test) == [])
     }
 
     @Test func `a login after a log out that could not read the store is kept`() async {
         let store = AwayStore(Self.credentials("old"))
-        let test = OAuthBed(store: store)
-        store.isAway.withLock { $0 = true }
-        await test.factory.reset()
-        store.isAway.withLock { $0 = false }
+        let test = await loggedOut(store)
         await test.logIn()
         let kept = store.kept.withLock { $0 }
         #expect(kept?.accessToken == "access-2")

@@ -27,17 +27,7 @@
                 _ = raise(SIGKILL)
                 return
             }
-            // No file of this process may be longer: the signal, which threads of Dispatch do not
-            // take, ends it.
-            let resource = __rlimit_resource_t(RLIMIT_FSIZE.rawValue)
-            var limit = rlimit(rlim_cur: 20, rlim_max: 20)
-            var signals = sigset_t()
-            sigemptyset(&signals)
-            sigaddset(&signals, SIGXFSZ)
-            guard setrlimit(resource, &limit) == 0,
-                pthread_sigmask(SIG_UNBLOCK, &signals, nil) == 0
-            else { return }
-            signal(SIGXFSZ, SIG_DFL)
+            guard endOfProcess(atFileLength: 20) else { return }
             try await file.save(credentials)
         }
 

@@ -131,7 +131,7 @@ import Testing
         ("interaction_required", true), ("invalid_client", false), ("invalid_scope", false),
         ("temporarily_unavailable", false), ("server_error", false), ("slow_down", false),
     ])
-    func `a refusal that is about the refresh token ends it, whatever its name`(
+    func `a refusal that ends the refresh token is told from others by its code`(
         code: String, isEnd: Bool
     ) async {
         let store = HeldStore()

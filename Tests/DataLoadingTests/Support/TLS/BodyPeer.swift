@@ -46,10 +46,7 @@
             var requests: [Request] = []
             while let frame = try HTTP2Peer.nextFrame(from: stream) {
                 switch frame.kind {
-                case .settings where frame.flags & HTTP2Frame.acknowledgement == 0:
-                    try HTTP2Peer.send(
-                        [HTTP2Frame(kind: .settings, flags: HTTP2Frame.acknowledgement)],
-                        to: stream)
+                case .settings: try HTTP2Peer.acknowledge(frame, on: stream)
                 case .headers:
                     if let early { try HTTP2Peer.send(early(frame.stream), to: stream) }
                 case .data where early == nil:

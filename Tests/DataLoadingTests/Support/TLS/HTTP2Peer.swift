@@ -45,10 +45,7 @@
             try Self.send([.settings], to: stream)
             while let frame = try Self.nextFrame(from: stream) {
                 switch frame.kind {
-                case .settings where frame.flags & HTTP2Frame.acknowledgement == 0:
-                    try Self.send(
-                        [HTTP2Frame(kind: .settings, flags: HTTP2Frame.acknowledgement)],
-                        to: stream)
+                case .settings: try Self.acknowledge(frame, on: stream)
                 case .headers, .data:
                     guard frame.flags & HTTP2Frame.endStream != 0 else { break }
                     guard try perform(frame.stream, on: stream) else { return }
@@ -82,6 +79,12 @@
 
         static func send(_ frames: [HTTP2Frame], to stream: any ByteStream) throws {
             try frames.flatMap(\.bytes).withUnsafeBytes { try stream.write($0) }
+        }
+
+        /// Acknowledges settings (RFC 9113 section 6.5.3), unless they are an acknowledgement.
+        static func acknowledge(_ settings: HTTP2Frame, on stream: any ByteStream) throws {
+            guard settings.flags & HTTP2Frame.acknowledgement == 0 else { return }
+            try send([HTTP2Frame(kind: .settings, flags: HTTP2Frame.acknowledgement)], to: stream)
         }
 
         static func nextFrame(from stream: any ByteStream) throws -> HTTP2Frame? {

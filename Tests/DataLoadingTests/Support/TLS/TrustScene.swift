@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if canImport(Glibc) || canImport(Musl)
-    import DataLoading
+    @testable import DataLoading
     import DataLoadingTesting
     import Foundation
 
@@ -42,6 +42,33 @@
             try LoopbackServer(script: script, cipher: LoopbackTLS.cipher(identity, behaviour))
         }
 
+        /// Agrees to HTTP/2 on some of its connections, by their numbers.
+        func peer(
+            _ script: LoopbackScript, isHTTP2: @escaping @Sendable (Int) -> Bool
+        ) throws -> LoopbackServer {
+            let multiplexed = LoopbackTLS.cipher(try identity(isHTTP2: true))
+            let serial = LoopbackTLS.cipher(try identity())
+            let count = Locked(0)
+            return try LoopbackServer(
+                script: script,
+                cipher: { socket in
+                    let number = count.withLock { count in
+                        defer { count += 1 }
+                        return count
+                    }
+                    return isHTTP2(number) ? multiplexed(socket) : serial(socket)
+                })
+        }
+
+        func request(
+            _ method: HTTPMethod, _ peer: LoopbackServer, body: String? = nil
+        ) -> DataLoaderRequest {
+            var request = DataLoaderRequest(url: testURL("https://a.origin.test:\(peer.port)/"))
+            request.method = method
+            request.body = body.map { .data(Data($0.utf8)) }
+            return request
+        }
+
         func service(
             _ policy: ServerTrustPolicy, _ peer: LoopbackServer, http2: HTTP2Use = .never
         ) -> DataLoaderService {
@@ -78,6 +105,18 @@
                 return "success"
             } catch let error as DataLoaderError {
                 return error.kind
+            }
+        }
+    }
+
+    extension DataLoader {
+        /// The error of a load, if it has one.
+        func failure(of request: DataLoaderRequest) async -> DataLoaderError? {
+            do {
+                _ = try await response(for: request)
+                return nil
+            } catch {
+                return error as? DataLoaderError
             }
         }
     }

@@ -270,22 +270,10 @@
                     .perConnection { isHTTP2($0) ? http2.script : Self.echo }, isHTTP2)
             }
 
-            /// A server that agrees to HTTP/2 on some of its connections, by their numbers.
             private func server(
                 _ script: LoopbackScript, _ isHTTP2: @escaping @Sendable (Int) -> Bool
             ) throws -> LoopbackServer {
-                let multiplexed = LoopbackTLS.cipher(try scene.identity(isHTTP2: true))
-                let serial = LoopbackTLS.cipher(try scene.identity())
-                let count = Locked(0)
-                return try LoopbackServer(
-                    script: script,
-                    cipher: { socket in
-                        let number = count.withLock { count in
-                            defer { count += 1 }
-                            return count
-                        }
-                        return isHTTP2(number) ? multiplexed(socket) : serial(socket)
-                    })
+                try scene.peer(script, isHTTP2: isHTTP2)
             }
         }
     }

@@ -26,15 +26,6 @@
                     isHTTP2: { $0 == 0 })
             }
 
-            private func request(
-                _ method: HTTPMethod, _ server: LoopbackServer
-            ) -> DataLoaderRequest {
-                var request = DataLoaderRequest(
-                    url: testURL("https://a.origin.test:\(server.port)/\(method.rawValue)"))
-                request.method = method
-                return request
-            }
-
             @Test func `a GET is sent again over HTTP/1.1, and the next one at once`() async throws
             {
                 let server = try server()
@@ -42,8 +33,8 @@
                     try scene.trust.policy(), server, http2: .always)
                 let loader = service.makeFactory().makeDataLoader()
                 for attempts in [2, 1] {
-                    let response = try await loader.response(for: request(.get, server))
-                    #expect(response.body == Data("/GET".utf8))
+                    let response = try await loader.response(for: scene.trust.request(.get, server))
+                    #expect(response.body == Data("/".utf8))
                     #expect(response.metrics.attempts == attempts)
                     #expect(response.metrics.replacedConnections == attempts - 1)
                     #expect(response.metrics.retries == 0)
@@ -57,14 +48,14 @@
                 let service = scene.trust.service(
                     try scene.trust.policy(), server, http2: .always)
                 let loader = service.makeFactory().makeDataLoader()
-                let post = request(.post, server)
+                let post = scene.trust.request(.post, server)
                 await #expect(throws: DataLoaderError.http2(reason: "HTTP/1.1 required")) {
                     _ = try await loader.response(for: post)
                 }
                 #expect(peer.requests == 1)
                 #expect(server.requests.isEmpty)
                 let response = try await loader.response(for: post)
-                #expect(response.body == Data("/POST".utf8))
+                #expect(response.body == Data("/".utf8))
                 #expect(peer.requests == 1)
                 await service.shutDown(gracePeriod: .zero)
             }

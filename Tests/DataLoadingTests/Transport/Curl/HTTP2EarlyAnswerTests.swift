@@ -18,27 +18,6 @@
                 identity = try scene.identity(isHTTP2: true)
             }
 
-            private func request(
-                _ method: HTTPMethod, _ server: LoopbackServer
-            ) -> DataLoaderRequest {
-                var request = DataLoaderRequest(
-                    url: testURL("https://a.origin.test:\(server.port)/"))
-                request.method = method
-                return request
-            }
-
-            /// The error of a load that has one.
-            private func failure(
-                of request: DataLoaderRequest, _ loader: DataLoader
-            ) async -> DataLoaderError? {
-                do {
-                    _ = try await loader.response(for: request)
-                    return nil
-                } catch {
-                    return error as? DataLoaderError
-                }
-            }
-
             // nginx answers so by `return`, and takes nothing more of the body.
             @Test(arguments: [204, 5, 40_000])
             func `an answer that is whole ends an upload whose window stays closed`(
@@ -62,7 +41,7 @@
                 let server = try scene.peer(identity, .init(), peer.script)
                 let service = scene.service(try scene.policy(), server, http2: .always)
                 let loader = service.makeFactory().makeDataLoader()
-                var post = request(.post, server)
+                var post = scene.request(.post, server)
                 post.body = .data(Data(count: 1 << 20))
                 let began = ContinuousClock.now
                 let response = try await loader.response(for: post)
@@ -84,10 +63,10 @@
                 let server = try scene.peer(identity, .init(), peer.script)
                 let service = scene.service(try scene.policy(), server, http2: .always)
                 let loader = service.makeFactory().makeDataLoader()
-                var post = request(.post, server)
+                var post = scene.request(.post, server)
                 post.body = .data(Data(count: 1 << 20))
                 post.retryPolicy = .immediately(maximumRetries: 3)
-                let error = await failure(of: post, loader)
+                let error = await loader.failure(of: post)
                 if let error {
                     #expect((CurlLibrary.shared?.version ?? 0) < 0x08_0E_01)
                     #expect(error == .http2(reason: CurlQuirks.lostAnswer))
@@ -107,7 +86,7 @@
                 let loader = service.makeFactory().makeDataLoader()
                 // The first may be sent before the client knows of the window.
                 for _ in 0..<3 {
-                    var post = request(.post, server)
+                    var post = scene.request(.post, server)
                     post.body = .data(Data(count: size))
                     let response = try await loader.response(for: post)
                     #expect(response.body == Data("fine".utf8))
@@ -127,7 +106,7 @@
                 let server = try scene.peer(identity, .init(), peer.script)
                 let service = scene.service(try scene.policy(), server, http2: .always)
                 let loader = service.makeFactory().makeDataLoader()
-                var post = request(.post, server)
+                var post = scene.request(.post, server)
                 post.body = .stream { InputStream(data: Data(count: 4 << 20)) }
                 let response = try await loader.response(for: post)
                 #expect(response.body == Data("fine".utf8))
@@ -148,9 +127,9 @@
                 let server = try scene.peer(identity, .init(), peer.script)
                 let service = scene.service(try scene.policy(), server, http2: .always)
                 let loader = service.makeFactory().makeDataLoader()
-                var post = request(.post, server)
+                var post = scene.request(.post, server)
                 post.body = .data(Data(count: 1 << 20))
-                let error = await failure(of: post, loader)
+                let error = await loader.failure(of: post)
                 #expect(error?.kind == "http2")
                 await service.shutDown(gracePeriod: .zero)
             }

@@ -18,28 +18,6 @@
                 identity = try scene.identity(isHTTP2: true)
             }
 
-            private func request(
-                _ method: HTTPMethod, _ server: LoopbackServer, body: String? = nil
-            ) -> DataLoaderRequest {
-                var request = DataLoaderRequest(
-                    url: testURL("https://a.origin.test:\(server.port)/"))
-                request.method = method
-                request.body = body.map { .data(Data($0.utf8)) }
-                return request
-            }
-
-            /// The error of a load that has one.
-            private func failure(
-                of request: DataLoaderRequest, _ loader: DataLoader
-            ) async -> DataLoaderError? {
-                do {
-                    _ = try await loader.response(for: request)
-                    return nil
-                } catch {
-                    return error as? DataLoaderError
-                }
-            }
-
             // RFC 9113 section 6.8
             @Test func `POSTs that a GOAWAY leaves out are sent again, each processed once`()
                 async throws
@@ -60,11 +38,11 @@
                 let server = try scene.peer(identity, .init(), peer.script)
                 let service = scene.service(try scene.policy(), server, http2: .always)
                 let loader = service.makeFactory().makeDataLoader()
-                _ = try await loader.response(for: request(.post, server, body: "first"))
+                _ = try await loader.response(for: scene.request(.post, server, body: "first"))
                 let names = ["a", "b", "c", "d"]
                 let metrics = try await withThrowingTaskGroup(of: LoadMetrics.self) { group in
                     for name in names {
-                        let post = request(.post, server, body: name)
+                        let post = scene.request(.post, server, body: name)
                         group.addTask { try await loader.response(for: post).metrics }
                     }
                     return try await group.reduce(into: []) { $0.append($1) }
@@ -89,7 +67,7 @@
                 let loader = service.makeFactory().makeDataLoader()
                 for _ in 0..<3 {
                     let response = try await loader.response(
-                        for: request(.post, server, body: "pay"))
+                        for: scene.request(.post, server, body: "pay"))
                     #expect(response.body == Data("fine".utf8))
                 }
                 #expect(peer.requests == 3)
@@ -107,7 +85,7 @@
                 let service = scene.service(try scene.policy(), server, http2: .always)
                 let loader = service.makeFactory().makeDataLoader()
                 let response = try await loader.response(
-                    for: request(.post, server, body: "pay"))
+                    for: scene.request(.post, server, body: "pay"))
                 #expect(response.body == Data("fine".utf8))
                 #expect(response.metrics.attempts == 2)
                 #expect(response.metrics.replacedConnections == 1)
@@ -124,9 +102,9 @@
                 let server = try scene.peer(identity, .init(), peer.script)
                 let service = scene.service(try scene.policy(), server, http2: .always)
                 let loader = service.makeFactory().makeDataLoader()
-                var post = request(.post, server, body: "pay")
+                var post = scene.request(.post, server, body: "pay")
                 post.retryPolicy = .immediately(maximumRetries: 3)
-                let error = await failure(of: post, loader)
+                let error = await loader.failure(of: post)
                 #expect(error?.kind == "http2")
                 #expect(error?.mayHaveBeenProcessed == true)
                 #expect(peer.requests == 1)
@@ -141,7 +119,7 @@
                 let server = try scene.peer(identity, .init(), peer.script)
                 let service = scene.service(try scene.policy(), server, http2: .always)
                 let loader = service.makeFactory().makeDataLoader()
-                let error = await failure(of: request(.post, server), loader)
+                let error = await loader.failure(of: scene.request(.post, server))
                 #expect(error == .http2(reason: "HTTP/1.1 required"))
                 #expect(peer.requests == 1)
                 await service.shutDown(gracePeriod: .zero)
@@ -160,7 +138,7 @@
                 let loader = service.makeFactory().makeDataLoader()
                 let attempts = try await withThrowingTaskGroup(of: Int.self) { group in
                     for _ in 0..<3 {
-                        let get = request(.get, server)
+                        let get = scene.request(.get, server)
                         group.addTask { try await loader.response(for: get).metrics.attempts }
                     }
                     return try await group.reduce(into: []) { $0.append($1) }

@@ -63,10 +63,7 @@
             var counts: [UInt32: Int] = [:]
             while let frame = try HTTP2Peer.nextFrame(from: stream) {
                 switch frame.kind {
-                case .settings where frame.flags & HTTP2Frame.acknowledgement == 0:
-                    try HTTP2Peer.send(
-                        [HTTP2Frame(kind: .settings, flags: HTTP2Frame.acknowledgement)],
-                        to: stream)
+                case .settings: try HTTP2Peer.acknowledge(frame, on: stream)
                 case .data:
                     counts[frame.stream, default: 0] += frame.payload.count
                     try HTTP2Peer.send(

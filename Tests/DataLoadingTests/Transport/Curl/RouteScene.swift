@@ -20,18 +20,7 @@
         func server(
             _ script: LoopbackScript, isHTTP2: @escaping @Sendable (Int) -> Bool
         ) throws -> LoopbackServer {
-            let multiplexed = LoopbackTLS.cipher(try trust.identity(isHTTP2: true))
-            let serial = LoopbackTLS.cipher(try trust.identity())
-            let count = Locked(0)
-            return try LoopbackServer(
-                script: script,
-                cipher: { socket in
-                    let number = count.withLock { count in
-                        defer { count += 1 }
-                        return count
-                    }
-                    return isHTTP2(number) ? multiplexed(socket) : serial(socket)
-                })
+            try trust.peer(script, isHTTP2: isHTTP2)
         }
 
         func attempt(

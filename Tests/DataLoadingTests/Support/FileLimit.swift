@@ -1,0 +1,23 @@
+// Copyright the DataLoading authors
+// SPDX-License-Identifier: Apache-2.0
+
+#if canImport(Glibc)
+    import Glibc
+
+    /// Has the process end when the calling thread writes more than so many bytes into a file; false
+    /// when that cannot be had.
+    ///
+    /// The signal is SIGXFSZ, which threads of Dispatch do not take.
+    func endOfProcess(atFileLength limit: UInt) -> Bool {
+        let resource = __rlimit_resource_t(RLIMIT_FSIZE.rawValue)
+        var limit = rlimit(rlim_cur: limit, rlim_max: limit)
+        var signals = sigset_t()
+        sigemptyset(&signals)
+        sigaddset(&signals, SIGXFSZ)
+        guard setrlimit(resource, &limit) == 0,
+            pthread_sigmask(SIG_UNBLOCK, &signals, nil) == 0
+        else { return false }
+        signal(SIGXFSZ, SIG_DFL)
+        return true
+    }
+#endif
