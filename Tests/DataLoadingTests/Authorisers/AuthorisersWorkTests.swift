@@ -20,10 +20,10 @@ import Testing
     }
 
     private static func authoriser(
-        _ tokens: DataLoader, _ first: AccessToken? = nil
+        _ tokens: DataLoader, first: AccessToken, _ clock: ManualClock
     ) -> TokenAuthoriser {
-        let isFirst = Locked(first)
-        return TokenAuthoriser(hosts: ["origin.test"]) { [weak tokens] _ in
+        let isFirst = Locked<AccessToken?>(first)
+        return TokenAuthoriser(hosts: ["origin.test"], clock: clock) { [weak tokens] _ in
             if let first = isFirst.withLock({ $0.take() }) { return first }
             guard let tokens else { throw DataLoaderError.cancelled }
             let request = DataLoaderRequest.make("/token", host: "https://login.test") {
@@ -41,7 +41,7 @@ import Testing
     {
         let bed = TestBed([.hold], otherwise: Self.answer)
         let tokens = bed.service.makeFactory().makeDataLoader()
-        let authoriser = Self.authoriser(tokens, AccessToken("old"))
+        let authoriser = Self.authoriser(tokens, first: AccessToken("old"), bed.clock)
         let delegate = RecordingDelegate()
         let loader = bed.service.makeFactory(authorisers: [authoriser])
             .makeDataLoader(delegate: delegate)
@@ -89,7 +89,8 @@ import Testing
         _ = await bed.attempt(0)
         let tokens = bed.service.makeFactory().makeDataLoader()
         let isBlocked = HeldFetch<AccessToken>()
-        let authoriser = TokenAuthoriser(hosts: ["origin.test"]) { [weak tokens] previous in
+        let authoriser = TokenAuthoriser(hosts: ["origin.test"], clock: bed.clock) {
+            [weak tokens] previous in
             _ = try await isBlocked(previous)
             let request = DataLoaderRequest.make("/token", host: "https://login.test") {
                 $0.headers["X-Password"] = "secret"
