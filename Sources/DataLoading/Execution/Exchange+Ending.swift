@@ -22,6 +22,7 @@ extension Exchange {
         guard let (stage, deadline) = decided else { return false }
         if let deadline { runtime.agenda.cancel(deadline) }
         letGo(of: stage)
+        giveBackRetry()
         noteUnsent(stage, at: now)
         if error == .cancelled { token.markCancelled() }
         guard let reporter else {

@@ -155,12 +155,16 @@ extension Exchange {
         case .stop:
             return nil
         case .retry(let delay, let cost):
-            state.withLock { state in
+            let isDecided = state.withLock { state in
                 state.progress.retries += 1
-                guard !isSpared else { return }
+                guard !isSpared else { return false }
                 state.progress.metrics.retries += 1
                 state.progress.retryCost = cost
+                state.progress.hasBegunRetry = false
+                return state.isDecided
             }
+            // Ended while users' code was asked, and so without this retry.
+            if isDecided { giveBackRetry() }
             return .pause(delay)
         }
     }
@@ -194,6 +198,16 @@ extension Exchange {
         let (origin, cost) = state.withLock { ($0.progress.target?.origin, $0.progress.retryCost) }
         guard let origin, cost != nil || origin != next else { return }
         noteSuccess(origin)
+    }
+
+    /// Gives back what a retry has cost that was not begun and never will be: no server was asked.
+    func giveBackRetry() {
+        let (origin, cost) = state.withLock { state in
+            let progress = state.progress
+            guard !progress.hasBegunRetry else { return (nil as Origin?, nil as RetryBudget.Cost?) }
+            return (progress.target?.origin, state.progress.retryCost.take())
+        }
+        if let origin, let cost { runtime.budget.refund(cost, for: origin) }
     }
 
     /// Tells the retry budget of a success.

@@ -42,6 +42,7 @@ extension Exchange {
     private func holdsSlots(turn: Int, origin: Origin) -> Bool {
         let isCurrent = endsWaiting(turn: turn) { progress in
             if progress.triedAddresses.isEmpty { progress.metrics.attempts += 1 }
+            progress.hasBegunRetry = true
         }
         if !isCurrent { runtime.admission.leave(origin) }
         return isCurrent

@@ -38,8 +38,10 @@ struct LoadProgress: Sendable {
     var refusedStamps: [ObjectIdentifier: CredentialStamp] = [:]
     /// How many retries were made, over redirects too.
     var retries = 0
-    /// What the last retry took from the budget, given back when it succeeds.
+    /// What the last retry took from the budget, given back when it succeeds, or is never begun.
     var retryCost: RetryBudget.Cost?
+    /// Whether that retry has begun.
+    var hasBegunRetry = false
     /// Addresses tried for the present attempt.
     var triedAddresses: Set<String> = []
     /// Whether the present attempt is made although others have just found no connection.

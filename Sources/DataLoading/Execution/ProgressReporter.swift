@@ -99,15 +99,16 @@ final class ProgressReporter: Sendable {
         if starts { queue.async { self.drain() } }
     }
 
+    /// Tells one thing, and lets what else waits in the queue go first before the next one: a handler
+    /// that is slow always finds another report due.
     private func drain() {
-        while true {
-            switch state.withLock({ Self.next(&$0) }) {
-            case .report(.upload, let progress): onUpload?(progress)
-            case .report(.download, let progress): onDownload?(progress)
-            case .complete(let completion): completion()
-            case .rest: return
-            }
+        switch state.withLock({ Self.next(&$0) }) {
+        case .report(.upload, let progress): onUpload?(progress)
+        case .report(.download, let progress): onDownload?(progress)
+        case .complete(let completion): completion()
+        case .rest: return
         }
+        queue.async { self.drain() }
     }
 
     private static func next(_ state: inout State) -> Task {

@@ -3,6 +3,7 @@
 
 @testable import DataLoading
 import DataLoadingTesting
+import Dispatch
 import Foundation
 import Testing
 
@@ -37,6 +38,32 @@ import Testing
             #expect(heard.elements.map(\.completed) == [100, 1_000])
             #expect(heard.elements.allSatisfy { $0.total == 1_000 })
         }
+    }
+
+    // A queue may be that of many loads, and a slow handler always finds more to tell.
+    @Test func `lets what else its queue has go first before it tells more`() {
+        let queue = DispatchQueue(label: "delegate")
+        let clock = ManualClock()
+        let heard = EventRecorder<String>()
+        let reporter = Locked<ProgressReporter?>(nil)
+        let request = DataLoaderRequest.make { request in
+            request[option: DownloadProgress.self] = { progress in
+                heard.record("\(progress.completed)")
+                guard progress.completed < 3 else { return }
+                queue.async { heard.record("other") }
+                clock.advance(by: .seconds(1))
+                reporter.withLock { $0 }?.note(
+                    BodyProgress(completed: progress.completed + 1), .download)
+            }
+        }
+        reporter.withLock {
+            $0 = ProgressReporter(
+                request, queue: queue, agenda: Agenda(timekeeper: clock.timekeeper))
+        }
+        reporter.withLock { $0 }?.note(BodyProgress(completed: 1), .download)
+        for _ in 0..<10 { queue.sync {} }
+        #expect(heard.elements == ["1", "other", "2", "other", "3"])
+        reporter.withLock { $0 = nil }
     }
 
     @Test func `has no total that cannot be trusted`() async {
