@@ -19,9 +19,9 @@ public struct RetryConfiguration: Sendable {
     public var longestRetryAfter = Duration.seconds(60)
     /// The tokens that each origin has for retries; default 500, nil for no limit.
     ///
-    /// A retry takes 14, or 5 after 429 and 503, and gives them back when it succeeds; a load that
-    /// succeeds at once adds one (the figures of the AWS SDKs, 2026). So an outage costs 35 retries
-    /// per origin, or 100 after 429 and 503, however many loads it meets.
+    /// A retry takes 14, or 5 after 429 and 503, and gives them back when it succeeds, or when its load
+    /// ends before it; a load that succeeds at once adds one (the figures of the AWS SDKs, 2026). So an
+    /// outage costs 35 retries per origin, or 100 after 429 and 503, however many loads it meets.
     public var budget: Int? = 500
 
     /// Makes a configuration with the defaults above.
