@@ -7,13 +7,18 @@ import Dispatch
 import Foundation
 import Testing
 
-/// A day of loads in seconds: 100,000, or ten million with `DATALOADING_SOAK=1`.
+/// A day of loads in seconds: 100,000, as many as `VIRTUAL_LOADS` says, or ten million with
+/// `DATALOADING_SOAK=1`.
 // FAULTS section 3.4: 5 % faults, 200 origins, 24 h; P1 and P7 throughout, nothing left at the end.
 @Suite struct VirtualSoakTests {
-    private static let isLong = ProcessInfo.processInfo.environment["DATALOADING_SOAK"] == "1"
+    private static let loads: Int = {
+        let environment = ProcessInfo.processInfo.environment
+        if environment["DATALOADING_SOAK"] == "1" { return 10_000_000 }
+        return environment["VIRTUAL_LOADS"].flatMap { Int($0) } ?? 100_000
+    }()
 
     @Test func `a day of loads ends each of them once, and leaves nothing`() {
-        let loads = Self.isLong ? 10_000_000 : 100_000
+        let loads = Self.loads
         let batch = 250
         let transport = SoakTransport()
         let clock = ManualClock()
