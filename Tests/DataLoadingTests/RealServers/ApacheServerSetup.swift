@@ -19,7 +19,8 @@
             PidFile \(path)/front.pid
             DefaultRuntimeDir \(path)
             ErrorLog \(path)/front.errors
-            LogFormat "%m %U%q %s" numbers
+            # When it began, how long it took, process, port, stream, and its number on the connection.
+            LogFormat "%m %U%q %s %{begin:usec}t %D %P %{remote}p %{H2_STREAM_TAG}e %k %L" numbers
             CustomLog \(path)/front.log numbers
             Listen 127.0.0.1:\(ports.plain)
             Listen 127.0.0.1:\(ports.secure)

@@ -70,7 +70,8 @@
             worker_shutdown_timeout 3s;
             events { worker_connections 512; }
             http {
-                log_format numbers '$request_method $request_uri $status';
+                log_format numbers '$request_method $request_uri $status $msec $request_time '
+                    '$remote_port $connection $connection_requests $request_length';
                 access_log \(path)/\(name).log numbers;
                 client_max_body_size 64m;
                 client_body_temp_path \(path)/\(name)-client;

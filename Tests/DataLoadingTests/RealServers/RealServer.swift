@@ -103,8 +103,8 @@
             behind.kill()
         }
 
-        /// How often each POST stands in the log of the server, and in that of the one behind it.
-        var logs: (front: [Int: Int], behind: [Int: Int]) {
+        /// What the log of the server has of each POST, and that of the one behind it.
+        var logs: (front: [Int: [String]], behind: [Int: [String]]) {
             (site.posts(in: "front.log"), site.posts(in: "behind.log"))
         }
 

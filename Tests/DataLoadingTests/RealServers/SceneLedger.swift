@@ -96,13 +96,14 @@
         }
 
         /// What is wrong with the POSTs: by the first log, or by that of the server behind it.
-        func faults(front: [Int: Int], behind: [Int: Int]) -> [String] {
+        func faults(front: [Int: [String]], behind: [Int: [String]]) -> [String] {
             var faults: [String] = []
-            for (number, times) in front where times > 1 {
-                faults.append("POST \(number) came \(times) times")
+            for (number, lines) in front where lines.count > 1 {
+                faults.append("POST \(number) came \(lines.count) times: \(lines)")
             }
-            for (number, times) in behind where times > 1 {
-                faults.append("POST \(number) came \(times) times to the server behind")
+            for (number, lines) in behind where lines.count > 1 {
+                faults.append(
+                    "POST \(number) came \(lines.count) times to the server behind: \(lines)")
             }
             for (number, posted) in tally.posts where posted == .notProcessed {
                 guard front[number] != nil || behind[number] != nil else { continue }

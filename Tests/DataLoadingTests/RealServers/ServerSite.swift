@@ -51,16 +51,16 @@
             try text.write(to: temporary.url(name), atomically: true, encoding: .utf8)
         }
 
-        /// How often each number of a POST stands in a log.
-        func posts(in log: String) -> [Int: Int] {
+        /// The lines of a log that have the number of a POST, by that number.
+        func posts(in log: String) -> [Int: [String]] {
             let text = (try? String(contentsOf: temporary.url(log), encoding: .utf8)) ?? ""
-            var counts: [Int: Int] = [:]
+            var lines: [Int: [String]] = [:]
             for line in text.split(separator: "\n") {
                 guard let range = line.range(of: "?id=") else { continue }
                 let digits = line[range.upperBound...].prefix { $0.isNumber }
-                if let number = Int(digits) { counts[number, default: 0] += 1 }
+                if let number = Int(digits) { lines[number, default: []].append(String(line)) }
             }
-            return counts
+            return lines
         }
 
         private static let certificates = """
