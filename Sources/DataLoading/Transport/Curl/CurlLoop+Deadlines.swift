@@ -87,8 +87,11 @@
                 let socket = socket(of: transfer)
                 guard !isDraining(transfer, socket) else { return expectActivity(transfer) }
                 let generation = socket.map { sockets[Int($0)].generation }
+                let isUpload = transfer.task?.request.body != nil
                 finish(transfer, .idleTimeout)
-                if let socket, generation == sockets[Int(socket)].generation { giveUp(socket) }
+                if let socket, generation == sockets[Int(socket)].generation {
+                    giveUp(socket, isUpload: isUpload)
+                }
             default: break
             }
         }
@@ -108,9 +111,17 @@
         ///
         /// That is one of HTTP/2, which would swallow every later load. libcurl then sees it end,
         /// for the streams that share it too.
-        private func giveUp(_ socket: Int32) {
-            guard now &- sockets[Int(socket)].lastReadable >= 1_000_000_000 else { return }
-            shutdown(socket, Int32(SHUT_RDWR))
+        ///
+        /// One that others hear from, while an upload on it got nowhere, is left to those, and no later
+        /// load joins it. Where a server does not count what it drops of a body, no window opens on that
+        /// connection any more (haproxy 2.6.12), and every later upload would be swallowed.
+        private func giveUp(_ socket: Int32, isUpload: Bool) {
+            let entry = sockets[Int(socket)]
+            if now &- entry.lastReadable >= 1_000_000_000 {
+                shutdown(socket, Int32(SHUT_RDWR))
+            } else if isUpload, http2Sockets[socket] != nil, entry.owner === http2 {
+                retireHTTP2()
+            }
         }
 
         /// The descriptor of a transfer's connection, by its ports and its peer.

@@ -70,7 +70,8 @@
             retireHTTP2()
         }
 
-        private func retireHTTP2() {
+        /// The same of connections of HTTP/2 alone.
+        func retireHTTP2() {
             if let http2 { retired.append(http2) }
             http2 = nil
             routes.retireConnections()
