@@ -25,6 +25,7 @@
             case 7:
                 CurlTransfer.isExhaustion(systemError)
                     ? .resources(reason: text) : .connectRefused
+            case 16 where isOfConnection(text), 92 where isOfConnection(text): .connectionReset
             case 16, 92: .http2(reason: text.isEmpty ? CurlQuirks.lostAnswer : text)
             case 18: truncation(attempt)
             case 26: .requestBody(reason: text)
@@ -62,6 +63,12 @@
             let text = text.lowercased()
             return text.contains("alert")
                 && ["certificate", "unknown ca"].contains { text.contains($0) }
+        }
+
+        /// Whether what HTTP/2 could not go on with is a connection that has died below it.
+        private static func isOfConnection(_ text: String) -> Bool {
+            ["Send failure: ", "Recv failure: ", "SSL_write() ", "OpenSSL SSL_"]
+                .contains { text.hasPrefix($0) }
         }
 
         private static func isInHead(_ attempt: CurlAttempt) -> Bool {
