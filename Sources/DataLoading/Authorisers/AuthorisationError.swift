@@ -29,7 +29,7 @@
     case store(reason: String)
 
     /// Whether the credential that was used to get another one is good for nothing any more
-    /// (RFC 6749 section 5.2): other codes are about the program, or the moment.
+    /// (RFC 6749 section 5.2), unless a server has other codes for it.
     var endsCredential: Bool {
         self == .refused(code: "invalid_grant")
     }

@@ -102,7 +102,8 @@ public final class TokenAuthoriser: Authoriser {
         !AuthenticationChallenge.isAboutScope(response.headers)
     }
 
-    /// Uses the token that the request was sent with no more.
+    /// Has another token fetched; that which the request was sent with is used only where no other can
+    /// be had.
     public func requestFailedAuthorisation(
         _ request: DataLoaderRequest, response: DataLoaderResponse
     ) {

@@ -66,6 +66,7 @@ public final class OAuthAuthoriser: Authoriser {
         self.machine = machine
         var rules = CredentialRules()
         rules.limit = nil
+        rules.endsCredential = { configuration.endsRefreshToken($0) }
         desk = CredentialDesk(
             rules, agenda: server.agenda, random: server.random,
             apply: { $1.addBearer($0.accessToken) },
@@ -100,7 +101,8 @@ public final class OAuthAuthoriser: Authoriser {
         !AuthenticationChallenge.isAboutScope(response.headers)
     }
 
-    /// Uses the token that the request was sent with no more.
+    /// Has another token fetched; that which the request was sent with is used only where no other can
+    /// be had.
     public func requestFailedAuthorisation(
         _ request: DataLoaderRequest, response: DataLoaderResponse
     ) {

@@ -71,8 +71,9 @@ public struct OAuthConfiguration: Sendable {
     /// default none.
     ///
     /// Known are `invalid_grant`, `bad_refresh_token`, `invalid_refresh_token`, `token_expired`,
-    /// `token_revoked`, `interaction_required`, `consent_required` and `login_required`. After any
-    /// other code, or status than 200, 400 and 401, the token is kept, and tried again later.
+    /// `token_revoked`, `interaction_required`, `consent_required` and `login_required`, with any status
+    /// from 400 to 499 and with 200; those that are added here count with 200, 400 and 401. After anything
+    /// else the token is kept, and tried again later.
     public var codesThatEndRefreshTokens: Set<String> = []
     /// A name for logs; default "oauth".
     public var identifier = "oauth"

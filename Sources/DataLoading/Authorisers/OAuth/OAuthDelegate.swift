@@ -31,7 +31,7 @@ public protocol OAuthDelegate: AnyObject, Sendable {
 
     /// Credentials were not written or not deleted; those that are here are used all the same, until
     /// a log out. Both are tried again after 1 s, 2 s and so on up to 60 s, in silence.
-    /// Called on any thread.
+    /// Called on any thread, while the store is kept from others: it should return soon.
     func couldNotKeepCredentials(_ error: any Error)
 
     /// A log out could not have a token revoked, or could not read which there are: whoever has a copy

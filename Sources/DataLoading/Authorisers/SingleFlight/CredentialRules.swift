@@ -15,6 +15,10 @@ struct CredentialRules: Sendable {
     var limit: Duration? = .seconds(30)
     /// How long loads wait for one that may take longer, while there is something that lasts.
     var patience = Duration.seconds(30)
+    /// Whether an error says that what a flight began with is good for nothing any more.
+    var endsCredential: @Sendable (any Error) -> Bool = {
+        ($0 as? AuthorisationError)?.endsCredential ?? false
+    }
     /// How long to wait after a failed flight; nil for not at all.
     var backOff: ExponentialTimer? = ExponentialTimer(
         initialTime: .seconds(1), maxTime: .seconds(60))

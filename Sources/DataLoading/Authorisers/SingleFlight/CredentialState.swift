@@ -180,7 +180,7 @@ struct CredentialState<Credential: Sendable>: Sendable {
         let pause = timer?.timeIntervalAndCalculateNext(using: &random)
         let next = pause.map { now + $0 }
         // Refused for good: the version that was used is gone, and no other.
-        let isRefused = (error as? AuthorisationError)?.endsCredential ?? false
+        let isRefused = rules.endsCredential(error)
         let previous = isRefused ? nil : flight.previous
         switch stage {
         // Neither a server takes the credential, nor does it help to get another one.

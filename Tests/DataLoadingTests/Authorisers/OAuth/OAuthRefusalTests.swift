@@ -64,6 +64,22 @@ import Testing
         #expect((try await test.store.load() != nil) == isKept)
     }
 
+    @Test(arguments: ["invalid_grant", "bad_refresh_token", "session_over"])
+    func `a refused token serves nobody once its refresh token is over, whatever the code`(
+        code: String
+    ) async {
+        let test = OAuthBed { configuration, _ in
+            configuration.codesThatEndRefreshTokens = ["session_over"]
+        }
+        await test.logIn()
+        test.provider.expireAccessTokens()
+        test.provider.answerNextTokenQuestion(with: .refuse(code))
+        test.perform()
+        let end = await test.ends(2)[1]
+        #expect(end?.underlyingError as? AuthorisationError == .refused(code: code))
+        #expect(test.sent.count == 2)
+    }
+
     // Auth0 says that it waits with 403 and Google with 428; a limit of the server's ends nothing.
     @Test(arguments: [
         ("authorization_pending", 403), ("authorization_pending", 428), ("slow_down", 403),
@@ -104,7 +120,7 @@ import Testing
         let runtime = test.bed.service.runtime
         await eventually {
             // Pauses alone: not the limit of a question that is under way, and not the code's own.
-            if runtime.ledger.live == 0,
+            if runtime.admission.load == (0, 0),
                 let pause = runtime.agenda.earliest.map({ $0 - test.clock.instant }),
                 pause > .zero, pause <= .seconds(300)
             {
