@@ -35,7 +35,7 @@
     /// The load's total deadline passed, waits and retries included.
     case timedOut(after: Duration, mayHaveBeenProcessed: Bool)
 
-    // MARK: No connection, so nothing was sent
+    // MARK: No connection
 
     /// The host has no address, or no resolver answered within the connect limit.
     case dns
@@ -46,7 +46,8 @@
     /// The TLS handshake failed, other than for the certificate.
     case tls
     /// The server's certificate is not to be trusted, the server does not take this program's or
-    /// wants one, or the trust policy is malformed.
+    /// wants one, or the trust policy is malformed. A server that speaks TLS 1.3 refuses a client after the
+    /// handshake, when the request may have been sent.
     case certificate(reason: String)
     /// The server's public key is none of those that the trust policy pins.
     case pin

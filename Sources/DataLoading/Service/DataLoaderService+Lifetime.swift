@@ -19,7 +19,8 @@ extension DataLoaderService {
     /// Lets no load start any more, waits for those that run, and cancels what is left.
     ///
     /// Loads that are performed meanwhile end `.serviceInvalidated`, while those that run may still be
-    /// authorised: what an authoriser loads for one of them, such as its token, gets through. Credentials
+    /// authorised: what an authoriser loads for one of them, such as its token, gets through, if it does so
+    /// in the call that asks it or in a task that began there, and on no queue of its own. Credentials
     /// that are being renewed are kept before it returns, as far as the grace period reaches. Returns when
     /// every outcome was handed over and every socket is closed, at the latest 2 seconds after the grace
     /// period, should a delegate queue be blocked, and what the transport takes, 30 seconds at most.
@@ -49,7 +50,7 @@ extension DataLoaderService {
     /// when all of that has happened; a reset that is under way already is joined. What is blocked is
     /// waited for within limits: 2 seconds for outcomes to be handed over, 150 seconds for an authoriser,
     /// 30 seconds for the transport. A factory whose authoriser is slow stays closed until that is over;
-    /// after 5 seconds the others are open again.
+    /// the others are open again after 5 seconds and what the transport takes.
     ///
     /// - Returns: What took longer than that, usually nothing.
     @discardableResult public func reset() async -> LeftBehind {

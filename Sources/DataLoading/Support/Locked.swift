@@ -3,7 +3,7 @@
 
 import Foundation
 
-/// A value that can only be touched while its lock is held: the only lock of the package.
+/// A value that can only be touched while its lock is held.
 ///
 /// It has `Mutex`'s signature on the system's own lock, because `Mutex` hands over contended locks
 /// inside the uninstrumented runtime, where the thread sanitizer reports races that are none.

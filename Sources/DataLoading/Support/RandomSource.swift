@@ -1,7 +1,7 @@
 // Copyright the DataLoading authors
 // SPDX-License-Identifier: Apache-2.0
 
-/// The only source of chance: a generator behind a lock, replaced by a seeded one in tests.
+/// The chance of pauses and ports: a generator behind a lock, replaced by a seeded one in tests.
 package final class RandomSource: Sendable {
     private let generator: Locked<any RandomNumberGenerator & Sendable>
 
