@@ -105,6 +105,25 @@
                 #expect(peer.requestCount == 2)
             }
 
+            // GnuTLS in libcurl takes the bytes and shows nothing.
+            @Test func `sends nothing where the TLS library would not show the identity`()
+                async throws
+            {
+                let peer = try peer(clientsOf: scene.authority)
+                defer { peer.stop() }
+                var policy = try scene.policy()
+                policy.clientIdentities["a.origin.test"] = ClientIdentity(
+                    certificateChain: try scene.client.pem, privateKey: try scene.client.keyPEM())
+                var attempt = TransportRequest(url: testURL("https://a.origin.test:\(peer.port)/"))
+                attempt.address = "127.0.0.1:\(peer.port)"
+                attempt.serverTrustPolicy = policy
+                let transport = CurlTransport(lacking: [.takingIdentities])
+                let record = await transport.run(attempt)
+                #expect(record.error?.kind == "unsupported")
+                #expect(record.failure?.sent == .nothingWritten)
+                #expect(peer.connectionCount == 0)
+            }
+
             @Test func `sends nothing with an identity that is wrong or cannot be read`()
                 async throws
             {

@@ -22,13 +22,26 @@
         /// HTTP/2 was built in.
         let hasHTTP2: Bool
         /// Each send of a request can be refused (7.80), so nothing is sent twice unseen.
-        var seesSends: Bool
+        private(set) var seesSends: Bool
         /// The certificate that a handle is given is shown to servers.
-        let takesIdentities: Bool
+        private(set) var takesIdentities: Bool
         /// A file of authorities is read once a day and not for each connection (7.87, OpenSSL).
         let keepsAuthorities: Bool
         /// zlib is there for our own decoding.
         let hasZlib: Bool
+
+        /// What some versions and builds cannot do.
+        enum Ability {
+            case seeingSends, takingIdentities
+        }
+
+        /// The library as one that can do less.
+        func lacking(_ abilities: Set<Ability>) -> CurlLibrary {
+            var library = self
+            if abilities.contains(.seeingSends) { library.seesSends = false }
+            if abilities.contains(.takingIdentities) { library.takesIdentities = false }
+            return library
+        }
 
         /// Whether HTTP/2 is offered, where that is asked for.
         func offersHTTP2(_ use: HTTP2Use) -> Bool {

@@ -86,9 +86,7 @@
         init(
             library: CurlLibrary, mailbox: LoopMailbox, poll: EventPoll, setup: LoopSetup
         ) {
-            var library = library
-            library.seesSends = library.seesSends && setup.seesSends
-            self.library = library
+            self.library = library.lacking(setup.lacking)
             self.mailbox = mailbox
             self.poll = poll
             idle = setup.idle

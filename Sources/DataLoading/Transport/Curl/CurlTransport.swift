@@ -67,11 +67,11 @@
         init(
             idle: IdleConnections = IdleConnections(),
             names: NameLifetimes = NameLifetimes(), sleep: SleepWatch = SleepWatch(),
-            seesSends: Bool = true,
+            lacking: Set<CurlLibrary.Ability> = [],
             lookup: @escaping NameResolver.Lookup = NameResolver.systemLookup
         ) {
             setup = LoopSetup(
-                idle: idle, lookup: lookup, names: names, sleep: sleep, seesSends: seesSends)
+                idle: idle, lookup: lookup, names: names, sleep: sleep, lacking: lacking)
             #if DEBUG
                 Self.live.add(1, ordering: .relaxed)
             #endif

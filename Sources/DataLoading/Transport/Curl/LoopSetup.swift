@@ -9,8 +9,8 @@
         var lookup: NameResolver.Lookup = NameResolver.systemLookup
         var names = NameLifetimes()
         var sleep = SleepWatch()
-        /// Whether each send is seen, where the library tells of it.
-        var seesSends = true
+        /// What the library is taken not to be able to do.
+        var lacking: Set<CurlLibrary.Ability> = []
     }
 
     /// Tells for how long the machine has slept since it was started.

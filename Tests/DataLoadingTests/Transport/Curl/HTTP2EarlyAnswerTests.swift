@@ -76,6 +76,41 @@
                 await service.shutDown(gracePeriod: .zero)
             }
 
+            // RFC 9113 section 8.1: the server wants no more of the request.
+            @Test func `an answer that has been read counts though its stream is ended then`()
+                async throws
+            {
+                let heads = EventRecorder<UInt32>()
+                let script = LoopbackScript.converse { stream in
+                    guard try HTTP2Peer.read(24, from: stream).count == 24 else { return }
+                    try HTTP2Peer.send([.settings], to: stream)
+                    while let frame = try HTTP2Peer.nextFrame(from: stream) {
+                        switch frame.kind {
+                        case .settings: try HTTP2Peer.acknowledge(frame, on: stream)
+                        case .headers:
+                            heads.record(frame.stream)
+                            try HTTP2Peer.send(
+                                [
+                                    .head(frame.stream, length: 4),
+                                    .data(frame.stream, "fine", isLast: false), .ping,
+                                ],
+                                to: stream)
+                        // The client has read the answer.
+                        case .ping: try HTTP2Peer.send([.reset(1, 0)], to: stream)
+                        default: break
+                        }
+                    }
+                }
+                let server = try scene.peer(identity, .init(), script)
+                let service = scene.service(try scene.policy(), server, http2: .always)
+                var post = scene.request(.post, server)
+                post.body = .data(Data(count: 1 << 20))
+                let response = try await service.makeFactory().makeDataLoader().response(for: post)
+                #expect(response.body == Data("fine".utf8))
+                #expect(heads.elements.count == 1)
+                await service.shutDown(gracePeriod: .zero)
+            }
+
             @Test(arguments: [20, 20_000, 200_000])
             func `an answer that is whole ends an upload whose window never opens`(size: Int)
                 async throws

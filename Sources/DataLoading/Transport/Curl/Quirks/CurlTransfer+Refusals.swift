@@ -24,7 +24,8 @@
     /// A GOAWAY is that of the connection whose stream hears of it, but for one case: while libcurl looks
     /// for a connection to send a request on again, "Connection died, retrying a fresh connect" in
     /// lib/transfer.c, it reads what idle ones have received. Theirs says nothing of the streams of the
-    /// connection that died; POSTs that a server had worked on were sent twice by it.
+    /// connection that died; POSTs that a server had worked on were sent twice by it. Nor is one read for
+    /// a request that is to be sent again over HTTP/1.1.
     ///
     /// Upstream: https://github.com/curl/curl/pull/12054, and for the repetition of what was written,
     /// https://github.com/curl/curl/pull/18417 (open in 2026).
@@ -53,7 +54,8 @@
                     attempt.isSentAgain = true
                 }
             case UInt8(ascii: "r"):
-                guard !attempt.isSentAgain, Self.end(of: "GOAWAY, error=", in: text) != nil,
+                guard !attempt.isSentAgain, !attempt.wantsHTTP1,
+                    Self.end(of: "GOAWAY, error=", in: text) != nil,
                     let last = Self.number(in: text, after: "last_stream="),
                     let connection = attempt.connection
                 else { return }
