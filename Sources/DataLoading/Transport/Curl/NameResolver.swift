@@ -14,13 +14,19 @@
     /// libcurl's own resolver makes one thread a look-up, does not join equal ones, and up to 7.86
     /// holds the loop until `getaddrinfo` returns when its transfer is cancelled. `getaddrinfo`
     /// cannot be cancelled and may take 10 s and more while name servers are silent. So names that
-    /// were slow or had no answer the last time take at most half of the threads.
+    /// were slow or had no answer the last time take at most half of the threads, and with them those
+    /// that one zone has many of: labels may be as random as a stranger likes.
     final class NameResolver: Sendable {
         typealias Lookup = @Sendable (String) -> NameAnswer
         private typealias Answer = @Sendable (NameAnswer) -> Void
 
+        private struct Waiting {
+            let answer: Answer
+            let isSuspect: Bool
+        }
+
         private struct State {
-            var waiting: [String: Answer] = [:]
+            var waiting: [String: Waiting] = [:]
             /// The names of `waiting` in order, and names that were forgotten since.
             var order = FIFO<String>()
             var suspectOrder = FIFO<String>()
@@ -30,8 +36,22 @@
             /// How many names of both orders may have been forgotten.
             var forgotten = 0
 
+            /// Notes a name to be looked up; returns whether it is a suspect.
+            mutating func add(_ name: String, _ answer: @escaping Answer) -> Bool {
+                let isSuspect = suspects.contains(name)
+                waiting[name] = Waiting(answer: answer, isSuspect: isSuspect)
+                if isSuspect {
+                    suspectOrder.append(name)
+                } else {
+                    order.append(name)
+                    suspects.begin(name)
+                }
+                return isSuspect
+            }
+
             mutating func forget(_ name: String) -> Bool {
-                guard waiting.removeValue(forKey: name) != nil else { return false }
+                guard let waited = waiting.removeValue(forKey: name) else { return false }
+                if !waited.isSuspect { suspects.end(name) }
                 forgotten += 1
                 // So that names that come and go while all threads are taken cost no memory.
                 if forgotten > 1_024, forgotten > waiting.count {
@@ -45,15 +65,16 @@
             /// The next name, unless all that wait are suspects and enough of those are looked up.
             mutating func next() -> (name: String, answer: Answer, isSuspect: Bool)? {
                 while let name = order.popFirst() {
-                    if let answer = waiting.removeValue(forKey: name) {
-                        return (name, answer, false)
-                    }
+                    guard let waited = waiting[name], !waited.isSuspect else { continue }
+                    waiting[name] = nil
+                    return (name, waited.answer, false)
                 }
                 guard workersOnSuspects < NameResolver.suspectLimit else { return nil }
                 while let name = suspectOrder.popFirst() {
-                    guard let answer = waiting.removeValue(forKey: name) else { continue }
+                    guard let waited = waiting[name], waited.isSuspect else { continue }
+                    waiting[name] = nil
                     workersOnSuspects += 1
-                    return (name, answer, true)
+                    return (name, waited.answer, true)
                 }
                 return nil
             }
@@ -77,9 +98,7 @@
         /// Equal names are the caller's to join.
         func resolve(_ name: String, answer: @escaping @Sendable (NameAnswer) -> Void) {
             let needsWorker = state.withLock { state in
-                state.waiting[name] = answer
-                let isSuspect = state.suspects.contains(name)
-                if isSuspect { state.suspectOrder.append(name) } else { state.order.append(name) }
+                let isSuspect = state.add(name, answer)
                 guard state.workers < Self.workerLimit,
                     !isSuspect || state.workersOnSuspects < Self.suspectLimit
                 else { return false }
@@ -118,7 +137,11 @@
                 let answer = lookup(next.name)
                 let isSlow = LoopClock.now &- start > Self.slowness
                 state.withLock { state in
-                    if next.isSuspect { state.workersOnSuspects -= 1 }
+                    if next.isSuspect {
+                        state.workersOnSuspects -= 1
+                    } else {
+                        state.suspects.end(next.name)
+                    }
                     state.suspects.note(next.name, isSlow || answer == .unavailable)
                 }
                 next.answer(answer)
@@ -129,31 +152,13 @@
             let stranded = state.withLock { state in
                 state.workers -= 1
                 guard state.workers == 0 else { return [] as [Answer] }
-                defer { state.waiting = [:] }
-                return Array(state.waiting.values)
+                defer {
+                    state.waiting = [:]
+                    state.suspects = SuspectNames()
+                }
+                return state.waiting.values.map(\.answer)
             }
             for answer in stranded { answer(.outOfResources("no thread for a name look-up")) }
-        }
-    }
-
-    /// The last names that were slow or had no answer.
-    private struct SuspectNames: Sendable {
-        private static let limit = 4_096
-        private var names: Set<String> = []
-        private var older: Set<String> = []
-
-        func contains(_ name: String) -> Bool { names.contains(name) || older.contains(name) }
-
-        mutating func note(_ name: String, _ isSuspect: Bool) {
-            guard isSuspect else {
-                names.remove(name)
-                older.remove(name)
-                return
-            }
-            names.insert(name)
-            guard names.count >= Self.limit else { return }
-            older = names
-            names = []
         }
     }
 #endif

@@ -11,7 +11,11 @@
     extension SocketTests {
         /// Loads while name servers are silent, slow or failing.
         @Suite struct NameOutageTests {
-            @Test func `a name is looked up while the look-ups of 24 others block`() async throws {
+            // 24 whose zones are different, and more of one zone than there are threads.
+            @Test(arguments: [(24, "test"), (80, "zone.test")])
+            func `a name is looked up while the look-ups of many others block`(
+                count: Int, domain: String
+            ) async throws {
                 let server = try LoopbackServer { _ in .ok("here") }
                 let blocked = EventRecorder<String>()
                 let release = DispatchSemaphore(value: 0)
@@ -21,12 +25,14 @@
                     release.wait()
                     return .unknown
                 }
-                let sinks = (0..<24).map { number in
+                let sinks = (0..<count).map { number in
                     let sink = AttemptRecorder()
-                    let url = testURL("http://silent\(number).test/")
+                    let url = testURL("http://silent\(number).\(domain)/")
                     _ = transport.start(TransportRequest(url: url), sink: sink)
                     return sink
                 }
+                // Half of the threads, and a quarter, are for those that may be slow.
+                _ = await blocked.first(min(count, 48))
                 let url = try #require(URL(string: "http://good.test:\(server.port)/"))
                 #expect(await transport.get(url).text == "here")
                 for _ in sinks { release.signal() }
