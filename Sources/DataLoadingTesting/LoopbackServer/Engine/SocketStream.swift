@@ -16,6 +16,7 @@ final class SocketStream: ByteStream {
     private let descriptor: Int32
     private let stop: WakePipe
     private let log: ConnectionLog
+    private let isClosed = Locked(false)
     private let timekeeper = SystemTimekeeper()
 
     init(descriptor: Int32, stop: WakePipe, log: ConnectionLog) {
@@ -104,12 +105,19 @@ final class SocketStream: ByteStream {
     }
 
     func dropArrived() {
+        guard !isClosed.withLock({ $0 }) else { return }
         withUnsafeTemporaryAllocation(byteCount: 16_384, alignment: 1) { bytes in
             while case .count(let count) = SystemCall.receive(descriptor, bytes), count > 0 {}
         }
     }
 
+    /// Closes the descriptor, once: its number may be another connection's afterwards.
     func close(resetting: Bool) {
+        let isFirst = isClosed.withLock { isClosed in
+            defer { isClosed = true }
+            return !isClosed
+        }
+        guard isFirst else { return }
         if resetting { ListeningSocket.resetOnClose(descriptor) }
         SystemCall.release(descriptor)
         log.serverEnded()
