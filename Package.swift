@@ -13,13 +13,73 @@ let strict: [SwiftSetting] = [
     .treatWarning("ExplicitSendable", as: .error),
 ]
 
+#if os(macOS)
+    // SwiftPM builds all targets of a root package, whether or not the platform needs them; set this
+    // to compile for Linux on a Mac.
+    let hasCurl = Context.environment["DATALOADING_CURL"] != nil
+#else
+    let hasCurl = true
+#endif
+
+let applePlatforms: [Platform] = [.macOS, .macCatalyst, .iOS, .tvOS, .watchOS, .visionOS]
+
+// From the lowest floor up: a target imports only what stands above it in this list.
+var targets: [Target] = [
+    .target(name: "DataLoadingSupport", swiftSettings: strict),
+    // HTTP's words, errors, and the seam between loads and engines.
+    .target(
+        name: "DataLoadingTransport", dependencies: ["DataLoadingSupport"], swiftSettings: strict),
+    .target(
+        name: "DataLoadingURLSession", dependencies: ["DataLoadingTransport"],
+        swiftSettings: strict),
+    .target(
+        name: "DataLoading",
+        dependencies: [
+            "DataLoadingTransport",
+            .target(name: "DataLoadingURLSession", condition: .when(platforms: applePlatforms)),
+            .target(name: "DataLoadingURLSession", condition: .when(traits: ["URLSession"])),
+        ]
+            + (hasCurl
+                ? [.target(name: "DataLoadingCurl", condition: .when(platforms: [.linux]))] : []),
+        swiftSettings: strict),
+    .target(name: "DataLoadingAuth", dependencies: ["DataLoading"], swiftSettings: strict),
+    // Apart, so that a program without such a login has no server in it.
+    .target(
+        name: "DataLoadingRedirectReceiver", dependencies: ["DataLoadingAuth"],
+        swiftSettings: strict),
+    .target(name: "DataLoadingTesting", dependencies: ["DataLoadingAuth"], swiftSettings: strict),
+    .executableTarget(
+        name: "QuickStart", dependencies: ["DataLoading", "DataLoadingTesting"],
+        path: "Demo/QuickStart", swiftSettings: strict),
+    .executableTarget(
+        name: "FeedDaemon", dependencies: ["DataLoadingAuth", "DataLoadingTesting"],
+        path: "Demo/FeedDaemon", swiftSettings: strict),
+    .testTarget(
+        name: "DataLoadingTests",
+        dependencies: [
+            "DataLoadingAuth", "DataLoadingRedirectReceiver", "DataLoadingTesting", "QuickStart",
+            "FeedDaemon",
+        ],
+        swiftSettings: strict),
+]
+if hasCurl {
+    targets += [
+        .target(name: "CCurl"),
+        .target(
+            name: "DataLoadingCurl", dependencies: ["CCurl", "DataLoadingTransport"],
+            swiftSettings: strict),
+    ]
+}
+
 let package = Package(
     name: "DataLoading",
     platforms: [.macOS(.v13), .iOS(.v16), .tvOS(.v16), .watchOS(.v9), .visionOS(.v1)],
     products: [
         .library(name: "DataLoading", targets: ["DataLoading"]),
+        .library(name: "DataLoadingAuth", targets: ["DataLoadingAuth"]),
+        .library(
+            name: "DataLoadingRedirectReceiver", targets: ["DataLoadingRedirectReceiver"]),
         .library(name: "DataLoadingTesting", targets: ["DataLoadingTesting"]),
-        .executable(name: "FeedDaemon", targets: ["FeedDaemon"]),
     ],
     traits: [
         // Off, so that a daemon on Linux neither links FoundationNetworking nor needs it at run time.
@@ -27,18 +87,6 @@ let package = Package(
             name: "URLSession",
             description: "URLSessionTransport on Linux; Apple's platforms always have it.")
     ],
-    targets: [
-        .target(name: "CCurl"),
-        .target(name: "DataLoading", dependencies: ["CCurl"], swiftSettings: strict),
-        .target(
-            name: "DataLoadingTesting", dependencies: ["DataLoading"], swiftSettings: strict),
-        .executableTarget(
-            name: "FeedDaemon", dependencies: ["DataLoading", "DataLoadingTesting"],
-            path: "Demo/FeedDaemon", swiftSettings: strict),
-        .testTarget(
-            name: "DataLoadingTests",
-            dependencies: ["DataLoading", "DataLoadingTesting", "FeedDaemon"],
-            swiftSettings: strict),
-    ],
+    targets: targets,
     swiftLanguageModes: [.v6]
 )

@@ -127,7 +127,6 @@ int ccurl_load(void) {
 
 const char *ccurl_load_error(void) { return load_error; }
 unsigned int ccurl_version(void) { return curl.version_info(0)->version_num; }
-const char *ccurl_version_text(void) { return curl.version_info(0)->version; }
 int ccurl_features(void) { return curl.version_info(0)->features; }
 const char *ccurl_tls_text(void) {
     const char *text = curl.version_info(0)->ssl_version;
@@ -170,16 +169,16 @@ int ccurl_get_long(ccurl_easy *easy, int info, long *value) {
 int ccurl_get_offset(ccurl_easy *easy, int info, int64_t *value) {
     return curl.easy_getinfo(easy, info, value);
 }
-static void note_alert(
-    int is_ours, int version, int type, const void *bytes, size_t count, void *ssl, void *notice) {
+static void note_close_notify(
+    int is_ours, int version, int type, const void *bytes, size_t count, void *ssl, void *flag) {
     (void)version;
     (void)ssl;
-    // SSL3_RT_ALERT, of the kind close_notify
+    // SSL3_RT_ALERT with the description close_notify
     if (!is_ours && type == 21 && count == 2 && ((const unsigned char *)bytes)[1] == 0)
-        *(int *)notice = 1;
+        *(int *)flag = 1;
 }
 
-// OpenSSL's side of the transfer's connection; null when there is none.
+// Returns the SSL object of the transfer's connection; null when it has none or is not OpenSSL's.
 static void *connection(ccurl_easy *easy) {
     tls_session *session = NULL;
     // CURLINFO_TLS_SSL_PTR; CURLSSLBACKEND_OPENSSL
@@ -187,13 +186,13 @@ static void *connection(ccurl_easy *easy) {
     return session->backend == 1 ? session->internals : NULL;
 }
 
-int ccurl_watch_notice(ccurl_easy *easy, int *notice) {
+int ccurl_watch_close_notify(ccurl_easy *easy, int *flag) {
     if (!ssl.set_msg_callback || !ssl.ctrl) return -1;
     void *tls = connection(easy);
     if (!tls) return -1;
-    *notice = 0;
-    ssl.ctrl(tls, 16, 0, notice);  // SSL_CTRL_SET_MSG_CALLBACK_ARG
-    ssl.set_msg_callback(tls, note_alert);
+    *flag = 0;
+    ssl.ctrl(tls, 16, 0, flag);  // SSL_CTRL_SET_MSG_CALLBACK_ARG
+    ssl.set_msg_callback(tls, note_close_notify);
     return 0;
 }
 
@@ -225,7 +224,7 @@ ccurl_easy *ccurl_multi_done(ccurl_multi *multi, int *result) {
     int left = 0;
     for (message *next; (next = curl.multi_info_read(multi, &left));) {
         if (next->kind != 1) continue;  // CURLMSG_DONE
-        // Copied here: the message goes with the handle when that is removed.
+        // Copied here: the message is freed with the handle.
         *result = next->data.result;
         return next->easy;
     }
@@ -258,9 +257,9 @@ int ccurl_unacknowledged(int socket) {
 }
 
 int ccurl_peer_state(int socket) {
-    struct pollfd look = {.fd = socket, .events = POLLIN | POLLRDHUP};
-    if (poll(&look, 1, 0) <= 0) return 0;
-    return look.revents & (POLLRDHUP | POLLHUP | POLLERR) ? 2 : 1;
+    struct pollfd query = {.fd = socket, .events = POLLIN | POLLRDHUP};
+    if (poll(&query, 1, 0) <= 0) return 0;
+    return query.revents & (POLLRDHUP | POLLHUP | POLLERR) ? 2 : 1;
 }
 
 static struct {

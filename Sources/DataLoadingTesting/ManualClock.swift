@@ -1,15 +1,19 @@
 // Copyright the DataLoading authors
 // SPDX-License-Identifier: Apache-2.0
 
-package import DataLoading
+package import DataLoadingSupport
+import DataLoading
+import Dispatch
 public import Foundation
 
-/// A clock that moves only when a test says so.
+/// A clock that moves only when a test advances it.
 ///
-/// It starts at zero. What is due goes off inside `advance(by:)`, on the caller's thread and in
-/// order of time, then in the order in which it was set; each sees the instant that it was set for.
-/// An alarm that is set meanwhile and falls due before the advance ends goes off in it as well.
-/// Something that is already due when it is set waits for the next advance, which may be by zero.
+/// It starts at zero. Due alarms fire inside `advance(by:)`, on the caller's thread, in order of
+/// time and then in the order in which they were set. Each fires at its own instant. An alarm that
+/// is set during an advance, and is due before its end, fires in it as well. An alarm that is
+/// already due when it is set fires in the next advance, which may be by zero. `autoAdvance` moves
+/// the clock by itself. The clock is a `Clock`, so that code of yours that takes `any
+/// Clock<Duration>` can use it too.
 ///
 /// ```swift
 /// let clock = ManualClock()
@@ -20,14 +24,15 @@ public import Foundation
 /// ```
 public final class ManualClock: Sendable {
     private let state: Locked<ManualClockState>
+    private let queueLists = Locked<[QueueList]>([])
 
-    /// Makes a clock that shows `date` on the wall; by default 1 January 2026, 00:00 UTC.
+    /// Makes a clock with `date` as its wall time; default 1 January 2026, 00:00 UTC.
     public init(date: Date = Date(timeIntervalSince1970: 1_767_225_600)) {
         state = Locked(ManualClockState(dateAtStart: date))
     }
 
     /// The time since the clock was made: the sum of all advances.
-    public var now: Duration {
+    public var elapsed: Duration {
         .nanoseconds(instant.nanoseconds)
     }
 
@@ -36,7 +41,7 @@ public final class ManualClock: Sendable {
         state.withLock { $0.date }
     }
 
-    /// How many alarms and sleeps wait for their instant.
+    /// The number of pending alarms and sleeps.
     public var pendingAlarms: Int {
         state.withLock { $0.pending.count }
     }
@@ -46,9 +51,9 @@ public final class ManualClock: Sendable {
         state.withLock { $0.setDate(date) }
     }
 
-    /// Moves the clock forward and sets off everything that falls due on the way.
+    /// Moves the clock forward and fires everything that is due on the way.
     ///
-    /// A negative duration counts as zero: the clock never goes back.
+    /// A negative duration counts as zero: the clock never moves back.
     public func advance(by duration: Duration) {
         let target = state.withLock { $0.now + max(.zero, duration) }
         while let handler = state.withLock({ $0.takeDue(until: target) }) {
@@ -56,19 +61,20 @@ public final class ManualClock: Sendable {
         }
     }
 
-    /// Moves the clock to the earliest instant that something waits for; false when nothing waits.
+    /// Moves the clock to the earliest pending alarm; false without one.
     @discardableResult
     public func advanceToNextAlarm() -> Bool {
-        guard let next = state.withLock({ $0.pending.last?.instant }) else { return false }
-        advance(by: next - instant)
+        let pause = state.withLock { state in state.pending.last.map { $0.instant - state.now } }
+        guard let pause else { return false }
+        advance(by: pause)
         return true
     }
 
     /// Waits until at least `count` alarms and sleeps are pending, or the task is cancelled.
     ///
     /// - Parameters:
-    ///   - count: How many; a service has one alarm, whatever waits.
-    ///   - duration: Counts only what goes off within this time from now; nil counts all.
+    ///   - count: The number of alarms. A service has one alarm for any number of waiting loads.
+    ///   - duration: Counts only alarms that are due within this time from now; nil counts all.
     public func waitForAlarms(_ count: Int, within duration: Duration? = nil) async {
         let latest = duration.map { instant + $0 } ?? .distantFuture
         let waiter = state.withLock { $0.makeIdentifier() }
@@ -86,38 +92,61 @@ public final class ManualClock: Sendable {
             state.withLock { $0.waiters.removeValue(forKey: waiter) }?.continuation.resume()
         }
     }
-
-    /// Waits until the clock has moved by `duration`; throws `CancellationError` when cancelled.
-    public func sleep(for duration: Duration) async throws {
-        let deadline = instant + duration
-        let sleep = ManualSleep(clock: self)
-        if duration > .zero {
-            await withTaskCancellationHandler {
-                await withCheckedContinuation { sleep.begin($0, until: deadline) }
-            } onCancel: {
-                sleep.end()
-            }
-        }
-        try Task.checkCancellation()
-    }
 }
 
 extension ManualClock {
-    /// The clock as a service takes it.
+    /// The clock as a service's source of time.
     package var timekeeper: any Timekeeper {
         ManualTimekeeper(clock: self)
     }
 
-    /// The instant at which the clock stands.
-    package var instant: Instant {
-        state.withLock { $0.now }
+    /// The current instant.
+    package var instant: DataLoadingSupport.Instant {
+        state.withLock { state in
+            state.uses += 1
+            return state.now
+        }
+    }
+
+    /// How often the clock was read, set or cancelled.
+    var uses: Int { state.withLock { $0.uses } }
+
+    /// Whether a load is being started, or a sleep has ended whose task has not run on yet.
+    var isWorking: Bool { state.withLock { $0.work > 0 } }
+
+    /// Notes that work has begun (1) or ended (-1) that the clock must wait for.
+    func noteWork(_ change: Int) {
+        state.withLock { state in
+            state.uses += 1
+            state.work += change
+        }
+    }
+
+    /// The queues of the services that were made with the clock.
+    var workQueues: [DispatchQueue] {
+        let lists = queueLists.withLock { $0 }.map { (list: $0, queues: $0.queues()) }
+        let gone = lists.filter { $0.queues == nil }.map(\.list)
+        if !gone.isEmpty {
+            queueLists.withLock { present in
+                present.removeAll { list in gone.contains { $0 === list } }
+            }
+        }
+        return lists.flatMap { $0.queues ?? [] }
+    }
+
+    /// Adds a source of queues, which returns nil when it is over.
+    func add(queues: @escaping @Sendable () -> [DispatchQueue]?) {
+        queueLists.withLock { $0.append(QueueList(queues: queues)) }
     }
 
     func makeIdentifier() -> UInt64 {
         state.withLock { $0.makeIdentifier() }
     }
 
-    func set(_ identifier: UInt64, for instant: Instant, handler: @escaping @Sendable () -> Void) {
+    func set(
+        _ identifier: UInt64, for instant: DataLoadingSupport.Instant,
+        handler: @escaping @Sendable () -> Void
+    ) {
         let ready = state.withLock { state in
             state.set(identifier, for: instant, handler: handler)
             return state.takeReadyWaiters()
@@ -126,7 +155,16 @@ extension ManualClock {
     }
 
     func remove(_ identifier: UInt64) {
-        // The handler goes after the lock: what it holds may have a `deinit` that comes back here.
+        // The handler is released after the lock: a `deinit` of what it holds may call this clock.
         _ = state.withLock { $0.remove(identifier) }
+    }
+}
+
+/// Where queues come from.
+private final class QueueList: Sendable {
+    let queues: @Sendable () -> [DispatchQueue]?
+
+    init(queues: @escaping @Sendable () -> [DispatchQueue]?) {
+        self.queues = queues
     }
 }

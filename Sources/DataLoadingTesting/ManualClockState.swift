@@ -1,10 +1,11 @@
 // Copyright the DataLoading authors
 // SPDX-License-Identifier: Apache-2.0
 
+import DataLoadingSupport
 import DataLoading
 import Foundation
 
-/// What a manual clock knows: the time, what waits for it, and who waits for the waiting.
+/// The state of a manual clock: the time, pending alarms, and tasks that wait for pending alarms.
 struct ManualClockState: Sendable {
     struct Entry: Sendable {
         let identifier: UInt64
@@ -19,9 +20,14 @@ struct ManualClockState: Sendable {
     }
 
     private(set) var now = Instant(nanoseconds: 0)
-    /// The latest first, and of equals the last set first, so that the next to go off stands last.
+    /// Sorted, latest first, and of equals the last set first, so that the next alarm is last.
     private(set) var pending: [Entry] = []
     var waiters: [UInt64: Waiter] = [:]
+    /// How often the clock was used, from which an automatic advance tells that nobody does.
+    var uses = 0
+    /// The number of sleeps that have ended while their task has not run on, and of calls that are
+    /// starting a load.
+    var work = 0
     private var dateAtStart: Date
     private var lastIdentifier: UInt64 = 0
 
@@ -42,11 +48,12 @@ struct ManualClockState: Sendable {
         return lastIdentifier
     }
 
-    /// Puts the alarm at an instant, in the place of the one it had.
+    /// Sets the alarm for an instant, and replaces its previous one.
     mutating func set(
         _ identifier: UInt64, for instant: Instant, handler: @escaping @Sendable () -> Void
     ) {
         _ = remove(identifier)
+        uses += 1
         var low = 0
         var high = pending.count
         while low < high {
@@ -58,13 +65,14 @@ struct ManualClockState: Sendable {
     }
 
     mutating func remove(_ identifier: UInt64) -> Entry? {
+        uses += 1
         guard let index = pending.lastIndex(where: { $0.identifier == identifier }) else {
             return nil
         }
         return pending.remove(at: index)
     }
 
-    /// Moves to the next due alarm and takes it, or moves to `target` and answers nil.
+    /// Moves to the next due alarm and takes it, or moves to `target` and returns nil.
     mutating func takeDue(until target: Instant) -> (@Sendable () -> Void)? {
         guard let next = pending.last, next.instant <= target else {
             now = max(now, target)
@@ -75,7 +83,7 @@ struct ManualClockState: Sendable {
         return next.handler
     }
 
-    /// How many alarms go off until an instant.
+    /// The number of alarms due up to an instant.
     func count(until latest: Instant) -> Int {
         pending.count { $0.instant <= latest }
     }

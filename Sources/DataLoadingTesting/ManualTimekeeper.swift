@@ -1,6 +1,7 @@
 // Copyright the DataLoading authors
 // SPDX-License-Identifier: Apache-2.0
 
+import DataLoadingSupport
 import DataLoading
 import Foundation
 
@@ -15,9 +16,13 @@ struct ManualTimekeeper: Timekeeper {
     func makeAlarm(_ handler: @escaping @Sendable () -> Void) -> any Alarm {
         ManualAlarm(clock: clock, handler: handler)
     }
+
+    func workBegan() { clock.noteWork(1) }
+
+    func workEnded() { clock.noteWork(-1) }
 }
 
-/// An alarm that goes off when its clock is moved past it; silent once it is dropped or cancelled.
+/// An alarm that fires when its clock reaches its instant, unless dropped or cancelled.
 private final class ManualAlarm: Alarm {
     private let clock: ManualClock
     private let identifier: UInt64
@@ -35,7 +40,7 @@ private final class ManualAlarm: Alarm {
     }
 
     func set(for instant: Instant) {
-        // Under the lock, so that no alarm is left behind by a `cancel` that comes in between.
+        // Under the lock, so that a concurrent `cancel` leaves no alarm behind.
         isCancelled.withLock { isCancelled in
             if !isCancelled { clock.set(identifier, for: instant, handler: handler) }
         }

@@ -1,8 +1,8 @@
 # Copyright the DataLoading authors
 # SPDX-License-Identifier: Apache-2.0
 #
-# An authorization server that this project has not written: Authlib's, with everything in memory.
-# Serves on a free port of 127.0.0.1 and writes the port to the file that is its one argument.
+# Authlib's authorization server, with everything in memory.
+# Serves on a free port of 127.0.0.1 and writes the port to the file in its only argument.
 
 import os
 import sys
@@ -157,7 +157,7 @@ class DeviceGrant(DeviceCodeGrant):
         return devices.get(device_code)
 
     def query_user_grant(self, user_code):
-        # The person takes until the second question.
+        # The user enters the code before the second poll.
         asked = counts.get(user_code, 0)
         counts[user_code] = asked + 1
         return ("ada", True) if asked > 0 else None

@@ -5,7 +5,7 @@
 import Foundation
 import PackageDescription
 
-// AsyncHTTPClient takes minutes to build, so it is there only when it is asked for.
+// AsyncHTTPClient takes minutes to build, so it is a dependency only when asked for.
 let hasPeers = ProcessInfo.processInfo.environment["BENCHMARK_PEERS"] == "1"
 
 var settings: [SwiftSetting] = [

@@ -12,7 +12,7 @@ let package = Package(
     dependencies: [.package(name: "DataLoading", path: "../..")],
     targets: [
         .executableTarget(
-            name: "Fuzz", dependencies: [.product(name: "DataLoading", package: "DataLoading")])
+            name: "Fuzz", dependencies: [.product(name: "DataLoadingAuth", package: "DataLoading")])
     ],
     swiftLanguageModes: [.v6]
 )

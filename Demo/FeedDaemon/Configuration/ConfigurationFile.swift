@@ -3,50 +3,32 @@
 
 import Foundation
 
-/// Why a configuration file is of no use: what is wrong, and where if it is at a place.
+/// Why a configuration file cannot be used: the key, and what is wrong with its value.
 struct ConfigurationError: Error, CustomStringConvertible {
     let file: String
-    let position: JSONNode.Position?
     let message: String
 
-    /// In the form that compilers have, which editors and terminals turn into a link.
-    var description: String {
-        let place = position.map { ":\($0.line):\($0.column)" } ?? ""
-        return "\(file)\(place): \(message)"
-    }
+    var description: String { "\(file): \(message)" }
 }
 
-/// Finds the configuration in a file.
+/// Reads the configuration in a file.
 enum ConfigurationFile {
     private static let largest = 1_048_576
 
     static func read(_ path: String) throws(ConfigurationError) -> FeedConfiguration {
-        let text = try text(of: path)
-        do throws(Misreading) {
-            return try configuration(in: text)
-        } catch {
-            throw ConfigurationError(file: path, position: error.position, message: error.message)
+        func flaw(_ message: String) -> ConfigurationError {
+            ConfigurationError(file: path, message: message)
         }
-    }
-
-    /// Reads a configuration from the text of a file.
-    static func configuration(in text: String) throws(Misreading) -> FeedConfiguration {
-        try ConfigurationReader.read(JSONReader.read(text))
-    }
-
-    private static func text(of path: String) throws(ConfigurationError) -> String {
-        func error(_ message: String) -> ConfigurationError {
-            ConfigurationError(file: path, position: nil, message: message)
-        }
-        guard let file = FileHandle(forReadingAtPath: path) else { throw error("cannot be opened") }
+        guard let file = FileHandle(forReadingAtPath: path) else { throw flaw("cannot be opened") }
         defer { try? file.close() }
         guard let data = try? file.read(upToCount: largest + 1) else {
-            throw error("cannot be read")
+            throw flaw("cannot be read")
         }
-        guard data.count <= largest else { throw error("is larger than a mebibyte") }
-        guard let text = String(validating: data, as: UTF8.self) else {
-            throw error("is not UTF-8")
+        guard data.count <= largest else { throw flaw("is larger than a mebibyte") }
+        do {
+            return try JSONDecoder().decode(FeedConfiguration.self, from: data)
+        } catch {
+            throw flaw((error as? DecodingError)?.message ?? "\(error)")
         }
-        return text
     }
 }

@@ -1,21 +1,30 @@
 // Copyright the DataLoading authors
 // SPDX-License-Identifier: Apache-2.0
 
+import DataLoadingAuth
 import DataLoading
 import Foundation
 
-/// What the daemon loads, from where, and how politely.
+/// What the daemon loads, from which hosts, and at which rates.
 ///
-/// The embedded origin makes one, a file makes another; the daemon knows no difference.
+/// The embedded origin makes one, and a file is decoded to one.
 struct FeedConfiguration: Sendable {
-    /// One part of the program that loads something now and then.
+    /// One part of the program that loads URLs at an interval.
     struct Feature: Sendable {
+        /// How bodies are received.
+        enum Body: Hashable, Sendable {
+            /// In memory.
+            case value
+            /// In pieces, on arrival.
+            case chunks
+            /// In a file, which is replaced by each load.
+            case file(URL)
+        }
+
         var name: String
         var urls: [URL]
-        /// How often the URLs are asked for.
         var interval: Duration
-        /// Whether bodies are taken piece by piece as they arrive.
-        var isStreamed = false
+        var body = Body.value
         /// Whether its loads go through the factory that has an authoriser.
         var isAuthorised = false
     }
@@ -26,12 +35,12 @@ struct FeedConfiguration: Sendable {
         var requestsPerSecond: Double
     }
 
-    /// How the authorised factory comes by its token.
+    /// How the authorised factory gets its token.
     enum Credential: Sendable {
         case none
-        /// The token is known, and may be shown to these hosts.
+        /// The token is known, and may be sent to these hosts.
         case token(String, hosts: Set<String>)
-        /// Somebody logs in, and the token is renewed when the origin refuses it.
+        /// The user logs in, and the token is renewed when the origin refuses it.
         case login(OAuthConfiguration)
     }
 
@@ -45,10 +54,21 @@ struct FeedConfiguration: Sendable {
     var credential = Credential.none
     var timeouts = Timeouts()
     var retries = 3
+
+    /// The requests per second that each feature may send, where one limit holds for all of its URLs.
+    var limits: [String: Double] {
+        let limiter = DataLoaderService.Configuration(self).rateLimiter
+        let limits = features.map { feature in
+            let rates = Set(feature.urls.map { limiter.requestsPerSecond(for: $0) })
+            let hosts = Set(feature.urls.map { $0.host() })
+            return (feature.name, rates.count == 1 && hosts.count == 1 ? rates.first ?? nil : nil)
+        }
+        return Dictionary(limits) { first, _ in first }.compactMapValues { $0 }
+    }
 }
 
 extension DataLoaderService.Configuration {
-    /// Makes what the daemon's one service is made with.
+    /// Makes the configuration of the process's service.
     init(_ configuration: FeedConfiguration) {
         self.init()
         userAgent = "FeedDaemon"
@@ -56,7 +76,11 @@ extension DataLoaderService.Configuration {
         retry.maximumRetryCount = configuration.retries
         rateLimiter = RateLimiter(defaultRequestsPerSecond: configuration.defaultRate)
         for rate in configuration.rates {
-            rateLimiter.setRequestsPerSecond(rate.requestsPerSecond, for: rate.url)
+            if rate.url.path().count > 1 {
+                rateLimiter.setRequestsPerSecond(rate.requestsPerSecond, forPathOf: rate.url)
+            } else {
+                rateLimiter.setRequestsPerSecond(rate.requestsPerSecond, forHostOf: rate.url)
+            }
         }
         resolver = HostResolver(
             firstEjection: configuration.ejection.first,

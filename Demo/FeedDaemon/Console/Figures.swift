@@ -9,10 +9,7 @@ extension Duration {
 
     /// Milliseconds or seconds, whichever reads best.
     var text: String {
-        switch seconds {
-        case ..<0.1: String(format: "%.1f ms", seconds * 1_000)
-        default: text(decimals: 2)
-        }
+        seconds < 0.1 ? String(format: "%.1f ms", seconds * 1_000) : text(decimals: 2)
     }
 
     /// Whole milliseconds, so that the figures of a column can be compared.
@@ -29,12 +26,10 @@ extension Duration {
 extension Int64 {
     /// A number of bytes in decimal units.
     var bytes: String {
-        let number = Double(self)
-        return switch number {
+        switch Double(self) {
         case ..<1_000: "\(self) B"
-        case ..<1_000_000: String(format: "%.1f kB", number / 1_000)
-        case ..<1_000_000_000: String(format: "%.1f MB", number / 1_000_000)
-        default: String(format: "%.2f GB", number / 1_000_000_000)
+        case let number where number < 1_000_000: String(format: "%.1f kB", number / 1_000)
+        case let number: String(format: "%.1f MB", number / 1_000_000)
         }
     }
 }

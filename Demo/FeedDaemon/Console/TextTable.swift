@@ -1,22 +1,15 @@
 // Copyright the DataLoading authors
 // SPDX-License-Identifier: Apache-2.0
 
-/// Which end of its column a cell stands at.
-enum Alignment: Sendable {
-    case left
-    case right
-}
-
-/// A table of text: columns as wide as their widest cell, two spaces between them.
+/// A table of text: columns as wide as their widest cell, all but the first aligned to the right.
 struct TextTable: Sendable {
-    private let columns: [(title: String, alignment: Alignment)]
-    private var rows: [[String]?] = []
+    private var rows: [[String]?]
 
-    init(_ columns: [(title: String, alignment: Alignment)]) {
-        self.columns = columns
+    init(titles: [String]) {
+        rows = [titles]
     }
 
-    /// Adds a row; cells that are missing stay empty.
+    /// Adds a row with as many cells as there are titles.
     mutating func add(_ cells: [String]) {
         rows.append(cells)
     }
@@ -28,34 +21,26 @@ struct TextTable: Sendable {
 
     /// The lines, the titles first.
     var lines: [String] {
-        let all = [columns.map(\.title)] + rows
-        let widths = columns.indices.map { column in
-            all.map { row in row.map { $0.count > column ? $0[column].count : 0 } ?? 0 }.max() ?? 0
-        }
-        return all.map { row in
-            guard let row else { return widths.map(Self.rule).joined(separator: "  ") }
-            let cells = columns.indices.map { column in
-                (row.count > column ? row[column] : "")
-                    .padded(to: widths[column], alignment: columns[column].alignment)
+        let widths = rows.compactMap(\.self).reduce(into: [Int]()) { widths, row in
+            widths += row.dropFirst(widths.count).map(\.count)
+            for (column, cell) in row.enumerated() {
+                widths[column] = max(widths[column], cell.count)
             }
-            return cells.joined(separator: "  ").withoutTrailingSpace
         }
-    }
-
-    private static func rule(_ width: Int) -> String {
-        String(repeating: "-", count: width)
+        return rows.map { row in
+            let cells = row ?? widths.map { String(repeating: "-", count: $0) }
+            let columns = zip(cells, widths).enumerated().map { column, cell in
+                cell.0.padded(to: cell.1, onTheLeft: column > 0)
+            }
+            return columns.joined(separator: "  ")
+        }
     }
 }
 
 extension String {
-    /// Filled up with spaces; a text that is longer stays as it is.
-    func padded(to width: Int, alignment: Alignment) -> String {
+    /// The text with spaces added; a longer text is not cut.
+    func padded(to width: Int, onTheLeft: Bool = false) -> String {
         let space = String(repeating: " ", count: max(0, width - count))
-        return alignment == .left ? self + space : space + self
-    }
-
-    fileprivate var withoutTrailingSpace: String {
-        guard let last = lastIndex(where: { $0 != " " }) else { return "" }
-        return String(self[...last])
+        return onTheLeft ? space + self : self + space
     }
 }

@@ -3,34 +3,42 @@
 
 import DataLoading
 
-/// What happens in the daemon, told by whoever sees it.
+/// What happens in the daemon.
 enum Event: Sendable {
-    /// A load ended; from the consumption observer.
+    /// A load ended; sent by the consumption observer.
     case ended(DataLoaderResponse, down: Int64, up: Int64)
-    /// A feature was handed a piece of a body.
+    /// A feature received a value; sent by the feature.
+    case loaded(DataLoaderRequest, summary: String)
+    /// A feature received a piece of a body.
     case chunk(feature: String)
-    /// Something worth a line.
+    /// A part of the program has something to print.
     case note(who: String, what: String)
-    /// A refused token was replaced.
+    /// The authoriser replaced a token that the server had refused.
     case tokenRenewed
-    /// A feature was dropped in mid-load, and the server saw its socket close.
+    /// The embedded origin was asked for the rest of a file, from this byte on.
+    case resumed(at: Int)
+    /// The server saw a dropped feature's socket close.
     case socketClosed(feature: String, after: Duration)
-    /// A feature is to be dropped.
+    /// The scenario drops a feature.
     case drop(feature: String)
-    /// A feature that was dropped is to be made anew.
+    /// The scenario makes a dropped feature again.
     case revive(feature: String)
-    /// It is time to look and to draw.
+    /// A server's `Retry-After` began to hold a feature back.
+    case held(feature: String, for: Duration)
+    /// A feature that was held back may send again.
+    case released(feature: String)
+    /// A tenth of a second is over.
     case tick
-    /// The daemon is to end.
+    /// The daemon has to end.
     case stop(reason: String)
-    /// Nothing is left that could happen.
+    /// The service is shut down, and its observers were called for the last time.
     case stopped
 }
 
 /// Carries events from any thread to the one task that owns the daemon's state.
 ///
-/// Nothing in the daemon is shared and changed, so nothing needs a lock.
-struct Wire: Sendable {
+/// No state of the daemon is shared between threads, so it needs no lock.
+struct EventStream: Sendable {
     let events: AsyncStream<Event>
     private let continuation: AsyncStream<Event>.Continuation
 
@@ -49,5 +57,11 @@ struct Wire: Sendable {
     /// Sends ticks until the task is cancelled.
     func tick(every interval: Duration) async {
         while (try? await Task.sleep(for: interval)) != nil { send(.tick) }
+    }
+
+    /// Ends the daemon after a time, unless the task is cancelled before.
+    func stop(after time: Duration) async {
+        guard (try? await Task.sleep(for: time)) != nil else { return }
+        send(.stop(reason: "its time is over"))
     }
 }

@@ -1,38 +1,37 @@
 // Copyright the DataLoading authors
 // SPDX-License-Identifier: Apache-2.0
 
+import DataLoadingAuth
 import DataLoading
 import DataLoadingTesting
 import Foundation
 
-/// The origin that the daemon brings along: one host, two addresses, on the loopback interface.
+/// The origin that the demo loads from: one host with two servers on the loopback interface.
 ///
-/// Its name is localhost, the one host that a token may reach without https; the ports of its servers
-/// are the resolver's to know.
+/// The host is localhost, the only one to which a token may be sent without https. The resolver maps
+/// it to the ports of the servers.
 final class EmbeddedOrigin: Sendable {
     static let host = "localhost"
 
     let incidents = OriginAnswers.Incidents()
     let primary: LoopbackServer
     private let fallback: LoopbackServer
-    private let hangs: AsyncStream<(isPrimary: Bool, connection: Int)>
+    private let hangs: AsyncStream<Int>
 
-    /// Starts both servers, for a run of that length; `note` hears what the origin does by itself.
-    init(for length: Duration, note: @escaping @Sendable (String) -> Void) throws {
-        let provider = OriginProvider(
-            incidents: incidents, patience: length / 20, note: note)
-        let (hangs, hang) = AsyncStream<(isPrimary: Bool, connection: Int)>.makeStream()
-        let first = OriginAnswers(incidents: incidents, provider: provider) {
-            hang.yield((true, $0))
+    /// Starts both servers.
+    init(_ stream: EventStream) throws {
+        let provider = OriginProvider(incidents: incidents, stream: stream)
+        let (hangs, hang) = AsyncStream<Int>.makeStream()
+        let answers = [true, false].map { [incidents] isPrimary in
+            OriginAnswers(
+                incidents: incidents, provider: provider, isPrimary: isPrimary, stream: stream
+            ) { hang.yield($0) }
         }
-        let second = OriginAnswers(incidents: incidents, provider: provider) {
-            hang.yield((false, $0))
-        }
-        // A run may be long, and only the newest connections are looked at.
+        // Only the newest connections are needed, and a run may be long.
         var configuration = LoopbackServer.Configuration()
         configuration.recordLimit = 100
-        primary = try LoopbackServer(configuration) { first.answer($0) }
-        fallback = try LoopbackServer(configuration) { second.answer($0) }
+        primary = try LoopbackServer(configuration) { answers[0].answer($0) }
+        fallback = try LoopbackServer(configuration) { answers[1].answer($0) }
         self.hangs = hangs
     }
 
@@ -41,30 +40,37 @@ final class EmbeddedOrigin: Sendable {
         fallback.stop()
     }
 
-    /// What a daemon loads from here while a scenario of that length is played.
-    func configuration(for length: Duration) -> FeedConfiguration {
+    /// What the daemon loads from here; the archive is saved in a directory.
+    func configuration(directory: URL) -> FeedConfiguration {
+        typealias Feature = FeedConfiguration.Feature
         var configuration = FeedConfiguration()
         configuration.features = [
-            feature(
-                "catalogue", ["/catalogue/index", "/catalogue/news"], every: .milliseconds(400)),
-            feature(
-                "artwork", ["/artwork/1", "/artwork/2", "/artwork/3"], every: .milliseconds(400)),
-            feature("events", ["/events/live"], every: .milliseconds(700)),
+            Feature(
+                name: "catalogue", urls: urls("/catalogue/index", "/catalogue/news"),
+                interval: .milliseconds(400), isAuthorised: true),
+            // More than its rate, so that its loads always wait.
+            Feature(
+                name: "thumbnails", urls: urls("/thumbnails/1", "/thumbnails/2", "/thumbnails/3"),
+                interval: .milliseconds(50)),
+            Feature(
+                name: "artwork", urls: urls("/artwork/1", "/artwork/2"),
+                interval: .milliseconds(500)),
+            Feature(
+                name: "events", urls: urls("/events/live"), interval: .milliseconds(700),
+                body: .chunks, isAuthorised: true),
+            Feature(
+                name: "archive", urls: urls("/archive"), interval: .milliseconds(1_500),
+                body: .file(directory.appending(path: "archive.tar"))),
         ]
-        configuration.features[0].isAuthorised = true
-        configuration.features[2].isAuthorised = true
-        configuration.features[2].isStreamed = true
         configuration.defaultRate = 20
-        configuration.rates = [
-            FeedConfiguration.Rate(url: url("/catalogue"), requestsPerSecond: 10),
-            // Less than the feature asks for, so that its loads queue.
-            FeedConfiguration.Rate(url: url("/artwork"), requestsPerSecond: 6),
-        ]
+        configuration.rates = zip(urls("/catalogue", "/thumbnails", "/artwork"), [10, 8, 10]).map {
+            FeedConfiguration.Rate(url: $0, requestsPerSecond: $1)
+        }
         configuration.addresses = [
             Self.host: ["127.0.0.1:\(primary.port)", "127.0.0.1:\(fallback.port)"]
         ]
-        // Half a minute, the default, is longer than the run.
-        configuration.ejection = (length / 20, length / 10)
+        // The default, half a minute, is longer than the run.
+        configuration.ejection = (.milliseconds(500), .seconds(1))
         configuration.credential = .login(login)
         return configuration
     }
@@ -82,25 +88,22 @@ final class EmbeddedOrigin: Sendable {
     }
 
     /// Leaves the next picture unfinished; returns its connection, or nil when the task is cancelled.
-    func hang() async -> HungConnection? {
-        incidents.hang.ask()
-        for await (isPrimary, connection) in hangs {
-            return HungConnection(server: isPrimary ? primary : fallback, number: connection)
-        }
-        return nil
+    func hang() async throws -> Int? {
+        incidents.hang.request()
+        try await incidents.hang.happened()
+        return await hangs.first { _ in true }
     }
 
-    private func feature(
-        _ name: String, _ paths: [String], every interval: Duration
-    ) -> FeedConfiguration.Feature {
-        FeedConfiguration.Feature(name: name, urls: paths.map(url), interval: interval)
+    /// Returns when the client has closed a connection; throws when the task is cancelled.
+    func closed(_ connection: Int) async throws {
+        while primary.connections.first(where: { $0.number == connection })?.isOpen == true {
+            try await Task.sleep(for: .milliseconds(1))
+        }
     }
+
+    private func urls(_ paths: String...) -> [URL] { paths.map(url) }
 
     private func url(_ path: String) -> URL {
-        var parts = URLComponents()
-        parts.scheme = "http"
-        parts.host = Self.host
-        parts.path = path
-        return parts.url ?? primary.url(path)
+        URL(string: "http://\(Self.host)\(path)") ?? primary.url(path)
     }
 }

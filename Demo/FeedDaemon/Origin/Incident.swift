@@ -3,17 +3,23 @@
 
 import DataLoadingTesting
 
-/// Something that the origin does once, after it was asked to.
+/// A fault that the origin produces once, after the scenario has requested it.
 struct Incident: Sendable {
-    private let asked = LoopbackGate()
+    private let requested = LoopbackGate()
     private let done = LoopbackGate()
 
-    /// Asks for it; whoever answers the next request that fits does it.
-    func ask() { asked.open() }
+    /// Makes the next response that fits produce the fault.
+    func request() { requested.open() }
 
-    /// Whether it was asked for and has not happened yet.
-    var isDue: Bool { asked.isOpen && !done.isOpen }
+    /// Whether the next response should produce the fault.
+    var isDue: Bool { requested.isOpen && !done.isOpen }
 
-    /// The step that says that it has happened.
+    /// The step of a response that marks the fault as produced.
     var happens: LoopbackStep { .open(done) }
+
+    /// Returns when the fault was produced, or throws when the task is cancelled.
+    func happened() async throws {
+        await done.opened()
+        try Task.checkCancellation()
+    }
 }

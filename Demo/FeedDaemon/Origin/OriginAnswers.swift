@@ -3,32 +3,44 @@
 
 import DataLoading
 import DataLoadingTesting
+import Foundation
 
-/// What the embedded origin answers, the same at both of its addresses.
+/// The responses of one of the embedded origin's two servers.
 struct OriginAnswers: Sendable {
-    /// What goes wrong, when the scenario wants it.
+    /// The faults that the scenario produces.
     struct Incidents: Sendable {
-        /// Open: the token given out at first is not good any more.
+        /// Open: the first token is revoked.
         let revocation = LoopbackGate()
         /// A 429 for the catalogue.
         let rush = Incident()
         /// A 503 for the artwork.
         let overload = Incident()
-        /// A picture of which the second half does not come.
+        /// An archive of which the second half is not sent.
+        let cut = Incident()
+        /// A picture of which the second half is not sent.
         let hang = Incident()
     }
 
+    private static let begun = ContinuousClock.now
+    private static let archive = Data(String(repeating: "A line of demo.\n", count: 37_500).utf8)
+    private static let tag = "\"archive-1\""
+
     let incidents: Incidents
     let provider: OriginProvider
-    /// Hears on which connection a picture is left unfinished.
+    /// Whether this is the server that leaves bodies unfinished.
+    let isPrimary: Bool
+    let stream: EventStream
+    /// Called with the number of the connection on which a picture is left unfinished.
     let hangs: @Sendable (_ connection: Int) -> Void
 
     func answer(_ request: RecordedRequest) -> LoopbackResponse {
         switch request.path.split(separator: "/").first {
         case "session": provider.answer(request)
-        case "catalogue": guarded(request) { catalogue }
+        case "catalogue": guarded(request) { catalogue(request) }
         case "events": guarded(request) { events }
+        case "thumbnails": .ok(.pattern(2_000), headers: ["Content-Type": "image/png"])
         case "artwork": artwork(request)
+        case "archive": archive(request)
         default: .status(404)
         }
     }
@@ -42,14 +54,18 @@ struct OriginAnswers: Sendable {
         return answer()
     }
 
-    private var catalogue: LoopbackResponse {
+    private func catalogue(_ request: RecordedRequest) -> LoopbackResponse {
         if incidents.rush.isDue {
             return .status(429, headers: ["Retry-After": "1"]).followed(by: incidents.rush.happens)
         }
-        return .ok(.pattern(3_000), headers: ["Content-Type": "application/json"])
+        let edition = 1 + (ContinuousClock.now - Self.begun).components.seconds / 4
+        let items = (1...40).map { "\"item \($0)\"" }.joined(separator: ", ")
+        return .ok(
+            .text("{\"edition\": \(edition), \"items\": [\(items)]}"),
+            headers: ["Content-Type": "application/json"])
     }
 
-    /// Six pieces, as they would come about.
+    /// Six lines, one every 80 ms.
     private var events: LoopbackResponse {
         let headers: HTTPHeaders = [
             "Content-Type": "application/x-ndjson", "Transfer-Encoding": "chunked",
@@ -67,15 +83,40 @@ struct OriginAnswers: Sendable {
                 .followed(by: incidents.overload.happens)
         }
         let headers: HTTPHeaders = ["Content-Type": "image/png", "Content-Length": "40000"]
-        if incidents.hang.isDue {
+        if isPrimary, incidents.hang.isDue {
             hangs(request.connection)
-            return .steps(
-                .head(200, headers: headers), .content(.pattern(20_000)), incidents.hang.happens,
-                .stall)
+            return half(.pattern(20_000), headers: headers, incidents.hang)
         }
-        // A slow line: the picture takes a tenth of a second.
-        return .steps(
-            .head(200, headers: headers),
-            .drip(.pattern(40_000), of: 4_000, every: .milliseconds(10)))
+        return .steps(.head(200, headers: headers), slow(.pattern(40_000)))
+    }
+
+    /// A file with a strong validator, whole or from a byte on (RFC 9110, sections 13.1.5 and 14.2).
+    private func archive(_ request: RecordedRequest) -> LoopbackResponse {
+        let size = Self.archive.count
+        var headers: HTTPHeaders = ["Content-Type": "application/x-tar", "ETag": Self.tag]
+        let range = request.headers["Range"]?.wholeMatch(of: /bytes=([0-9]+)-/)?.output.1
+        if request.headers["If-Range"] == Self.tag, let range, let start = Int(range), start < size
+        {
+            headers["Content-Range"] = "bytes \(start)-\(size - 1)/\(size)"
+            stream.send(.resumed(at: start))
+            return .status(206, headers: headers, body: .data(Self.archive[start...]))
+        }
+        headers["Content-Length"] = String(size)
+        if isPrimary, incidents.cut.isDue {
+            return half(.data(Self.archive[..<(size / 2)]), headers: headers, incidents.cut)
+        }
+        return .steps(.head(200, headers: headers), slow(.data(Self.archive)))
+    }
+
+    /// Sends the first half of a body, and nothing more.
+    private func half(
+        _ body: LoopbackPayload, headers: HTTPHeaders, _ incident: Incident
+    ) -> LoopbackResponse {
+        .steps(.head(200, headers: headers), .content(body), incident.happens, .stall)
+    }
+
+    /// Sends a body in ten pieces within a tenth of a second.
+    private func slow(_ body: LoopbackPayload) -> LoopbackStep {
+        .drip(body, of: Int(body.count / 10), every: .milliseconds(10))
     }
 }

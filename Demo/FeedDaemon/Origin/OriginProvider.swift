@@ -4,27 +4,21 @@
 import DataLoading
 import DataLoadingTesting
 
-/// The embedded origin's authorization server: it lets one device log in, and issues two tokens.
+/// The embedded origin's authorization server: one device can log in, and gets two tokens.
 final class OriginProvider: Sendable {
     private let isRefreshed = LoopbackGate()
     private let isLoggedOut = LoopbackGate()
     private let incidents: OriginAnswers.Incidents
-    /// When the person has entered the code.
-    private let consent: ContinuousClock.Instant
-    /// Hears what it does.
-    private let note: @Sendable (String) -> Void
+    /// When the user has entered the code.
+    private let consent = ContinuousClock.now + .milliseconds(500)
+    private let stream: EventStream
 
-    /// Makes a server, with a person who takes so long to enter the code.
-    init(
-        incidents: OriginAnswers.Incidents, patience: Duration,
-        note: @escaping @Sendable (String) -> Void
-    ) {
+    init(incidents: OriginAnswers.Incidents, stream: EventStream) {
         self.incidents = incidents
-        consent = .now + patience
-        self.note = note
+        self.stream = stream
     }
 
-    /// Whether a request may see what only a logged-in device may.
+    /// Whether a request carries a valid token.
     func accepts(_ request: RecordedRequest) -> Bool {
         guard !isLoggedOut.isOpen else { return false }
         switch request.headers["Authorization"] {
@@ -58,7 +52,7 @@ final class OriginProvider: Sendable {
             ? tokens("first") : json(#"{"error": "authorization_pending"}"#, status: 400)
     }
 
-    /// A refresh token is good once.
+    /// A refresh token can be used once.
     private func refresh(_ form: String) -> LoopbackResponse {
         guard form.contains("refresh_token=first-refresh"), !isRefreshed.isOpen else {
             return json(#"{"error": "invalid_grant"}"#, status: 400)
@@ -70,7 +64,7 @@ final class OriginProvider: Sendable {
     private func revoke(_ form: String) -> LoopbackResponse {
         isLoggedOut.open()
         let kind = form.contains("-refresh") ? "refresh" : "access"
-        note("takes the session's \(kind) token back, as it was asked to")
+        stream.note("origin", "revokes the session's \(kind) token at the daemon's request")
         return .ok()
     }
 

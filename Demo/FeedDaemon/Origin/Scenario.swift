@@ -3,70 +3,91 @@
 
 import DataLoadingTesting
 
-/// What happens to the origin during a run, in the order in which it happens.
+/// The faults of the embedded origin during a run, in their order.
 ///
-/// Times are parts of its length, so that a short run shows as much as a long one, within limits:
-/// `Retry-After` knows no part of a second.
+/// Each fault waits until the daemon has recovered from the one before it, so the scenario takes
+/// longer on a slow machine, and shows the same.
 struct Scenario: Sendable {
     let origin: EmbeddedOrigin
-    let length: Duration
-    let wire: Wire
-    private let begun = ContinuousClock.now
+    let seen = SeenFindings()
+    private let stream: EventStream
 
-    init(origin: EmbeddedOrigin, length: Duration, wire: Wire) {
+    init(origin: EmbeddedOrigin, stream: EventStream) {
         self.origin = origin
-        self.length = length
-        self.wire = wire
+        self.stream = stream
     }
 
-    /// Plays it through, or until the task is cancelled.
+    /// Runs until the end, which ends the daemon, or until the task is cancelled.
     func play() async {
         do {
-            try await playAll()
+            try await seen.wait(for: .chunks)
+            try await revokeToken()
+            try await rush()
+            try await losePrimary()
+            try await dropArtwork()
+            try await overload()
+            stream.send(.stop(reason: "the scenario is over"))
         } catch is CancellationError {
             // The daemon ends.
         } catch {
-            wire.note("origin", "cannot go on: \(error)")
+            stream.send(.stop(reason: "the origin failed: \(error)"))
         }
     }
 
-    private func playAll() async throws {
-        try await reach(0.15)
-        wire.note("origin", "revokes the token that it gave out")
+    private func revokeToken() async throws {
+        try await pause()
+        stream.note("origin", "revokes the token that it issued")
         origin.incidents.revocation.open()
+        try await seen.wait(for: .tokenRenewed)
+    }
 
-        try await reach(0.25)
-        wire.note("origin", "answers a request for the catalogue with 429, Retry-After: 1")
-        origin.incidents.rush.ask()
+    private func rush() async throws {
+        try await pause()
+        stream.note("origin", "answers a request for the catalogue with 429, Retry-After: 1")
+        origin.incidents.rush.request()
+        try await seen.wait(for: .gateHeld)
+    }
 
-        try await reach(0.4)
-        wire.note("origin", "loses its primary server, 127.0.0.1:\(origin.primary.port)")
+    /// Takes the primary server down in the middle of a download, and brings it back.
+    private func losePrimary() async throws {
+        try await pause()
+        origin.incidents.cut.request()
+        try await origin.incidents.cut.happened()
+        // Until here the half was sent; now the client reads it.
+        try await Task.sleep(for: .milliseconds(100))
+        let address = "127.0.0.1:\(origin.primary.port)"
+        stream.note("origin", "loses its primary server, \(address), in the middle of the archive")
         origin.primary.goDown(resettingConnections: true)
-
-        try await reach(0.55)
-        wire.note("origin", "has its primary server again")
+        try await seen.wait(for: .failover)
+        try await seen.wait(for: .resumed)
+        try await pause()
+        stream.note("origin", "has its primary server again")
         try origin.primary.comeUp()
-
-        try await reach(0.7)
-        try await dropArtwork()
-
-        try await reach(0.75)
-        wire.note("origin", "answers a request for artwork with 503, Retry-After: 1")
-        origin.incidents.overload.ask()
+        try await seen.wait(for: .backAgain)
     }
 
-    /// Drops a feature while half a picture has arrived, and looks for what becomes of the socket.
+    /// Drops a feature while half of a picture has arrived, and waits until its socket is closed.
     private func dropArtwork() async throws {
-        guard let connection = await origin.hang() else { return }
-        wire.note("artwork", "is dropped while half a picture has arrived")
+        try await pause()
+        guard let connection = try await origin.hang() else { return }
+        stream.note("artwork", "is dropped while half of a picture has arrived")
         let dropped = ContinuousClock.now
-        wire.send(.drop(feature: "artwork"))
-        try await connection.closed()
-        wire.send(.socketClosed(feature: "artwork", after: .now - dropped))
-        wire.send(.revive(feature: "artwork"))
+        stream.send(.drop(feature: "artwork"))
+        try await origin.closed(connection)
+        stream.send(.socketClosed(feature: "artwork", after: .now - dropped))
+        stream.send(.revive(feature: "artwork"))
     }
 
-    private func reach(_ part: Double) async throws {
-        try await Task.sleep(until: begun + length * part, clock: .continuous)
+    private func overload() async throws {
+        try await pause()
+        stream.note("origin", "answers a request for artwork with 503, Retry-After: 1")
+        origin.incidents.overload.request()
+        try await origin.incidents.overload.happened()
+        try await Task.sleep(for: .seconds(2))
+    }
+
+    /// Leaves time to read what was printed.
+    private func pause() async throws {
+        try await Task.sleep(for: .milliseconds(500))
     }
 }

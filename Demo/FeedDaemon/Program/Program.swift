@@ -1,50 +1,68 @@
 // Copyright the DataLoading authors
 // SPDX-License-Identifier: Apache-2.0
 
-/// From the command line to the exit status.
-enum Program {
-    /// What a mistake in arguments or configuration ends the program with.
-    static let mistake: Int32 = 2
+import Foundation
 
-    static func run(_ words: [String]) async -> Int32 {
-        let wire = Wire()
-        switch prepare(words, wire) {
-        case .nothing(let status):
-            return status
-        case .run(let run):
-            let signals = SignalWatch(wire: wire)
-            await run.daemon.run(for: run.duration, alongside: run.scenario)
-            signals.end()
-            run.scenario?.origin.stop()
-            return 0
-        }
+/// Runs the daemon as the command line says.
+@main enum Program {
+    /// The exit status after an error in the arguments or the configuration.
+    private static let mistake: Int32 = 2
+    /// The longest run of the embedded origin without `--duration`.
+    private static let longestScenario = Duration.seconds(300)
+
+    static func main() async {
+        exit(await run(Array(CommandLine.arguments.dropFirst())))
     }
 
-    /// What is to be done: all that can go wrong goes wrong before anything has started.
-    private enum Work {
-        case run(Run)
-        /// Nothing but to exit with a status.
-        case nothing(Int32)
-    }
-
-    private static func prepare(_ words: [String], _ wire: Wire) -> Work {
+    /// Returns the exit status.
+    private static func run(_ words: [String]) async -> Int32 {
         do {
             switch try Arguments.parse(words) {
             case .help:
-                Console.write(Usage.text + "\n")
-                return .nothing(0)
+                Console.write(Usage.text)
             case .run(let options):
-                return .run(try Run(options, wire))
+                try await run(options)
             }
+            return 0
         } catch let error as Arguments.Mistake {
             Console.complain("\(error.message); see --help")
-            return .nothing(mistake)
+            return mistake
         } catch let error as ConfigurationError {
             Console.complain("\(error)")
-            return .nothing(mistake)
+            return mistake
         } catch {
-            Console.complain("cannot start its origin: \(error)")
-            return .nothing(1)
+            Console.complain("cannot start: \(error)")
+            return 1
         }
+    }
+
+    private static func run(_ options: Arguments.Options) async throws {
+        let stream = EventStream()
+        if let file = options.file {
+            let configuration = try ConfigurationFile.read(file)
+            return try await run(configuration, options, stream, scenario: nil)
+        }
+        let origin = try EmbeddedOrigin(stream)
+        defer { origin.stop() }
+        let directory = FileManager.default.temporaryDirectory
+            .appending(path: "FeedDaemon-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: directory) }
+        var limited = options
+        limited.duration = options.duration ?? longestScenario
+        try await run(
+            origin.configuration(directory: directory), limited, stream,
+            scenario: Scenario(origin: origin, stream: stream))
+    }
+
+    private static func run(
+        _ configuration: FeedConfiguration, _ options: Arguments.Options, _ stream: EventStream,
+        scenario: Scenario?
+    ) async throws {
+        let daemon = try Daemon(
+            configuration, log: options.log, stream: stream, scenario: scenario)
+        let signals = SignalWatch(stream)
+        await daemon.run(atMost: options.duration)
+        withExtendedLifetime(signals) {}
     }
 }

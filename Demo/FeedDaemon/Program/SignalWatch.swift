@@ -1,43 +1,28 @@
 // Copyright the DataLoading authors
 // SPDX-License-Identifier: Apache-2.0
 
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#else
-    import Darwin
-#endif
-
 import Dispatch
+import Foundation
 
-/// Turns SIGINT and SIGTERM into an orderly end, and a second one into an end at once.
+/// Ends the daemon in order at the first SIGINT or SIGTERM; a second one kills the process.
 final class SignalWatch {
     private let sources: [any DispatchSourceSignal]
 
-    init(wire: Wire) {
+    init(_ stream: EventStream) {
         sources = [(SIGINT, "SIGINT"), (SIGTERM, "SIGTERM")].map { number, name in
-            // The default action would end the process before the source is asked.
+            // The default action would end the process before the source is called.
             signal(number, SIG_IGN)
             let source = DispatchSource.makeSignalSource(signal: number)
             let isRegistered = DispatchSemaphore(value: 0)
             source.setRegistrationHandler { isRegistered.signal() }
             source.setEventHandler {
                 signal(number, SIG_DFL)
-                wire.send(.stop(reason: name))
+                stream.send(.stop(reason: name))
             }
             source.activate()
-            // A signal that came before would be lost.
+            // A signal that arrives before the registration would be lost.
             isRegistered.wait()
             return source
-        }
-    }
-
-    /// Gives the signals back their default actions.
-    func end() {
-        for source in sources {
-            source.cancel()
-            signal(Int32(source.handle), SIG_DFL)
         }
     }
 }

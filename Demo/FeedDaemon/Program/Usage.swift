@@ -4,19 +4,20 @@
 /// What `--help` shows.
 enum Usage {
     static let text = """
-        FeedDaemon loads feeds politely, for as long as it runs, and says what that cost.
+        FeedDaemon loads feeds at limited rates, and reports what its loads cost.
 
-        usage: FeedDaemon [--duration SECONDS] [--config FILE] [--log | --log-json]
+        usage: FeedDaemon [--duration SECONDS] [--config FILE] [--json | --quiet]
 
-          --duration SECONDS  how long to run; default 10
+          --duration SECONDS  how long to run at most
           --config FILE       load what a JSON file describes, not the embedded origin's feeds
-          --log               a line for each load on standard error
-          --log-json          the same as JSON
-          --help              this text
+          --json              log loads on standard error as JSON, not as text
+          --quiet             do not log loads
+          --help              print this text
 
-        Without a file it starts an origin of its own on the loopback interface, which dies, comes
-        back, revokes a token and asks for mercy while the daemon runs. SIGINT and SIGTERM end it in
-        order, within a second. Exit status: 0, or 2 for a mistake in the arguments or the file.
+        Without a file it starts an origin of its own on the loopback interface, which revokes a
+        token, answers 429 and 503, breaks a download off and goes down while the daemon runs; the
+        run ends by itself. With a file it runs until SIGINT or SIGTERM, which end it within a
+        second. Exit status: 0, or 2 for an error in the arguments or the file.
 
         A file:
 
@@ -24,7 +25,9 @@ enum Usage {
               "features": [
                   {"name": "news", "urls": ["https://example.com/news"], "interval": 5},
                   {"name": "events", "urls": ["https://example.com/live"], "interval": 1,
-                   "mode": "chunks", "authorised": true}
+                   "mode": "chunks", "authorised": true},
+                  {"name": "archive", "urls": ["https://example.com/all.tar"], "interval": 3600,
+                   "file": "/var/tmp/all.tar"}
               ],
               "rates": {"default": 10, "urls": {"https://example.com/news": 0.5}},
               "addresses": {"example.com": ["203.0.113.7", "backup.example.com:8443"]},
@@ -33,7 +36,7 @@ enum Usage {
               "retries": 3
           }
 
-        Times are seconds, rates requests per second. "mode" is "whole" or "chunks". Only "features"
-        is needed, and in it "name", "urls" and "interval".
+        Times are in seconds, rates in requests per second. "mode" is "whole" or "chunks"; a "file"
+        takes the place of a mode. Required are "features" and its "name", "urls" and "interval".
         """
 }

@@ -1,13 +1,12 @@
 // Copyright the DataLoading authors
 // SPDX-License-Identifier: Apache-2.0
 
+import DataLoadingAuth
 import DataLoading
 
 extension FeedConfiguration.Credential {
     /// The authorisers of the factory whose loads need the credential.
-    func authorisers(
-        on service: DataLoaderService, prompt: LoginPrompt, wire: Wire
-    ) -> [any Authoriser] {
+    func authorisers(on service: DataLoaderService, session: Session) -> [any Authoriser] {
         switch self {
         case .none:
             return []
@@ -16,8 +15,7 @@ extension FeedConfiguration.Credential {
         case .login(let configuration):
             return [
                 OAuthAuthoriser(
-                    configuration, service: service, store: SessionStore(wire: wire),
-                    delegate: prompt)
+                    configuration, service: service, store: session, delegate: session)
             ]
         }
     }

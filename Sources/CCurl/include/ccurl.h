@@ -1,8 +1,9 @@
 // Copyright the DataLoading authors
 // SPDX-License-Identifier: Apache-2.0
 
-// What Swift cannot do by itself: find libcurl and zlib at run time, and call variadic functions.
-// Prototypes and layouts are those of the libraries' stable binary interfaces; no header is needed.
+// The functions that Swift cannot call by itself: libcurl and zlib are found at run time, and
+// libcurl's variadic functions need C. Prototypes and layouts are those of the libraries' stable
+// binary interfaces, so that no header of theirs is needed.
 
 #ifndef CCURL_H
 #define CCURL_H
@@ -46,14 +47,13 @@ typedef int (*ccurl_send_callback)(void *, char *, char *, int, int);
 typedef int (*ccurl_socket_callback)(ccurl_easy *, int, int, void *, void *);
 typedef int (*ccurl_timer_callback)(ccurl_multi *, long, void *);
 
-// 0 when libcurl is there and has every function below; otherwise `ccurl_load_error` says why not.
-// Not safe against itself: called once, before anything else here.
+// Returns 0 when libcurl is installed and has every function below; otherwise `ccurl_load_error`
+// says why not. Not thread-safe: call it once, before any other function here.
 int ccurl_load(void);
 const char *ccurl_load_error(void);
 unsigned int ccurl_version(void);
-const char *ccurl_version_text(void);
 int ccurl_features(void);
-// The TLS libraries that it was built with.
+// Returns the names of the TLS libraries that libcurl was built with.
 const char *ccurl_tls_text(void);
 
 ccurl_easy *ccurl_easy_init(void);
@@ -70,11 +70,11 @@ int ccurl_set_close_callback(ccurl_easy *easy, int option, ccurl_close_callback 
 int ccurl_set_send_callback(ccurl_easy *easy, int option, ccurl_send_callback callback);
 int ccurl_get_long(ccurl_easy *easy, int info, long *value);
 int ccurl_get_offset(ccurl_easy *easy, int info, int64_t *value);
-// Sets `notice` to 1 once the peer of the transfer's TLS connection says that it will send no more.
-// 0 when that is watched, which needs OpenSSL. `notice` must outlive the connection.
-int ccurl_watch_notice(ccurl_easy *easy, int *notice);
-// Whether the server of the transfer's TLS connection has chosen HTTP/2, 1 or 0; -1 when that cannot
-// be told, which needs OpenSSL.
+// Sets `flag` to 1 when the peer of the transfer's TLS connection sends a close_notify. Returns 0
+// when that is watched, which needs OpenSSL. `flag` must outlive the connection.
+int ccurl_watch_close_notify(ccurl_easy *easy, int *flag);
+// Returns whether the server of the transfer's TLS connection has chosen HTTP/2, 1 or 0; -1 when
+// that is unknown. It needs OpenSSL.
 int ccurl_chose_http2(ccurl_easy *easy);
 int ccurl_get_text(ccurl_easy *easy, int info, const char **value);
 
@@ -83,7 +83,7 @@ int ccurl_multi_cleanup(ccurl_multi *multi);
 int ccurl_multi_add(ccurl_multi *multi, ccurl_easy *easy);
 int ccurl_multi_remove(ccurl_multi *multi, ccurl_easy *easy);
 int ccurl_multi_action(ccurl_multi *multi, int socket, int events, int *running);
-// The next finished transfer and its result; null when there is none.
+// Returns the next finished transfer and its result; null when there is none.
 ccurl_easy *ccurl_multi_done(ccurl_multi *multi, int *result);
 int ccurl_multi_set_long(ccurl_multi *multi, int option, long value);
 int ccurl_multi_set_pointer(ccurl_multi *multi, int option, void *value);
@@ -91,19 +91,18 @@ int ccurl_multi_set_socket_callback(
     ccurl_multi *multi, int option, ccurl_socket_callback callback);
 int ccurl_multi_set_timer_callback(ccurl_multi *multi, int option, ccurl_timer_callback callback);
 
-// Opens the socket that libcurl asks for, closed on exec; -1 with errno.
+// Opens the socket that libcurl asks for, closed on exec; returns -1 with errno on failure.
 int ccurl_open_socket(const ccurl_sockaddr *address);
-// A file that exists in memory alone, closed on exec, whose content cannot be changed; -1 when
-// there can be none.
+// Makes a read-only file in memory, closed on exec; returns -1 on failure.
 int ccurl_memory_file(const void *bytes, size_t count);
-// Bytes written to a socket that its peer has not acknowledged; -1 when it cannot be told.
+// Returns the bytes written to a socket that its peer has not acknowledged; -1 when unknown.
 int ccurl_unacknowledged(int socket);
-// What a socket's peer has done, looked at without waiting: 0 for nothing, 1 when it has sent something,
-// 2 when it will send nothing more.
+// Returns, without waiting, what a socket's peer has done: 0 for nothing, 1 when it has sent
+// something, 2 when it will send nothing more.
 int ccurl_peer_state(int socket);
 // Names the calling thread, for debuggers.
 void ccurl_name_thread(const char *name);
-// How often this process image was forked since `ccurl_load`, counted in the child.
+// Returns how often this process image was forked since `ccurl_load`, counted in the child.
 int ccurl_forks(void);
 
 // z_stream
@@ -124,7 +123,7 @@ typedef struct {
     unsigned long reserved;
 } ccurl_zstream;
 
-// 0 when zlib is there. Not safe against itself.
+// Returns 0 when zlib is installed. Not thread-safe.
 int ccurl_zlib_load(void);
 int ccurl_inflate_init(ccurl_zstream *stream, int window_bits);
 int ccurl_inflate(ccurl_zstream *stream);

@@ -1,95 +1,111 @@
 // Copyright the DataLoading authors
 // SPDX-License-Identifier: Apache-2.0
 
-/// Who goes next: the one place where a load gets a rate slot and a connection slot.
+import DataLoadingSupport
+import DataLoadingTransport
+
+/// Admits loads: gives each attempt a rate slot and a connection slot, in fair order.
 ///
-/// Loads that wait stand in the lane of their rule key. A lane that cannot start its first load
-/// waits for exactly one thing: an instant, a connection of its origin, a connection at all, or a
-/// change of its rate. When that comes, the lane is pumped, so nothing is ever scanned.
+/// Waiting loads queue in the lane of their rule key. A lane that cannot start its first load waits
+/// for exactly one thing: an instant, a connection of its origin, any connection, its next turn, or
+/// a change of its rate. When that comes, the lane is pumped, so the lanes are never polled.
 final class Admission: Sendable {
-    /// What became of a load that asked to go.
+    /// The answer to a load that asks for admission.
     enum Answer: Sendable {
-        /// It holds its slots and goes now.
+        /// The load holds its slots and starts now.
         case admitted
-        /// It waits; `Waiting.admitted` will be called, unless the ticket is given back.
+        /// The load waits; `Waiting.admitted` will be called, unless the ticket is withdrawn.
         case queued(Ticket)
-        /// It will never go.
+        /// The load will never be admitted.
         case refused(DataLoaderError)
     }
 
     /// A place in a lane.
     struct Ticket: Hashable, Sendable {
         let key: LaneKey
-        /// Which of the key's lanes: one that was forgotten and made anew counts places anew too.
+        /// The number of the key's lane.
+        ///
+        /// A lane that was removed and made again numbers its places anew.
         let lane: UInt64
         let place: FairQueue<Candidate>.Ticket
     }
 
-    /// A load that waits, and which of its turns it is.
+    /// A waiting load, and the turn of the load that waits.
     struct Candidate: Sendable {
         let waiting: any Waiting
         let turn: Int
-        /// When the load's deadline passes, nil when it has none.
+        /// The instant of the load's deadline; nil without one.
         let deadline: Instant?
     }
 
-    /// What a load says of itself when it asks to go.
+    /// A load's application for admission.
     struct Application: Sendable {
         let candidate: Candidate
         let key: RuleKey
         let origin: Origin
         let loader: ObjectIdentifier
         let priority: Priority
-        /// Whether it goes though every connection is taken, as soon as its rate lets it: the loads that
-        /// have them may be waiting for what it brings.
-        var needsNoConnection = false
-        /// Whether it had a place in the queue already, which a change of rates does not take away.
+        /// The kind of connection slot that the load takes.
+        var use = SlotUse.shared
+        /// Whether the load bypasses the connection limits and waits for its rate only.
+        ///
+        /// Loads that hold all connections may be waiting for its result.
+        var bypassesConnectionLimit = false
+        /// Whether the load was in the queue before; a change of rates does not cost it its place.
         var hasWaited = false
 
-        var lane: LaneKey { LaneKey(rule: key, needsNoConnection: needsNoConnection) }
+        var lane: LaneKey {
+            LaneKey(
+                rule: key,
+                kind: bypassesConnectionLimit ? .unlimited : use == .shared ? .shared : .stream)
+        }
     }
 
     private let limits: Limits
     private let limiter: RateLimiter
-    private let agenda: Agenda
+    private let timerQueue: TimerQueue
     private let state: Locked<Lanes>
     private let subscription = Locked<RateLimiter.Subscription?>(nil)
 
-    init(limits: Limits, limiter: RateLimiter, agenda: Agenda) {
+    init(limits: Limits, limiter: RateLimiter, timerQueue: TimerQueue) {
         self.limits = limits
         self.limiter = limiter
-        self.agenda = agenda
+        self.timerQueue = timerQueue
         state = Locked(Lanes(limits: limits))
-        // Not weakly, which would slow every reference down: `close` ends it.
+        // A strong reference, because a weak one would slow every other reference down; `close`
+        // ends it.
         let changes = limiter.subscribe { change in self.rateChanged(change) }
         subscription.withLock { $0 = changes }
     }
 
-    /// Hears of no change any more; without it the limiter, which may be the user's, keeps this.
+    /// Ends the subscription to changes.
+    ///
+    /// Without it the limiter, which may be the user's, keeps this alive.
     func close() {
-        // The subscription is let go after the lock.
+        // The subscription is released after the lock.
         _ = subscription.withLock { $0.take() }
     }
 
-    /// How many loads wait, and how many hold slots.
+    /// The number of loads that wait, and of loads that hold slots.
     var load: (waiting: Int, running: Int) {
         state.withLock { ($0.waiting, $0.running) }
     }
 
-    /// Whether it keeps nothing at all.
+    /// Whether it has no waiting load and no slot taken.
     var isIdle: Bool { state.withLock { $0.isEmpty } }
 
-    /// Asks for a rate slot and a connection slot; a slot that was given must be given back by `leave`.
+    /// Asks for a rate slot and a connection slot; the load must return granted slots by `leave`.
     func enter(_ application: Application) -> Answer {
         state.withLock { lanes in
-            let mayStart = application.needsNoConnection || lanes.canStartAtOnce(application)
+            let mayStart = application.bypassesConnectionLimit || lanes.canStartAtOnce(application)
             if mayStart, limiter.reserve(application.key) == .granted {
-                lanes.start(application.origin)
+                lanes[application.lane.use].start(application.origin)
                 return .admitted
             }
-            // What others wait for is not refused because they wait.
+            // Other loads wait for the result of a bypassing load, so a full queue does not refuse
+            // it.
             guard
-                application.needsNoConnection || application.hasWaited
+                application.bypassesConnectionLimit || application.hasWaited
                     || lanes.waiting < limits.queue
             else {
                 return .refused(.overloaded)
@@ -98,19 +114,24 @@ final class Admission: Sendable {
                 return .refused(.rateLimited(wait: wait))
             }
             let ticket = lanes.append(application)
-            // A lane that already waits for something goes on waiting for it.
+            // A lane that already waits for something keeps waiting for it.
             guard !lanes.isObstructed(application.lane) else { return .queued(ticket) }
-            // Otherwise nobody else can be in it, so whoever starts now is this load.
+            // Otherwise the lane was empty, so a load that starts now is this one.
             return pumpAlone(application.lane, &lanes).isEmpty ? .queued(ticket) : .admitted
         }
     }
 
-    /// Gives the slot of an attempt that has ended to whoever waits for it.
-    func leave(_ origin: Origin) {
+    /// Returns the slot of an ended attempt and starts the loads that can use it.
+    func leave(_ origin: Origin, _ use: SlotUse = .shared) {
+        startOthers(of: use) { $0.finish(origin, use) }
+    }
+
+    /// Changes something about the slots of a use, and starts the loads that have a slot now.
+    private func startOthers(of use: SlotUse, after change: (inout Lanes) -> Void) {
         let started = state.withLock { lanes in
-            lanes.finish(origin)
+            change(&lanes)
             var started: [Candidate] = []
-            while let key = lanes.nextForFreedSlot {
+            while let key = lanes[use].next {
                 started += pump(key, &lanes, atMost: 1)
             }
             return started
@@ -118,16 +139,33 @@ final class Admission: Sendable {
         admit(started)
     }
 
-    /// Takes a load out of the queue; false when it was admitted meanwhile and will be told.
+    func maximum(of use: SlotUse, for origin: Origin) -> Int {
+        state.withLock { $0[use].maximum(for: origin) }
+    }
+
+    func setMaximum(_ maximum: Int?, of use: SlotUse, for origin: Origin) {
+        startOthers(of: use) { $0.setMaximum(maximum, of: use, for: origin) }
+    }
+
+    func total(of use: SlotUse) -> Int { state.withLock { $0[use].total } }
+
+    func setTotal(_ total: Int, of use: SlotUse) {
+        startOthers(of: use) { $0[use].setTotal(total) }
+    }
+
+    /// Removes a load from the queue; false when it has already left, and its `Waiting` is called.
     func withdraw(_ ticket: Ticket) -> Bool {
-        state.withLock { $0.remove(ticket, agenda) }
+        state.withLock { $0.remove(ticket, timerQueue) }
     }
 
     private func admit(_ candidates: [Candidate]) {
         for candidate in candidates { candidate.waiting.admitted(turn: candidate.turn) }
     }
 
-    /// A rate was set or a gate closed: some may go now, and some will never go in time.
+    /// Handles a changed rate or gate.
+    ///
+    /// Starts the loads that may start now, and refuses those that cannot start before their
+    /// deadline.
     private func rateChanged(_ change: RateChange) {
         if case .part(let origin) = change { askAgain(origin) }
         let (started, hopeless) = state.withLock { lanes in
@@ -138,7 +176,7 @@ final class Admission: Sendable {
                 guard lanes.length(key) > 0,
                     let wait = limiter.wait(for: key.rule, position: 0)
                 else { continue }
-                let late = lanes.removeAll(key, dueBefore: agenda.now + wait, agenda)
+                let late = lanes.removeAll(key, dueBefore: timerQueue.now + wait, timerQueue)
                 hopeless += late.map { ($0, wait) }
             }
             return (started, hopeless)
@@ -152,44 +190,62 @@ final class Admission: Sendable {
     private func changedLanes(_ change: RateChange, _ lanes: Lanes) -> [LaneKey] {
         switch change {
         case .key(let key):
-            let lane = LaneKey(rule: key)
-            return [lane.express, lane]
+            return LaneKey(rule: key).all
         case .part(let origin):
             return lanes.keys.filter { $0.rule.origin == origin }
         }
     }
 
-    /// A rule for a part of an origin was set: who waits for the origin may belong to that part.
+    /// Handles a new rule for a part of an origin.
+    ///
+    /// Waiting loads of the origin may belong to that part.
     private func askAgain(_ origin: Origin) {
         let whole = LaneKey(rule: RuleKey(origin: origin))
         let moved = state.withLock { lanes in
-            [whole.express, whole].flatMap { lanes.removeAll($0, agenda) }
+            whole.all.flatMap { lanes.removeAll($0, timerQueue) }
         }
         for candidate in moved { candidate.waiting.mustAskAgain(turn: candidate.turn) }
     }
 
     fileprivate func laneIsDue(_ key: LaneKey) {
-        admit(state.withLock { pump(key, &$0) })
+        admit(state.withLock { pumpInTurns(key, &$0) })
     }
 
-    /// Starts what a lane may start now, after those of its rule that go first.
+    /// Starts the loads of a rule that may start now: the unlimited lane first, the others in
+    /// turns.
+    ///
+    /// Otherwise the lane whose timer runs first would take every slot of a rate. A lane that waits
+    /// for a connection keeps its place.
+    private func pumpInTurns(_ key: LaneKey, _ lanes: inout Lanes) -> [Candidate] {
+        var started = pumpAlone(key.unlimited, &lanes)
+        guard !key.bypassesConnectionLimit else { return started }
+        let ready = lanes.inTurn(key).filter { !lanes.waitsForConnection($0) }
+        while true {
+            let before = started.count
+            for key in lanes.inTurn(key) where ready.contains(key) {
+                started += pumpAlone(key, &lanes, atMost: 1)
+            }
+            if started.count == before { return started }
+        }
+    }
+
+    /// Starts what a lane may start now, after the loads of its unlimited lane.
     private func pump(
         _ key: LaneKey, _ lanes: inout Lanes, atMost most: Int = .max
     ) -> [Candidate] {
-        let first = key.needsNoConnection ? [] : pumpAlone(key.express, &lanes)
+        let first = key.bypassesConnectionLimit ? [] : pumpAlone(key.unlimited, &lanes)
         return first + pumpAlone(key, &lanes, atMost: most)
     }
 
-    /// Starts what a lane may start now, and notes what it waits for next.
+    /// Starts what a lane may start now, and records what it waits for next.
     private func pumpAlone(
         _ key: LaneKey, _ lanes: inout Lanes, atMost most: Int = .max
     ) -> [Candidate] {
         var started: [Candidate] = []
-        lanes.stopWaiting(key, agenda)
+        lanes.stopWaiting(key, timerQueue)
         while let origin = lanes.origin(of: key) {
-            if let obstacle = (key.needsNoConnection ? nil : lanes.fullLimit(for: origin))
-                ?? (started.count < most ? nil : .anotherTurn)
-            {
+            let turnIsOver: Lanes.Obstacle? = started.count < most ? nil : .anotherTurn
+            if let obstacle = lanes.fullLimit(of: key, at: origin) ?? turnIsOver {
                 lanes.wait(key, for: obstacle)
                 return started
             }
@@ -199,7 +255,7 @@ final class Admission: Sendable {
                 started.append(candidate)
             case .wait(until: let instant):
                 let call = LaneCall(admission: self, key: key)
-                lanes.wait(key, for: .instant(agenda.schedule(at: instant, for: call, tag: 0)))
+                lanes.wait(key, for: .instant(timerQueue.schedule(at: instant, for: call, tag: 0)))
                 return started
             case .paused:
                 lanes.wait(key, for: .change)
@@ -209,14 +265,15 @@ final class Admission: Sendable {
         return started
     }
 
-    /// The wait of a load that could not be over before its deadline.
+    /// The wait of a load that could not start before its deadline; nil for any other load.
     private func hopelessWait(of application: Application, in lanes: Lanes) -> Duration? {
         guard let deadline = application.candidate.deadline else { return nil }
-        let remaining = deadline - agenda.now
+        let remaining = deadline - timerQueue.now
         func wait(_ position: Int) -> Duration? {
             limiter.wait(for: application.key, position: position)
         }
-        // The exact place is worth finding out only when the end of the line is too late.
+        // The exact place is computed only when the end of the lane is too late, because it costs
+        // more.
         guard let atEnd = wait(lanes.length(application.lane)) else { return nil }
         guard atEnd > remaining else { return nil }
         guard let inTurn = wait(lanes.position(of: application)), inTurn > remaining else {
@@ -226,18 +283,8 @@ final class Admission: Sendable {
     }
 }
 
-/// A load that waits for admission.
-protocol Waiting: AnyObject, Sendable {
-    /// The load holds its slots; called once for a ticket that was not withdrawn, under no lock.
-    func admitted(turn: Int)
-    /// The load's key may be another; called instead of `admitted`, under no lock.
-    func mustAskAgain(turn: Int)
-    /// The load cannot go before its deadline; called instead of `admitted`, under no lock.
-    func refused(turn: Int, _ error: DataLoaderError)
-}
-
-/// Wakes a lane when its next slot has come.
-private final class LaneCall: Punctual {
+/// Pumps a lane when its next slot is due.
+private final class LaneCall: TimerTarget {
     private let admission: Admission
     private let key: LaneKey
 
@@ -246,7 +293,7 @@ private final class LaneCall: Punctual {
         self.key = key
     }
 
-    func isDue(_ tag: Int) {
+    func timerFired(_ tag: Int) {
         admission.laneIsDue(key)
     }
 }

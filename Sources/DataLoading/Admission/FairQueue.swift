@@ -1,13 +1,13 @@
 // Copyright the DataLoading authors
 // SPDX-License-Identifier: Apache-2.0
 
-/// A queue that takes turns between loaders, first in first out within each, urgent ones first.
+/// A priority queue with round-robin between loaders, first in first out within each.
 ///
-/// Each class of priority is a ring of lines, one line a loader. The most urgent class that has
-/// anybody goes first, but a class that was passed over fourteen times in a row goes next, and the
-/// other that may have been as well goes after it: of sixteen starts each has at least one.
+/// Each priority class is a ring of lines, one line per loader. The most urgent class with waiting
+/// elements is served first. A class that was passed over fourteen times in a row is served next,
+/// and a second such class after it. Of sixteen starts each waiting class has at least one.
 struct FairQueue<Element: Sendable>: Sendable {
-    /// Names one waiting element.
+    /// Identifies one waiting element.
     struct Ticket: Hashable, Sendable {
         fileprivate let index: Int
         fileprivate let serial: UInt64
@@ -28,7 +28,7 @@ struct FairQueue<Element: Sendable>: Sendable {
         let line: Int
     }
 
-    private static var mostPassedOver: Int { 14 }
+    private static var maxPassedOver: Int { 14 }
 
     private var waiters = LinkedPool<Waiter>()
     private var lines = LinkedPool<Line>()
@@ -62,7 +62,7 @@ struct FairQueue<Element: Sendable>: Sendable {
         }
         passedOver[ring] = 0
         let element = takeOut(first, line: line)
-        // The line had its turn; when it is empty it is in no ring any more.
+        // The line had its turn. An empty line has already left its ring.
         if rings[ring].first == line { lines.moveToEnd(line, of: &rings[ring]) }
         return element
     }
@@ -74,7 +74,7 @@ struct FairQueue<Element: Sendable>: Sendable {
         return takeOut(ticket.index, line: waiter.line)
     }
 
-    /// Takes out the elements that match, in no particular order.
+    /// Removes the elements that match, in no particular order.
     mutating func removeAll(where matches: (Element) -> Bool) -> [Element] {
         var removed: [Element] = []
         for line in lineOf.values {
@@ -88,9 +88,9 @@ struct FairQueue<Element: Sendable>: Sendable {
         return removed
     }
 
-    /// How many elements would leave before one that joins now, were nobody else to come.
+    /// The number of elements that would leave before one that joins now, if no others join.
     ///
-    /// Counts turns: a loader that has few waiting is not behind one that has thousands.
+    /// Counts turns: a loader with few waiting elements is not behind one with thousands.
     func position(loader: ObjectIdentifier, priority: Priority) -> Int {
         let own = lineOf[LineKey(loader: loader, priority: priority)]
         let ahead = own.flatMap { lines[$0]?.waiting.count } ?? 0
@@ -103,12 +103,12 @@ struct FairQueue<Element: Sendable>: Sendable {
                 next = lines.index(after: line)
             }
         }
-        // The own line has `ahead` elements, all of which leave first.
+        // The element's own line has `ahead` elements, all of which leave first.
         return position
     }
 
     private func nextClass() -> Int? {
-        rings.indices.first { rings[$0].count > 0 && passedOver[$0] >= Self.mostPassedOver }
+        rings.indices.first { rings[$0].count > 0 && passedOver[$0] >= Self.maxPassedOver }
             ?? rings.indices.last { rings[$0].count > 0 }
     }
 

@@ -1,26 +1,43 @@
 // Copyright the DataLoading authors
 // SPDX-License-Identifier: Apache-2.0
 
-/// Who stands in a lane: loads of one rule, those that need a connection or those that need none.
-struct LaneKey: Hashable, Sendable {
-    let rule: RuleKey
-    var needsNoConnection = false
+import DataLoadingTransport
+import DataLoadingSupport
 
-    /// The lane of the same rule that goes first.
-    var express: LaneKey { LaneKey(rule: rule, needsNoConnection: true) }
+/// The key of a lane: loads of one rule that wait for the same kind of slot, or for none.
+struct LaneKey: Hashable, Sendable {
+    enum Kind: Hashable, Sendable {
+        /// Waits for its rate only.
+        case unlimited
+        case shared
+        case stream
+    }
+
+    let rule: RuleKey
+    var kind = Kind.shared
+
+    /// The lane of the same rule that is served first.
+    var unlimited: LaneKey { LaneKey(rule: rule, kind: .unlimited) }
+    /// The lanes of the same rule that take turns.
+    var inTurns: [LaneKey] { [LaneKey(rule: rule), LaneKey(rule: rule, kind: .stream)] }
+    /// Every lane of the same rule, the unlimited lane first.
+    var all: [LaneKey] { [unlimited] + inTurns }
+    /// The slots that its loads hold once they have started.
+    var use: SlotUse { kind == .stream ? .stream : .shared }
+    var bypassesConnectionLimit: Bool { kind == .unlimited }
 }
 
-/// The lanes of waiting loads and the slots that are taken: the state behind `Admission`'s lock.
+/// The lanes of waiting loads and the slots taken: the state behind `Admission`'s lock.
 struct Lanes: Sendable {
-    /// What a lane with waiting loads waits for.
+    /// The obstacle that keeps a lane from starting its first load.
     enum Obstacle: Sendable {
         /// Its rate allows the next start at an instant.
-        case instant(Agenda.Entry)
-        /// Its rate is zero, or comes from elsewhere.
+        case instant(TimerQueue.Entry)
+        /// A change of its rate, which is zero.
         case change
-        /// Its origin has as many in flight as it may.
+        /// Its origin has reached its connection limit.
         case originLimit
-        /// The service has as many in flight as it may.
+        /// The service has reached its connection limit.
         case totalLimit
         /// It has started its share of this round.
         case anotherTurn
@@ -31,29 +48,25 @@ struct Lanes: Sendable {
         let origin: Origin
         var queue = FairQueue<Admission.Candidate>()
         var obstacle: Obstacle?
-        /// Where it stands among the lanes that wait for a connection.
+        /// Its place among the lanes that wait for a connection.
         var place: Int?
+        /// Whether the last start of its rule was one of its loads.
+        var hadLastStart = false
     }
 
-    private struct OriginSlots: Sendable {
-        var running = 0
-        var blocked = LinkedPool<LaneKey>.List()
-    }
-
-    private let limits: Limits
     private var lanes: [LaneKey: Lane] = [:]
     private var lastLane: UInt64 = 0
-    private var origins: [Origin: OriginSlots] = [:]
-    private var places = LinkedPool<LaneKey>()
-    private var hungry = LinkedPool<LaneKey>.List()
+    private var shared: SlotPool
+    private var streams: SlotPool
     private(set) var waiting = 0
-    private(set) var running = 0
 
     init(limits: Limits) {
-        self.limits = limits
+        shared = SlotPool(perOrigin: limits.perOrigin, total: limits.total)
+        streams = SlotPool(perOrigin: limits.streamsPerOrigin, total: limits.streams)
     }
 
-    var isEmpty: Bool { lanes.isEmpty && origins.isEmpty }
+    var isEmpty: Bool { lanes.isEmpty && shared.isEmpty && streams.isEmpty }
+    var running: Int { shared.running + streams.running }
     var keys: [LaneKey] { Array(lanes.keys) }
 
     func length(_ key: LaneKey) -> Int { lanes[key]?.queue.count ?? 0 }
@@ -65,41 +78,51 @@ struct Lanes: Sendable {
 
     // MARK: Slots
 
-    /// Whether nobody waits before the load and both connection limits have room.
-    func canStartAtOnce(_ application: Admission.Application) -> Bool {
-        lanes[application.lane] == nil && fullLimit(for: application.origin) == nil
-    }
-
-    /// The limit that stands in the way of another start at the origin.
-    func fullLimit(for origin: Origin) -> Obstacle? {
-        if origins[origin]?.running ?? 0 >= limits.perOrigin { return .originLimit }
-        return running >= limits.total ? .totalLimit : nil
-    }
-
-    mutating func start(_ origin: Origin) {
-        origins[origin, default: OriginSlots()].running += 1
-        running += 1
-    }
-
-    mutating func finish(_ origin: Origin) {
-        running -= 1
-        guard var slots = origins[origin] else { return }
-        slots.running -= 1
-        // The origin has room now, so its lanes line up with those that wait for any slot at all.
-        while let place = slots.blocked.first,
-            let key = places.remove(place, from: &slots.blocked)
-        {
-            lanes[key]?.obstacle = .totalLimit
-            lanes[key]?.place = places.append(key, to: &hungry)
+    subscript(use: SlotUse) -> SlotPool {
+        @inline(__always) _read {
+            switch use {
+            case .shared: yield shared
+            case .stream: yield streams
+            }
         }
-        origins[origin] = slots.running == 0 ? nil : slots
+        @inline(__always) _modify {
+            switch use {
+            case .shared: yield &shared
+            case .stream: yield &streams
+            }
+        }
     }
 
-    /// The lane to pump next after a slot came free, while there is room: whoever has lined up
-    /// longest, so that one busy origin cannot keep all slots.
-    var nextForFreedSlot: LaneKey? {
-        guard running < limits.total, let first = hungry.first else { return nil }
-        return places[first]
+    /// Whether no load waits in the lane and both connection limits have room.
+    func canStartAtOnce(_ application: Admission.Application) -> Bool {
+        lanes[application.lane] == nil
+            && self[application.use].fullLimit(for: application.origin) == nil
+    }
+
+    /// The connection limit that prevents another start of a lane; nil when both have room.
+    func fullLimit(of key: LaneKey, at origin: Origin) -> Obstacle? {
+        guard !key.bypassesConnectionLimit, let limit = self[key.use].fullLimit(for: origin) else {
+            return nil
+        }
+        switch limit {
+        case .origin: return .originLimit
+        case .total: return .totalLimit
+        }
+    }
+
+    mutating func finish(_ origin: Origin, _ use: SlotUse) {
+        waitForAny(self[use].finish(origin))
+    }
+
+    mutating func setMaximum(_ maximum: Int?, of use: SlotUse, for origin: Origin) {
+        waitForAny(self[use].setMaximum(maximum, for: origin))
+    }
+
+    private mutating func waitForAny(_ moved: [SlotPool.Moved]) {
+        for (key, place) in moved {
+            lanes[key]?.obstacle = .totalLimit
+            lanes[key]?.place = place
+        }
     }
 
     // MARK: Waiting loads
@@ -119,38 +142,38 @@ struct Lanes: Sendable {
         return Admission.Ticket(key: application.lane, lane: lane.number, place: place)
     }
 
-    mutating func remove(_ ticket: Admission.Ticket, _ agenda: Agenda) -> Bool {
+    mutating func remove(_ ticket: Admission.Ticket, _ timerQueue: TimerQueue) -> Bool {
         guard lanes[ticket.key]?.number == ticket.lane,
             lanes[ticket.key]?.queue.remove(ticket.place) != nil
         else { return false }
         waiting -= 1
-        forgetIfEmpty(ticket.key, agenda)
+        forgetIfEmpty(ticket.key, timerQueue)
         return true
     }
 
-    private mutating func forgetIfEmpty(_ key: LaneKey, _ agenda: Agenda) {
+    private mutating func forgetIfEmpty(_ key: LaneKey, _ timerQueue: TimerQueue) {
         guard lanes[key]?.queue.isEmpty == true else { return }
-        stopWaiting(key, agenda)
+        stopWaiting(key, timerQueue)
         lanes[key] = nil
     }
 
-    /// Takes out all loads of a lane, in the order in which they would have gone.
-    mutating func removeAll(_ key: LaneKey, _ agenda: Agenda) -> [Admission.Candidate] {
+    /// Removes all loads of a lane, in the order in which they would have started.
+    mutating func removeAll(_ key: LaneKey, _ timerQueue: TimerQueue) -> [Admission.Candidate] {
         var removed: [Admission.Candidate] = []
         while let next = lanes[key]?.queue.popFirst() { removed.append(next) }
         waiting -= removed.count
-        forgetIfEmpty(key, agenda)
+        forgetIfEmpty(key, timerQueue)
         return removed
     }
 
-    /// Takes out the loads whose deadline passes before an instant.
+    /// Removes the loads whose deadline passes before an instant.
     mutating func removeAll(
-        _ key: LaneKey, dueBefore instant: Instant, _ agenda: Agenda
+        _ key: LaneKey, dueBefore instant: Instant, _ timerQueue: TimerQueue
     ) -> [Admission.Candidate] {
         let removed = lanes[key]?.queue.removeAll { $0.deadline.map { $0 < instant } ?? false }
         guard let removed, !removed.isEmpty else { return [] }
         waiting -= removed.count
-        forgetIfEmpty(key, agenda)
+        forgetIfEmpty(key, timerQueue)
         return removed
     }
 
@@ -160,11 +183,18 @@ struct Lanes: Sendable {
             return nil
         }
         waiting -= 1
-        start(lane.origin)
+        self[key.use].start(lane.origin)
+        for other in key.inTurns { lanes[other]?.hadLastStart = other == key }
         return candidate
     }
 
-    /// The origin of a lane that has somebody waiting; a lane that has nobody is forgotten.
+    /// The lanes of a rule that take turns, the one whose turn it is first.
+    func inTurn(_ key: LaneKey) -> [LaneKey] {
+        let keys = key.inTurns
+        return lanes[key.inTurns[0]]?.hadLastStart == true ? keys.reversed() : keys
+    }
+
+    /// The origin of a lane with waiting loads; removes an empty lane and returns nil.
     mutating func origin(of key: LaneKey) -> Origin? {
         guard let lane = lanes[key] else { return nil }
         guard !lane.queue.isEmpty else {
@@ -176,6 +206,9 @@ struct Lanes: Sendable {
 
     // MARK: Obstacles
 
+    /// Whether a lane has a place among those that wait for a connection.
+    func waitsForConnection(_ key: LaneKey) -> Bool { lanes[key]?.place != nil }
+
     func isObstructed(_ key: LaneKey) -> Bool { lanes[key]?.obstacle != nil }
 
     mutating func wait(_ key: LaneKey, for obstacle: Obstacle) {
@@ -183,27 +216,25 @@ struct Lanes: Sendable {
         lanes[key]?.obstacle = obstacle
         switch obstacle {
         case .totalLimit, .anotherTurn:
-            lanes[key]?.place = places.append(key, to: &hungry)
+            let place = self[key.use].waitForAny(key)
+            lanes[key]?.place = place
         case .originLimit:
-            lanes[key]?.place = places.append(
-                key, to: &origins[origin, default: OriginSlots()].blocked)
+            let place = self[key.use].wait(key, for: origin)
+            lanes[key]?.place = place
         case .instant, .change:
             break
         }
     }
 
-    mutating func stopWaiting(_ key: LaneKey, _ agenda: Agenda) {
+    mutating func stopWaiting(_ key: LaneKey, _ timerQueue: TimerQueue) {
         guard let lane = lanes[key], let obstacle = lane.obstacle else { return }
         switch obstacle {
         case .instant(let entry):
-            agenda.cancel(entry)
+            timerQueue.cancel(entry)
         case .totalLimit, .anotherTurn:
-            if let place = lane.place { _ = places.remove(place, from: &hungry) }
+            if let place = lane.place { self[key.use].stopWaitingForAny(place) }
         case .originLimit:
-            if let place = lane.place, var slots = origins[lane.origin] {
-                _ = places.remove(place, from: &slots.blocked)
-                origins[lane.origin] = slots.running == 0 && slots.blocked.count == 0 ? nil : slots
-            }
+            if let place = lane.place { self[key.use].stopWaiting(place, for: lane.origin) }
         case .change:
             break
         }

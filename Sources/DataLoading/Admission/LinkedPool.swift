@@ -1,8 +1,9 @@
 // Copyright the DataLoading authors
 // SPDX-License-Identifier: Apache-2.0
 
-/// Doubly linked lists whose nodes share one array: removal anywhere without a search, and no
-/// object per node.
+/// Doubly linked lists whose nodes share one array.
+///
+/// Removal needs no search, and a node needs no object.
 struct LinkedPool<Element: Sendable>: Sendable {
     /// A list in the pool.
     struct List: Sendable {
@@ -22,7 +23,7 @@ struct LinkedPool<Element: Sendable>: Sendable {
     private var free: [Int] = []
     private var lastSerial: UInt64 = 0
 
-    /// Appends an element; its index stays its own until it is removed.
+    /// Appends an element; its index is stable until it is removed.
     mutating func append(_ element: Element, to list: inout List) -> Int {
         lastSerial &+= 1
         let node = Node(element: element, previous: list.last, next: nil, serial: lastSerial)
@@ -40,7 +41,7 @@ struct LinkedPool<Element: Sendable>: Sendable {
         return index
     }
 
-    /// The serial number of the element at an index, 0 when there is none.
+    /// The serial number of the element at an index; 0 without one.
     func serial(at index: Int) -> UInt64 {
         nodes.indices.contains(index) ? nodes[index].serial : 0
     }
@@ -51,10 +52,10 @@ struct LinkedPool<Element: Sendable>: Sendable {
         set { if nodes.indices.contains(index) { nodes[index].element = newValue } }
     }
 
-    /// The index after another one of the same list.
+    /// The index of the next element in the same list.
     func index(after index: Int) -> Int? { nodes[index].next }
 
-    /// Takes the element at an index out of its list.
+    /// Removes the element at an index from its list.
     mutating func remove(_ index: Int, from list: inout List) -> Element? {
         guard nodes.indices.contains(index), let element = nodes[index].element else { return nil }
         unlink(index, from: &list)
@@ -63,7 +64,7 @@ struct LinkedPool<Element: Sendable>: Sendable {
         return element
     }
 
-    /// Sends an element of a list to its end; its index stays.
+    /// Moves an element to the end of its list; its index stays.
     mutating func moveToEnd(_ index: Int, of list: inout List) {
         guard list.last != index, nodes.indices.contains(index), nodes[index].element != nil
         else { return }

@@ -1,125 +1,139 @@
 // Copyright the DataLoading authors
 // SPDX-License-Identifier: Apache-2.0
 
+import DataLoadingTransport
+import DataLoadingSupport
 import Foundation
 
-/// Reads one load's chunks for a task: starts it when asked first, cancels it when dropped.
+/// Reads the chunks of one load for a task.
+///
+/// It starts the load at the first read, and cancels it when it is released.
 final class ChunkReader: Sendable {
     private struct State: Sendable {
-        var load: Load
-        /// Kept until the load is over, so that reading keeps its loader as awaiting a response does.
-        var loader: DataLoader?
+        var stage: Stage
+        /// Retained until the load has ended.
+        var core: LoaderCore?
     }
 
-    private enum Load: Sendable {
-        case unstarted(DataLoader)
-        /// One task starts the load; the others wait for that.
+    private enum Stage: Sendable {
+        case unstarted(LoaderCore)
+        /// One task is starting the load; the continuations are those of other tasks that wait for
+        /// it.
         case starting([CheckedContinuation<Void, Never>])
-        case started(Exchange, PulledChunks)
+        case started(Load, ChunkEnd)
     }
 
     private enum Turn: Sendable {
-        case start(DataLoader)
+        case start(LoaderCore)
         case wait
-        case read(Exchange, PulledChunks)
+        case read(Load, ChunkEnd)
     }
 
     private let request: DataLoaderRequest
     private let state: Locked<State>
 
-    init(request: DataLoaderRequest, loader: DataLoader) {
+    init(request: DataLoaderRequest, core: LoaderCore) {
         self.request = request
-        state = Locked(State(load: .unstarted(loader), loader: loader))
+        state = Locked(State(stage: .unstarted(core), core: core))
     }
 
     deinit {
-        if case .started(let exchange, _) = state.withLock({ $0.load }) { exchange.cancel() }
+        if case .started(let load, let chunks) = state.withLock({ $0.stage }) {
+            cancel(load, chunks)
+        }
     }
 
     func response() async throws -> DataLoaderResponse {
-        let (exchange, chunks) = try await start()
+        let (load, chunks) = try await start()
         return try await withTaskCancellationHandler {
             try await chunks.response()
         } onCancel: {
-            exchange.cancel()
+            cancel(load, chunks)
         }
     }
 
     func next() async throws -> Data? {
-        let (exchange, chunks) = try await start()
+        let (load, chunks) = try await start()
         let chunk: Data?
         do {
             chunk = try await withTaskCancellationHandler {
-                try await chunks.next(from: exchange)
+                try await chunks.next(from: load)
             } onCancel: {
-                exchange.cancel()
+                cancel(load, chunks)
             }
         } catch {
-            letLoaderGo()
+            releaseCore()
             throw error
         }
-        if chunk == nil { letLoaderGo() }
+        if chunk == nil { releaseCore() }
         return chunk
     }
 
-    /// Starts the load, once, whoever asks first.
+    /// Starts the load at the first call, and returns the same load at later calls.
     ///
-    /// The start is reserved before it is made: a load that were started twice could be sent twice.
-    private func start() async throws -> (Exchange, PulledChunks) {
+    /// The first caller reserves the start before it starts the load. Otherwise two tasks could
+    /// start it twice, and send the request twice.
+    private func start() async throws -> (Load, ChunkEnd) {
         while true {
             switch turn() {
-            case .read(let exchange, let chunks):
-                return (exchange, chunks)
+            case .read(let load, let chunks):
+                return (load, chunks)
             case .wait:
                 await started()
-            case .start(let loader):
+            case .start(let core):
                 guard !Task.isCancelled else {
-                    settle(.unstarted(loader))
-                    throw DataLoaderError.cancelled
+                    settle(.unstarted(core))
+                    throw DataLoaderError.cancelled.ending(DataLoaderResponse(request: request))
                 }
-                let chunks = PulledChunks(queue: loader.queue)
-                let exchange = loader.start(request, chunks)
-                settle(.started(exchange, chunks))
-                return (exchange, chunks)
+                let chunks = ChunkEnd(queue: core.queue)
+                let load = core.start(request, chunks)
+                settle(.started(load, chunks))
+                return (load, chunks)
             }
         }
     }
 
     private func turn() -> Turn {
         state.withLock { state in
-            switch state.load {
-            case .started(let exchange, let chunks): return .read(exchange, chunks)
+            switch state.stage {
+            case .started(let load, let chunks): return .read(load, chunks)
             case .starting: return .wait
-            case .unstarted(let loader):
-                state.load = .starting([])
-                return .start(loader)
+            case .unstarted(let core):
+                state.stage = .starting([])
+                return .start(core)
             }
         }
     }
 
-    /// Waits until another task has started the load, or has not.
+    /// Waits until another task has started the load or has failed to.
     private func started() async {
         await withCheckedContinuation { continuation in
             let isSettled = state.withLock { state in
-                guard case .starting(let waiters) = state.load else { return true }
-                state.load = .starting(waiters + [continuation])
+                guard case .starting(let waiters) = state.stage else { return true }
+                state.stage = .starting(waiters + [continuation])
                 return false
             }
             if isSettled { continuation.resume() }
         }
     }
 
-    private func settle(_ load: Load) {
+    private func settle(_ stage: Stage) {
         let waiters = state.withLock { state -> [CheckedContinuation<Void, Never>] in
-            defer { state.load = load }
-            if case .starting(let waiters) = state.load { return waiters }
+            defer { state.stage = stage }
+            if case .starting(let waiters) = state.stage { return waiters }
             return []
         }
         for waiter in waiters { waiter.resume() }
     }
 
-    private func letLoaderGo() {
-        // The loader may end with it, which is not to happen under the lock.
-        _ = state.withLock { $0.loader.take() }
+    private func cancel(_ load: Load, _ chunks: ChunkEnd) {
+        load.cancel()
+        // The load may have its outcome already, while chunks are unread.
+        chunks.cancel()
+    }
+
+    private func releaseCore() {
+        // Releasing the core may deinitialize it, which must not happen under the lock.
+        _ = state.withLock { $0.core.take() }
     }
 }

@@ -3,38 +3,46 @@
 
 public import Foundation
 
-/// A response body, piece by piece: each piece is read from the server when it is wanted.
+/// A response body as a sequence of pieces, read from the server as fast as the pieces are read.
 ///
-/// At most 256 KiB are held that nobody has asked for. A status that is not 200 to 299 is thrown as
-/// `DataLoaderError.status` after the last piece; `Iterator.response` tells it before the first one.
-/// Each iterator is a load of its own, and cancels it when it is dropped. The sequence keeps its loader,
-/// and so does an iterator until its load is over.
+/// ```swift
+/// var size = 0
+/// for try await chunk in loader.chunks(for: request) {
+///     size += chunk.count
+/// }
+/// ```
+/// Reading from the server pauses while 256 KiB are unread. When the status is not 200 to 299, the
+/// iterator throws `DataLoaderError.status` after the last piece. `Iterator.response()` returns the
+/// status before the first piece.
+///
+/// Each iterator is a separate load, and cancels it when the iterator is dropped. The sequence does
+/// not retain its loader: it can be read when the loader is dropped, whose other loads end then.
 public struct DataChunks: AsyncSequence, Sendable {
-    /// A piece of the decoded body, never empty.
+    /// A piece of the decoded body; never empty.
     public typealias Element = Data
 
     let request: DataLoaderRequest
-    let loader: DataLoader
+    let core: LoaderCore
 
-    /// Makes an iterator; its load starts with the first call.
+    /// Makes an iterator, whose load starts at its first call.
     public func makeAsyncIterator() -> Iterator {
-        Iterator(reader: ChunkReader(request: request, loader: loader))
+        Iterator(reader: ChunkReader(request: request, core: core))
     }
 
-    /// Reads one load.
+    /// Reads the body of one load.
     public struct Iterator: AsyncIteratorProtocol, Sendable {
         let reader: ChunkReader
 
-        /// The head of the response, before any piece of it is read.
+        /// Returns the head of the response, before any piece of the body is read.
         ///
-        /// - Throws: `DataLoaderError` when the load ended without one.
+        /// - Throws: `DataLoaderError` when the load ended without a head.
         public func response() async throws -> DataLoaderResponse {
             try await reader.response()
         }
 
-        /// The next piece, nil after the last one.
+        /// Returns the next piece; nil after the last one.
         ///
-        /// - Throws: `DataLoaderError` when the body is not whole, or belongs to an error status.
+        /// - Throws: `DataLoaderError` when the body is incomplete, or belongs to an error status.
         public func next() async throws -> Data? {
             try await reader.next()
         }

@@ -1,104 +1,107 @@
 // Copyright the DataLoading authors
 // SPDX-License-Identifier: Apache-2.0
 
+import DataLoadingTransport
 import Dispatch
-public import Foundation
+import Foundation
 
-/// The owner level: one for each feature; dropping it cancels its loads.
+/// Performs network requests, and cancels them when it is dropped.
 ///
-/// Every load ends in exactly one of three calls of the delegate, on the delegate queue and never
-/// inside `perform`. A loader that is dropped cancels its loads, whatever they wait for, closes their
-/// sockets, and calls nobody. Any thread may call any method.
+/// ```swift
+/// let service = DataLoaderService.shared
+/// let factory = service.makeFactory()
+/// let loader = factory.makeDataLoader()
+/// let response = try await loader.response(for: DataLoaderRequest(url: url))
+/// ```
+/// The loader is the owner level: each feature keeps one. A load that `perform` starts ends in
+/// exactly one of three calls of the delegate, on the delegate queue and never inside `perform`.
+/// The other functions give the outcome to their caller.
+///
+/// A loader that is dropped cancels its loads at every stage, closes their sockets and does not
+/// call its delegate. What retains its loads instead, and continues without the loader: an iterator
+/// of `chunks(for:)`, and a call that is kept or awaited. Any thread may call any method.
 public final class DataLoader: Sendable {
-    private let factory: DataLoaderFactory
     let core: LoaderCore
+    let delegateEnd: DelegateEnd
 
-    init(factory: DataLoaderFactory, core: LoaderCore) {
-        self.factory = factory
+    init(core: LoaderCore, delegate: (any DataLoaderDelegate)?) {
         self.core = core
-        core.bind(self)
+        delegateEnd = DelegateEnd(queue: core.queue, delegate: delegate)
+        delegateEnd.bind(self)
     }
 
     deinit {
-        factory.forget(core)
-        core.endAllLoads(.cancelled)
+        delegateEnd.finishOutcomes()
+        core.loaderIsGone()
     }
 
-    /// Who hears of the loads; held weakly, read anew for each call.
+    /// The delegate that receives the outcomes of `perform`; held weakly, read for each call.
     public var delegate: (any DataLoaderDelegate)? {
-        get { core.delegate }
-        set { core.delegate = newValue }
+        get { delegateEnd.delegate }
+        set { delegateEnd.delegate = newValue }
     }
 
-    /// Loads a request for the delegate.
+    /// Loads a request and gives its outcome to the delegate.
     ///
-    /// Whatever is wrong with it, the delegate hears of it in one of its terminal calls.
+    /// Every error, such as an invalid request, is reported in one of the delegate's terminal
+    /// calls.
     @discardableResult public func perform(_ request: DataLoaderRequest) -> CancellationToken {
-        let recipient: any Recipient =
-            request.chunks ? DelegateChunkRecipient(core) : core
-        return start(request, recipient).token
+        let end: any LoadEnd = request.chunks ? DelegateChunkEnd(delegateEnd) : delegateEnd
+        return core.start(request, end).token
     }
 
-    /// Cancels every load; new ones may be performed.
+    /// Makes a sequence of the outcomes of `perform`, in the order in which the delegate gets them.
+    ///
+    /// It begins with the outcomes that come after this call, so take the sequence before the first
+    /// `perform`. Calls return the same outcomes while a sequence or an iterator of it is kept.
+    public var outcomes: LoadOutcomes { delegateEnd.outcomes(maxUnread: core.maxUnreadOutcomes) }
+
+    /// Cancels every load of this loader; new ones may be performed.
     public func cancelAllLoads() {
-        core.endAllLoads(.cancelled)
+        registry.endAllLoads(.cancelled)
     }
 
-    /// The requests whose outcome has not been handed over yet, oldest first.
+    /// The requests whose outcome is not delivered yet, oldest first.
     public var currentRequests: [DataLoaderRequest] {
-        core.exchanges.map { $0.request }
+        registry.loads.map { $0.request }
     }
 
-    /// Where the delegate is called.
+    /// The queue on which the delegate is called.
     var queue: DispatchQueue { core.queue }
 
-    /// Starts a load for a recipient.
-    func start(_ request: DataLoaderRequest, _ recipient: any Recipient) -> Exchange {
-        let recipient = SinkRecipient.make(for: request, recipient)
-        let exchange = Exchange(request, factory: factory, loader: core, recipient: recipient)
-        exchange.runtime.ledger.loadBegan()
-        // Listed first and asked second: whoever resets sees the load, or the load sees the reset.
-        core.add(exchange)
-        exchange.begin(refusal: factory.refusal(isForAuthoriser: exchange.isForAuthoriser))
-        return exchange
-    }
+    /// The loads whose outcome is not delivered yet.
+    var registry: LoadRegistry { core.registry }
 
     /// Loads a request and returns its response, whatever the status.
     ///
-    /// Cancelling the task cancels the load. `chunks` is ignored: the body comes whole.
+    /// Cancelling the task cancels the load. The function ignores `chunks` and returns the whole
+    /// body.
     ///
     /// - Throws: `DataLoaderError` when there is no whole response.
     public func response(for request: DataLoaderRequest) async throws -> DataLoaderResponse {
-        // Nothing is sent for a task that wants nothing any more.
-        guard !Task.isCancelled else { throw DataLoaderError.cancelled }
+        // A task that is already cancelled starts no load.
+        guard !Task.isCancelled else {
+            throw DataLoaderError.cancelled.ending(DataLoaderResponse(request: request))
+        }
         var whole = request
         whole.chunks = false
-        let waiter = ResponseWaiter(queue: core.queue)
-        let exchange = start(whole, waiter)
+        let end = TaskEnd(queue: queue)
+        let load = core.start(whole, end)
         return try await withTaskCancellationHandler {
-            try await waiter.response()
+            try await end.response()
         } onCancel: {
-            exchange.cancel()
+            load.cancel()
         }
     }
 
     /// Loads a request's body piece by piece, as fast as the pieces are read.
     ///
-    /// The load starts with the first piece that is asked for, and is cancelled when the reading task
-    /// is cancelled, the iterator is dropped or `cancelAllLoads` is called. The sequence keeps this
-    /// loader. Each iterator is a load of its own.
+    /// The load starts when the first piece is requested. It is cancelled when the reading task is
+    /// cancelled, the iterator is dropped or `cancelAllLoads()` is called. Dropping the loader does
+    /// not cancel it. Each iterator is a separate load.
     public func chunks(for request: DataLoaderRequest) -> DataChunks {
         var streamed = request
         streamed.chunks = true
-        return DataChunks(request: streamed, loader: self)
-    }
-
-    /// Describes a load in a chain of calls; it starts with the first handler.
-    ///
-    /// The call keeps this loader until it has ended, for as long as the call itself is kept or awaited.
-    /// A call that has handlers and is not kept is cancelled when the loader is dropped.
-    public func request(_ url: URL, sourceIdentifier: String? = nil) -> DataLoaderCall {
-        DataLoaderCall(
-            DataLoaderRequest(url: url, sourceIdentifier: sourceIdentifier), loader: self)
+        return DataChunks(request: streamed, core: core)
     }
 }

@@ -1,112 +1,50 @@
 // Copyright the DataLoading authors
 // SPDX-License-Identifier: Apache-2.0
 
+import DataLoadingSupport
+import DataLoadingTransport
 import Dispatch
 
-/// What a loader shares with its loads, so that they need not keep the loader itself.
+/// Starts the loads of one loader, and may exist longer than the loader.
+///
+/// The loader retains it. A sequence of chunks and a call retain it too, so that their loads
+/// continue without the loader. The delegate's loads end with the loader.
 final class LoaderCore: Sendable {
-    private struct State: Sendable {
-        weak var delegate: (any DataLoaderDelegate)?
-        weak var loader: DataLoader?
-        var exchanges: [Int: Exchange] = [:]
-        var lastNumber = 0
-        /// How many loads were not handed over yet.
-        var live = 0
-        var waiters: [Waiter] = []
-    }
-
-    /// Waits for the loads up to a number; what is performed later does not keep it waiting.
-    private struct Waiter: Sendable {
-        let last: Int
-        var live: Int
-        let waker: Waker
-    }
-
+    let registry: LoadRegistry
     let queue: DispatchQueue
-    let deliveries: Deliveries<Exchange>
-    private let state: Locked<State>
+    private let context: LoadContext
 
-    init(queue: DispatchQueue, delegate: (any DataLoaderDelegate)?) {
+    init(_ context: LoadContext, queue: DispatchQueue) {
+        self.context = context
         self.queue = queue
-        deliveries = Deliveries(on: queue) { $0.loader.handOver($0) }
-        state = Locked(State(delegate: delegate))
+        registry = context.makeRegistry()
     }
 
-    var delegate: (any DataLoaderDelegate)? {
-        get { state.withLock { $0.delegate } }
-        set { state.withLock { $0.delegate = newValue } }
+    deinit {
+        context.forget(registry)
+        registry.endAllLoads(.cancelled)
     }
 
-    /// Whom to call, and with which loader; nil when either has gone.
-    var listener: (loader: DataLoader, delegate: any DataLoaderDelegate)? {
-        // Decided outside the lock: a reference that was just read may be the last one by now, and
-        // the loader's `deinit` takes this lock.
-        let (loader, delegate) = state.withLock { ($0.loader, $0.delegate) }
-        guard let loader, let delegate else { return nil }
-        return (loader, delegate)
+    /// Starts a load that gives its outcome to an end.
+    func start(_ request: DataLoaderRequest, _ end: any LoadEnd) -> Load {
+        // A clock of a test must not jump between a load's deadline and its first attempt.
+        let timekeeper = context.runtime.timekeeper
+        timekeeper.workBegan()
+        defer { timekeeper.workEnded() }
+        let end = SinkEnd.make(for: request, end)
+        let load = Load(request, context: context, registry: registry, end: end)
+        load.runtime.liveLoads.loadBegan()
+        // The load is listed first: a concurrent reset then finds it, or the load is refused below.
+        registry.add(load)
+        load.begin(refusal: context.refusal(isForAuthoriser: load.isForAuthoriser))
+        return load
     }
 
-    func bind(_ loader: DataLoader) {
-        state.withLock { $0.loader = loader }
-    }
+    /// The maximum number of outcomes that wait to be read.
+    var maxUnreadOutcomes: Int { context.runtime.limits.queue }
 
-    /// A number for another load; loads are numbered in the order in which they were performed.
-    func nextNumber() -> Int {
-        state.withLock { state in
-            state.lastNumber += 1
-            state.live += 1
-            return state.lastNumber
-        }
-    }
-
-    func add(_ exchange: Exchange) {
-        state.withLock { $0.exchanges[exchange.number] = exchange }
-    }
-
-    func remove(_ exchange: Exchange) {
-        // The exchange is let go after the lock.
-        _ = state.withLock { $0.exchanges.removeValue(forKey: exchange.number) }
-    }
-
-    func outcomeWasHandedOver(_ exchange: Exchange) {
-        let over = state.withLock { state -> [Waiter] in
-            state.live -= 1
-            for index in state.waiters.indices where exchange.number <= state.waiters[index].last {
-                state.waiters[index].live -= 1
-            }
-            defer { state.waiters.removeAll { $0.live == 0 } }
-            return state.waiters.filter { $0.live == 0 }
-        }
-        for waiter in over { waiter.waker.wake() }
-    }
-
-    /// The loads whose outcome nobody has taken yet, oldest first.
-    var exchanges: [Exchange] {
-        state.withLock { Array($0.exchanges.values) }.sorted { $0.number < $1.number }
-    }
-
-    func endAllLoads(_ error: DataLoaderError) {
-        Exchange.endAll(exchanges, as: error)
-    }
-
-    /// Returns when the outcome of every load that was performed until now was handed over, or at
-    /// `deadline`; returns how many were not.
-    func waitForPresentLoads(until deadline: Instant, on agenda: Agenda) async -> Int {
-        let waker = Waker()
-        let mustWait = state.withLock { state in
-            guard state.live > 0 else { return false }
-            state.waiters.append(Waiter(last: state.lastNumber, live: state.live, waker: waker))
-            return true
-        }
-        guard mustWait else { return 0 }
-        let entry = agenda.schedule(at: deadline, for: waker, tag: 0)
-        await waker.wait()
-        agenda.cancel(entry)
-        return state.withLock { state in
-            guard let index = state.waiters.firstIndex(where: { $0.waker === waker }) else {
-                return 0
-            }
-            return state.waiters.remove(at: index).live
-        }
+    /// Cancels the loads that do not outlive the loader.
+    func loaderIsGone() {
+        Load.endAll(registry.loads.filter(\.end.endsWithLoader), as: .cancelled)
     }
 }

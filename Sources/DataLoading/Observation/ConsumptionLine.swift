@@ -1,10 +1,13 @@
 // Copyright the DataLoading authors
 // SPDX-License-Identifier: Apache-2.0
 
+import DataLoadingSupport
+import DataLoadingTransport
 import Foundation
 
-/// What a log may show of a load.
+/// The values of one load that a log may show.
 struct ConsumptionLine: Encodable {
+    let load: Int64?
     let source: String?
     let method: String
     let url: String
@@ -22,13 +25,14 @@ struct ConsumptionLine: Encodable {
 
     init(_ response: DataLoaderResponse, bytesDownloaded: Int64, bytesUploaded: Int64) {
         let metrics = response.metrics
+        load = response.loadNumber == 0 ? nil : response.loadNumber
         source = response.request.sourceIdentifier.map(Self.printable)
         method = Self.printable(response.request.method.rawValue)
         url = response.request.url.redactedText
-        status = response.statusCode == .none ? nil : response.statusCode.rawValue
-        error = response.error?.kind
+        status = response.statusCode?.rawValue
+        error = response.error?.name
         attempts = metrics.attempts
-        // The convention counts resends for any reason, redirects and 401 included.
+        // The OpenTelemetry convention counts every resend, including redirects and 401s.
         resends = max(0, metrics.attempts - 1)
         retries = metrics.retries
         replaced = metrics.replacedConnections
@@ -41,6 +45,7 @@ struct ConsumptionLine: Encodable {
     }
 
     private enum CodingKeys: String, CodingKey {
+        case load
         case source
         case method = "http.request.method"
         case url = "url.full"
@@ -57,12 +62,13 @@ struct ConsumptionLine: Encodable {
         case secondsWaiting = "seconds.waiting"
     }
 
-    /// The line for people.
+    /// The line as text.
     var text: String {
         var words = [source ?? "-", method, url]
         words.append(status.map(String.init) ?? "-")
-        // A status that is no success is its own error.
+        // The kind of a `.status` error is the status itself.
         if let error, error != words.last { words.append(error) }
+        if let load { words.append("load=\(load)") }
         words.append("attempts=\(attempts)")
         if redirects > 0 { words.append("redirects=\(redirects)") }
         if replaced > 0 { words.append("replaced=\(replaced)") }
@@ -71,21 +77,22 @@ struct ConsumptionLine: Encodable {
         return words.joined(separator: " ")
     }
 
-    /// The line for machines.
+    /// The line as JSON.
     var json: String {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        // Nothing here can fail to encode but a number that is none, and these are finite.
+        // Only a number that is not finite would fail to encode, and these numbers are finite.
         guard let data = try? encoder.encode(self) else { return "{}" }
         return String(decoding: data, as: UTF8.self)
     }
 
-    /// Seconds, to a millisecond.
+    /// Returns the duration in seconds, rounded to a millisecond.
     private static func milliseconds(_ duration: Duration) -> Double {
         (duration.inSeconds * 1_000).rounded() / 1_000
     }
 
-    /// A caller's word without what could start another line, steer a terminal or turn the text round.
+    /// Replaces characters that could start a line, control a terminal or reverse the text
+    /// direction.
     private static func printable(_ word: String) -> String {
         let scalars = word.unicodeScalars.map { scalar -> Unicode.Scalar in
             switch scalar.properties.generalCategory {

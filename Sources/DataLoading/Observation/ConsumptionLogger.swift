@@ -3,21 +3,22 @@
 
 import Foundation
 
-/// Writes one line for each load that ended: for people, or as JSON for machines.
+/// Writes one line for each load that ended, as text or as JSON.
 ///
-/// A line holds the method, the URL without its query, the status or the kind of error, counts, bytes
-/// and times. It never holds a query, a header value, a body or a token.
+/// A line has the method, the URL without its query, the status or the kind of error, counts, bytes
+/// and times. It never has a query, a header value, a body or a token.
 ///
 /// ```swift
 /// let logger = ConsumptionLogger(format: .json)  // keep it: a service holds observers weakly
 /// service.addConsumptionObserver(logger, on: DispatchQueue(label: "consumption"))
 /// ```
 public final class ConsumptionLogger: ConsumptionObserver {
-    /// How a line looks.
+    /// The format of a line.
     public enum Format: Hashable, Sendable {
         /// Words and figures, in a fixed order.
         case text
-        /// A JSON object a line, with the names of OpenTelemetry's HTTP conventions where it has some.
+        /// One JSON object per line, with the names of OpenTelemetry's HTTP conventions where they
+        /// exist.
         case json
     }
 
@@ -27,8 +28,9 @@ public final class ConsumptionLogger: ConsumptionObserver {
     /// Makes a logger.
     ///
     /// - Parameters:
-    ///   - format: How a line looks; default text.
-    ///   - write: Takes a line with its line feed, on the observer's queue; default: to standard error.
+    ///   - format: The format of a line; default text.
+    ///   - write: Receives each line with its line feed, on the observer's queue; by default writes
+    ///     to standard error.
     public init(
         format: Format = .text, write: @escaping @Sendable (String) -> Void = standardError
     ) {
@@ -36,12 +38,12 @@ public final class ConsumptionLogger: ConsumptionObserver {
         self.write = write
     }
 
-    /// Writes to standard error; an error there is ignored, as there is nowhere to tell of it.
+    /// Writes to standard error and ignores errors, because they cannot be reported anywhere.
     public static let standardError: @Sendable (String) -> Void = { line in
         try? FileHandle.standardError.write(contentsOf: Data(line.utf8))
     }
 
-    /// Writes the load's line.
+    /// Writes the line of a load.
     public func endedRequest(
         with response: DataLoaderResponse, bytesDownloaded: Int64, bytesUploaded: Int64
     ) {

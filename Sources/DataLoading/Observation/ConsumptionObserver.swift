@@ -1,13 +1,13 @@
 // Copyright the DataLoading authors
 // SPDX-License-Identifier: Apache-2.0
 
-/// Hears of every load that ended, with the bytes it really moved.
+/// Receives every load that ended, with the bytes that it sent and received.
 ///
-/// A service holds its observers weakly and calls each on the queue that it was added with, after
-/// the load's outcome was handed over, never under a lock. Failed and cancelled loads are heard of
-/// too, once their sockets are closed. Responses and their requests come without bodies. At most 4,096
-/// notices wait for an observer's queue; then the oldest are dropped, and counted in
-/// `DataLoaderService.droppedConsumptionNotices`. A conformer passes this test:
+/// A service holds its observers weakly. It calls each observer on the queue that it was added
+/// with, after the load's outcome was delivered, and never under a lock. It also reports failed and
+/// cancelled loads, after their sockets are closed. Responses and their requests come without
+/// bodies. At most 4,096 reports wait for an observer's queue. Then the oldest are dropped and
+/// counted in `DataLoaderService.droppedConsumptionNotices`. A conformer passes this test:
 ///
 /// ```swift
 /// service.addConsumptionObserver(observer, on: queue)
@@ -16,7 +16,9 @@
 /// // Later: two calls, the second one with `response.error == .cancelled`.
 /// ```
 public protocol ConsumptionObserver: AnyObject, Sendable {
-    /// A load ended; heads are counted, and all its attempts.
+    /// A load ended.
+    ///
+    /// The byte counts include headers and every attempt.
     func endedRequest(
         with response: DataLoaderResponse, bytesDownloaded: Int64, bytesUploaded: Int64)
 }

@@ -1,51 +1,56 @@
 // Copyright the DataLoading authors
 // SPDX-License-Identifier: Apache-2.0
 
-/// How much of a body has gone over, in bytes.
+/// The number of bytes of a body that were transferred.
 public struct BodyProgress: Hashable, Sendable {
-    /// The bytes so far.
+    /// The bytes transferred so far.
     public var completed: Int64
-    /// The bytes in all, nil when that is not known.
+    /// The size of the whole body in bytes; nil when it is not known.
     public var total: Int64?
 
-    /// Makes a progress.
+    /// Makes a progress value.
     public init(completed: Int64, total: Int64? = nil) {
         self.completed = completed
         self.total = total
     }
 }
 
-/// Hears how much of a request's body was handed to the transport; default nil.
+/// Reports how much of the request body was handed to the transport; default nil.
 ///
 /// ```swift
 /// request[option: UploadProgress.self] = { print($0.completed, "of", $0.total ?? 0) }
 /// ```
-/// What was handed over may still be in the buffers of the transport and the system. The value grows
-/// during an attempt, and starts over when the body is sent again. Called on the delegate queue, one
-/// call at a time: at most ten times a second, and with the last value of each attempt, before the
-/// outcome. Never called after a cancellation.
+/// Bytes that were handed over may still be in the buffers of the transport and of the system. The
+/// value grows during an attempt and starts over when the body is sent again.
+///
+/// The library calls the closure on the delegate queue, one call at a time, at most ten times a
+/// second. It also reports the first value after a restart, and the last value of each attempt
+/// before the outcome. It never calls the closure after a cancellation.
 public enum UploadProgress: RequestOption, Sendable {
-    /// Called with the progress.
+    /// The closure that receives the progress.
     public typealias Value = (@Sendable (BodyProgress) -> Void)?
-    /// Nobody hears.
+    /// No closure.
     public static var defaultValue: Value { nil }
-    /// False: it holds wherever the load is led.
+    /// False: the option also applies after a redirect to another origin.
     public static var staysWithOrigin: Bool { false }
 }
 
-/// Hears how much of a response's body was received, after decoding; default nil.
+/// Reports how much of the response body was received, after decoding; default nil.
 ///
 /// ```swift
 /// request[option: DownloadProgress.self] = { print($0.completed, "of", $0.total ?? 0) }
 /// ```
 /// The total is known when the response declares its length and is not compressed. Responses that
-/// are retried, redirected or authorised again do not count; the value starts over when a broken
-/// body has to be loaded from its start. Called as `UploadProgress` is.
+/// are retried, redirected or authorised again are not reported. The value starts over when a
+/// broken body has to be loaded from its start.
+///
+/// The library calls the closure on the same queue and at the same times as that of
+/// `UploadProgress`.
 public enum DownloadProgress: RequestOption, Sendable {
-    /// Called with the progress.
+    /// The closure that receives the progress.
     public typealias Value = (@Sendable (BodyProgress) -> Void)?
-    /// Nobody hears.
+    /// No closure.
     public static var defaultValue: Value { nil }
-    /// False: it holds wherever the load is led.
+    /// False: the option also applies after a redirect to another origin.
     public static var staysWithOrigin: Bool { false }
 }

@@ -1,16 +1,27 @@
 // Copyright the DataLoading authors
 // SPDX-License-Identifier: Apache-2.0
 
+public import DataLoadingTransport
+public import DataLoadingSupport
 public import Foundation
 
-/// What to load: a value that can be performed any number of times, each time as a load of its own.
-public struct DataLoaderRequest: Sendable {
-    /// The absolute http or https URL; a fragment is not sent, user information is refused.
+/// Describes one HTTP request and how to load it.
+///
+/// ```swift
+/// var request = DataLoaderRequest(url: feed)
+/// request.timeout = .seconds(20)
+/// loader.perform(request)
+/// ```
+/// A request is a value and can be performed any number of times. Each time is a separate load.
+public struct DataLoaderRequest: Sendable, OpaquelyMirrored {
+    /// The absolute http or https URL.
+    ///
+    /// A fragment is not sent. User information is refused: the load ends `.invalidRequest`.
     public var url: URL {
         get { fields.value.url }
         set { fields.change { $0.url = newValue } }
     }
-    /// A name for the feature that asks, for consumption observers; default nil.
+    /// A name for the feature that makes the request, for consumption observers; default nil.
     public var sourceIdentifier: String? {
         get { fields.value.sourceIdentifier }
         set { fields.change { $0.sourceIdentifier = newValue } }
@@ -22,32 +33,53 @@ public struct DataLoaderRequest: Sendable {
     }
     /// The header fields; default none.
     ///
-    /// The transport adds Host, length and coding itself.
+    /// The transport adds `Host`, the length and the transfer coding. A load that sets one of these
+    /// fields ends `.invalidRequest`.
     public var headers: HTTPHeaders {
         get { fields.value.headers }
         set { fields.change { $0.headers = newValue } }
     }
-    /// What is sent after the head; default nothing.
+    /// The body; default none.
     public var body: RequestBody? {
         get { fields.value.body }
         set { fields.change { $0.body = newValue } }
     }
-    /// The limit for the whole load, waits and retries included; default nil.
+    /// The time limit for the whole load, waits and retries included; default nil.
     ///
-    /// nil means `Timeouts.total`, or no limit when `chunks` or a `responseSink` is set.
+    /// With zero or less, as when the time of a deadline is up, the load ends `.timedOut` at once.
+    /// With nil, `Timeouts.total` applies. A load with `chunks` or a `responseSink` other than
+    /// `.memory` then has no limit.
     public var timeout: Duration? {
         get { fields.value.timeout }
         set { fields.change { $0.timeout = newValue } }
     }
-    /// How many attempts may follow the first; default nil.
+    /// The maximum time without a byte sent or received; default nil.
     ///
-    /// nil leaves it to the `retryPolicy` when there is one, else to the service, which has 0. It
-    /// binds a policy too.
+    /// With nil, `Timeouts.idle` applies. An event stream that may be quiet for minutes needs more.
+    /// With zero or less the load ends `.invalidRequest`.
+    public var idleTimeout: Duration? {
+        get { fields.value.idleTimeout }
+        set { fields.change { $0.idleTimeout = newValue } }
+    }
+    /// The kind of connection slot that the load takes; default `.shared`.
+    ///
+    /// A load that runs for long, such as an event stream, takes `.stream`.
+    public var slotUse: SlotUse {
+        get { fields.value.slotUse }
+        set { fields.change { $0.slotUse = newValue } }
+    }
+    /// The maximum number of retries after the first attempt; default nil.
+    ///
+    /// With nil the `retryPolicy` decides, and without a policy the service's
+    /// `RetryConfiguration.maximumRetryCount`, which is 0 by default. A `retryPolicy` cannot exceed
+    /// a maximum that is set here. With a negative number the load ends `.invalidRequest`.
     public var maximumRetryCount: Int? {
         get { fields.value.maximumRetryCount }
         set { fields.change { $0.maximumRetryCount = newValue } }
     }
-    /// When to try again; default nil: after jittered exponential pauses.
+    /// Decides when a failed attempt is retried; default nil.
+    ///
+    /// With nil, retries follow jittered exponential pauses.
     public var retryPolicy: (any RetryPolicy)? {
         get { fields.value.retryPolicy }
         set { fields.change { $0.retryPolicy = newValue } }
@@ -57,39 +89,40 @@ public struct DataLoaderRequest: Sendable {
         get { fields.value.chunks }
         set { fields.change { $0.chunks = newValue } }
     }
-    /// What a caching transport may do; default `.useProtocolPolicy`.
+    /// Controls how a caching transport uses its cache; default `.useProtocolPolicy`.
     public var cachePolicy: CachePolicy {
         get { fields.value.cachePolicy }
         set { fields.change { $0.cachePolicy = newValue } }
     }
-    /// What becomes of redirects; default `.follow`.
+    /// Decides whether the load follows redirects; default `.follow`.
     public var redirectPolicy: RedirectPolicy {
         get { fields.value.redirectPolicy }
         set { fields.change { $0.redirectPolicy = newValue } }
     }
-    /// Which loads of the same origin go first; default `.normal`.
+    /// The order among loads that wait for the same slots; default `.normal`.
     public var priority: Priority {
         get { fields.value.priority }
         set { fields.change { $0.priority = newValue } }
     }
-    /// Whether sending it twice has the effect of sending it once; default nil.
+    /// Whether sending the request twice has the same effect as sending it once; default nil.
     ///
-    /// nil means by the method, or true when there is an `Idempotency-Key` field.
+    /// With nil the method decides, and an `Idempotency-Key` field makes any request idempotent.
     public var isIdempotent: Bool? {
         get { fields.value.isIdempotent }
         set { fields.change { $0.isIdempotent = newValue } }
     }
-    /// Whether a load without a connection waits for one until its deadline; default false.
+    /// Whether a load that cannot connect waits for a connection until its deadline; default false.
     ///
-    /// While it waits, addresses are tried again with growing pauses, and the delegate is told once.
+    /// While it waits, the load tries the addresses again with growing pauses. The delegate is told
+    /// once.
     public var waitsForConnectivity: Bool {
         get { fields.value.waitsForConnectivity }
         set { fields.change { $0.waitsForConnectivity = newValue } }
     }
-    /// A number that no other `init` in this process gave; copies share it.
+    /// A number that each `init` in this process uses once; copies share it.
     public var uniqueIdentifier: Int64 { fields.value.uniqueIdentifier }
 
-    /// Shared by copies until one of them changes: a load keeps several, few of which differ.
+    /// Copy-on-write storage: a load keeps several copies, and few of them differ.
     private var fields: CopyOnWrite<Fields>
 
     private struct Fields: Sendable {
@@ -99,6 +132,8 @@ public struct DataLoaderRequest: Sendable {
         var headers: HTTPHeaders = HTTPHeaders()
         var body: RequestBody?
         var timeout: Duration?
+        var idleTimeout: Duration?
+        var slotUse: SlotUse = .shared
         var maximumRetryCount: Int?
         var retryPolicy: (any RetryPolicy)?
         var chunks: Bool = false
@@ -113,15 +148,13 @@ public struct DataLoaderRequest: Sendable {
 
     /// Makes a GET request with the defaults above.
     public init(url: URL, sourceIdentifier: String? = nil) {
-        let identifier = Self.identifiers.withLock { last in
-            last &+= 1
-            return last
-        }
         fields = CopyOnWrite(
-            Fields(url: url, sourceIdentifier: sourceIdentifier, uniqueIdentifier: identifier))
+            Fields(
+                url: url, sourceIdentifier: sourceIdentifier,
+                uniqueIdentifier: Self.identifiers.next()))
     }
 
-    /// A typed fact attached to the request.
+    /// The value of a typed option of the request.
     public subscript<Option: RequestOption>(option option: Option.Type) -> Option.Value {
         get {
             let stored = fields.value.options[ObjectIdentifier(option)]
@@ -133,16 +166,16 @@ public struct DataLoaderRequest: Sendable {
         }
     }
 
-    /// Forgets the options that were made for one origin.
+    /// Removes the options that belong to one origin.
     mutating func dropOptionsOfOrigin() {
         guard fields.value.options.contains(where: \.value.staysWithOrigin) else { return }
         fields.change { $0.options = $0.options.filter { !$0.value.staysWithOrigin } }
     }
 
-    /// Whether any option was set, which most requests have not.
+    /// Whether any option was set; most requests have none.
     package var hasOptions: Bool { !fields.value.options.isEmpty }
 
-    /// Whether it may reach the server twice, by the caller's word, the method or its key.
+    /// Whether the request may be sent twice, by `isIdempotent`, its method or its key.
     package var mayBeSentTwice: Bool {
         isIdempotent ?? (method.isIdempotent || headers.contains("Idempotency-Key"))
     }

@@ -1,23 +1,24 @@
 // Copyright the DataLoading authors
 // SPDX-License-Identifier: Apache-2.0
 
-/// Whether the server is asked before a large body is sent, by `Expect: 100-continue`; default true.
+/// Holds back a large body until the server asks for it, by `Expect: 100-continue`; default true.
 ///
 /// ```swift
 /// request[option: ExpectContinue.self] = false
 /// ```
-/// Bodies of 1 MiB or more, and those of unknown length, are held back until the server says that it
-/// wants them, or for 1 s. A server that answers with a final status instead, such as 401, 413 or a
-/// redirect, is sent nothing of the body. One round trip is little beside such a body, and much
-/// beside a smaller one: curl draws the line at the same place.
+/// The transport holds back a body of 1 MiB or more, and a body of unknown length, until the server
+/// answers 100 or for 1 s. It sends nothing of the body when the server answers with a final status
+/// instead, such as 401, 413 or a redirect. The round trip is short compared with the time for such
+/// a body. For smaller bodies it is not; curl uses the same threshold.
 ///
-/// A 417 says that somebody on the way does not know the question. Its status is delivered,
-/// perhaps without its body; requests to that server have to switch the question off.
+/// A 417 means that the server or a proxy does not support the expectation. The load ends with that
+/// status, perhaps without its body. Set this option to false for requests to that server.
+///
+/// Only `CurlTransport` with libcurl 7.80 or later holds bodies back, and only over HTTP/1.1.
+/// `URLSessionTransport` ignores the option.
 public enum ExpectContinue: RequestOption, Sendable {
-    /// Large bodies are asked for.
+    /// True: large bodies wait.
     public static let defaultValue = true
-    /// False: it holds wherever the load is led.
+    /// False: the option also applies after a redirect to another origin.
     public static var staysWithOrigin: Bool { false }
-    /// From how many bytes on a body is large: 1 MiB.
-    package static let threshold: Int64 = 1_048_576
 }

@@ -1,19 +1,19 @@
 // Copyright the DataLoading authors
 // SPDX-License-Identifier: Apache-2.0
 
-/// Which loads of an origin go first when they wait for the same rate or the same connections.
+/// The urgency of a load that waits for a rate slot or a connection slot.
 ///
-/// They compare by urgency. Lower classes are never starved: of sixteen starts at least one is
-/// theirs while they wait.
+/// Priorities compare by urgency. Lower priorities are never starved: while loads of a lower
+/// priority wait, at least one of sixteen starts is theirs.
 public enum Priority: Hashable, Comparable, Sendable, CaseIterable {
-    /// Work that may wait: prefetching, backfill.
+    /// Work that may be delayed, such as prefetching or backfill.
     case low
     /// The default.
     case normal
-    /// Work that somebody waits for.
+    /// Work that a user waits for.
     case high
 
-    /// The place in the order of urgency, from 0.
+    /// The position in the order of urgency, from 0.
     var rank: Int {
         switch self {
         case .low: 0

@@ -1,44 +1,44 @@
 // Copyright the DataLoading authors
 // SPDX-License-Identifier: Apache-2.0
 
-/// Names of header fields that a redirect to another origin takes along; default none.
-///
-/// Without it only fields go along that mean the same to everybody: `Accept`, `Content-Type`,
-/// `User-Agent`, `Range`, `Cache-Control`, `traceparent` and the like. A field that a service made up
-/// may be a key, and is dropped unless it is named here; so are `If-None-Match`, `tracestate`, and
-/// `If-Range` together with its `Range`, whose values one origin has chosen. A redirect that would
-/// lose an `If-Match` is delivered. `Authorization`, `Cookie`,
-/// `Proxy-Authorization`, `Origin` and `Referer` are dropped even then, and so is whatever an
-/// authoriser added or changed.
+/// The names of additional header fields that a redirect to another origin keeps; default none.
 ///
 /// ```swift
 /// request[option: FieldsKeptAcrossOrigins.self] = ["X-Request-Id"]
 /// ```
+/// By default a redirect to another origin keeps only generic fields: `Accept`, `Content-Type`,
+/// `User-Agent`, `Range`, `Cache-Control`, `traceparent` and the like. A custom field may be a key,
+/// so it is dropped unless it is named here. The same applies to `If-None-Match`, `tracestate` and
+/// `If-Range`, whose values one origin has chosen. Without its `If-Range`, `Range` is dropped too.
+///
+/// A redirect that would drop an `If-Match` is not followed: the 3xx is delivered. `Authorization`,
+/// `Cookie`, `Proxy-Authorization`, `Origin` and `Referer` are dropped even when they are named
+/// here, and so is everything that an authoriser added or changed.
 public enum FieldsKeptAcrossOrigins: RequestOption, Sendable {
-    /// None.
+    /// No additional fields.
     public static var defaultValue: [String] { [] }
-    /// False: it holds wherever the load is led.
+    /// False: the option also applies after a redirect to another origin.
     public static var staysWithOrigin: Bool { false }
 }
 
-/// Whether redirects may lead from https to http; default false: the load ends `.redirectRefused`.
+/// Allows redirects from https to http; default false.
 ///
-/// What follows can be read and changed by anybody on the way. It is a change of origin, so that
-/// secrets stay behind.
+/// With false the load ends `.redirectRefused`. Plain http can be read and changed in transit. The
+/// redirect counts as a change of origin, so the load sends no secrets to the new URL.
 public enum AllowsRedirectsToHTTP: RequestOption, Sendable {
     /// False.
     public static var defaultValue: Bool { false }
-    /// False: it holds wherever the load is led.
+    /// False: the option also applies after a redirect to another origin.
     public static var staysWithOrigin: Bool { false }
 }
 
-/// Whether a redirect that keeps the method may take the body to another origin; default false: the
-/// 3xx is delivered.
+/// Allows a redirect that keeps the method to send the body to another origin; default false.
 ///
-/// The server that redirects chooses who gets the body, which may hold a password or a token.
+/// With false the 3xx is delivered. The server that redirects chooses which server receives the
+/// body, and the body may hold a password or a token.
 public enum AllowsBodyAcrossOrigins: RequestOption, Sendable {
     /// False.
     public static var defaultValue: Bool { false }
-    /// False: it holds wherever the load is led.
+    /// False: the option also applies after a redirect to another origin.
     public static var staysWithOrigin: Bool { false }
 }

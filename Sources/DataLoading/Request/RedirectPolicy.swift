@@ -1,41 +1,47 @@
 // Copyright the DataLoading authors
 // SPDX-License-Identifier: Apache-2.0
 
+public import DataLoadingSupport
+public import DataLoadingTransport
 public import Foundation
 
-/// What becomes of a 301, 302, 303, 307 or 308 with a `Location`.
+/// Decides whether a load follows a 301, 302, 303, 307 or 308 with a `Location`.
 ///
-/// Whatever the policy says, at most 10 redirects are followed, a cycle ends the load, only http and
-/// https are followed, https leads to http only with `AllowsRedirectsToHTTP`, and user information in
-/// `Location` is refused. To another origin no header field goes along that could be a secret: see
-/// `FieldsKeptAcrossOrigins`. A 3xx that would take the body to another origin is delivered, unless
-/// the request has `AllowsBodyAcrossOrigins`.
+/// These rules apply before a redirect is followed or the closure of `ask` is called:
 ///
-/// `Location` is resolved by RFC 3986 and requested byte by byte as it resolves. One that means no
-/// URL, or that has a byte which may not go on the wire, is not followed: the 3xx is delivered.
+/// - A load follows at most 10 redirects. One more, or a cycle, ends it `.redirectLimit`.
+/// - Only http and https URLs are followed, and https to http only with `AllowsRedirectsToHTTP`.
+/// - User information in `Location` ends the load `.redirectRefused`.
+/// - A redirect to another origin keeps no header field that could be a secret; see
+///   `FieldsKeptAcrossOrigins`.
+/// - A redirect that would send the body to another origin is not followed, and its 3xx is
+///   delivered, unless the request sets `AllowsBodyAcrossOrigins`.
+///
+/// The load resolves `Location` by RFC 3986 and requests the result byte by byte. When the result
+/// is no valid URL, or has a byte that is not allowed on the wire, the 3xx is delivered.
 public enum RedirectPolicy: Sendable {
-    /// Follow it.
+    /// Follows the redirect.
     case follow
-    /// Deliver the 3xx as the response.
+    /// Delivers the 3xx as the response.
     case doNotFollow
-    /// Ask for each one; false delivers the 3xx as the response.
+    /// Asks the closure about each redirect; false delivers the 3xx as the response.
     ///
-    /// Called on a queue of the load's factory. While it blocks, other loads of the factory may wait for
-    /// it; the load's deadline goes on.
+    /// The closure is called on a queue of the load's factory. While it blocks, other loads of the
+    /// factory may wait for it. The load's deadline keeps running.
     case ask(@Sendable (Redirect) -> Bool)
 }
 
-/// One redirect that a server asks for.
-public struct Redirect: Sendable {
+/// A redirect that a server asks for.
+public struct Redirect: Sendable, OpaquelyMirrored {
     /// The status: 301, 302, 303, 307 or 308.
     public let status: HTTPStatus
-    /// The URL that answered.
+    /// The URL that answered with the redirect.
     public let from: URL
-    /// Where it points, resolved.
+    /// The resolved target of the redirect.
     public let to: URL
-    /// The method that the next request will have.
+    /// The method of the next request.
     public let method: HTTPMethod
-    /// How many redirects were followed before this one.
+    /// The number of redirects that the load followed before this one.
     public let count: Int
 }
 

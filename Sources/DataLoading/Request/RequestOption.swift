@@ -1,7 +1,7 @@
 // Copyright the DataLoading authors
 // SPDX-License-Identifier: Apache-2.0
 
-/// A fact that a user, an authoriser or a transport attaches to a request.
+/// A typed value that a user, an authoriser or a transport attaches to a request.
 ///
 /// ```swift
 /// enum Feature: RequestOption {
@@ -10,22 +10,23 @@
 /// request[option: Feature.self] = "search"
 /// ```
 public protocol RequestOption {
-    /// The type of the fact.
+    /// The type of the value.
     associatedtype Value: Sendable
-    /// What a request says that was not told otherwise.
+    /// The value when the option is not set.
     static var defaultValue: Value { get }
-    /// Whether it is forgotten when a redirect leads to another origin; true unless you say so.
+    /// Whether a redirect to another origin removes the option; true by default.
     ///
-    /// An option that an authoriser turns into a credential must not be applied to another origin.
+    /// Keep it true for an option that an authoriser turns into a credential: the credential must
+    /// not be sent to another origin.
     static var staysWithOrigin: Bool { get }
 }
 
 extension RequestOption {
-    /// True.
+    /// True: a redirect to another origin removes the option.
     public static var staysWithOrigin: Bool { true }
 }
 
-/// An option as a request keeps it.
+/// A stored option of a request.
 struct StoredOption: Sendable {
     let value: any Sendable
     let staysWithOrigin: Bool

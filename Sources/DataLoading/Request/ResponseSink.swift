@@ -1,20 +1,23 @@
 // Copyright the DataLoading authors
 // SPDX-License-Identifier: Apache-2.0
 
+public import DataLoadingSupport
 public import Foundation
 
-/// Where the body of a successful response goes; `response.body` is nil for all but `memory`.
+/// The destination of the body of a successful response.
 ///
 /// ```swift
 /// request.responseSink = .file(destination)
 /// ```
-/// Only a status of 200 to 299 reaches a sink, and nothing of an attempt that is retried, authorised
-/// again or redirected. The body of any other status comes in `response.body`, up to `Limits.body`.
+/// Only responses with a status of 200 to 299 reach a sink, and `response.body` is then nil for
+/// every sink but `memory`. The body of any other status is in `response.body`, up to
+/// `Limits.body`. Attempts that are retried, authorised again or redirected write nothing to a
+/// sink.
 ///
-/// At most 256 KiB wait for a sink; then the server has to wait. A sink that fails ends the load
-/// `.responseSink`. Unless its request sets one, a load with a sink has no total time limit. Loads in
-/// chunks have the chunks for a sink, and use no other.
-public struct ResponseSink: Sendable {
+/// Reading from the server pauses while 256 KiB wait for a sink. A sink that fails ends the load
+/// `.responseSink`. A load with a sink other than `memory` has no total time limit unless its
+/// request sets one. Loads in chunks ignore the sink.
+public struct ResponseSink: Sendable, OpaquelyMirrored {
     enum Kind: Sendable {
         case memory
         case file(URL, synchronizes: Bool)
@@ -23,57 +26,61 @@ public struct ResponseSink: Sendable {
     }
 
     let kind: Kind
-    /// The most decoded bytes, nil for any number; more end the load `.bodyTooLarge`.
+    /// The maximum number of decoded bytes; nil for no limit.
+    ///
+    /// A larger body ends the load `.bodyTooLarge`.
     let limit: Int64?
 
-    /// The response's `body`, up to `Limits.body`; the default.
+    /// Keeps the body in the response's `body`, up to `Limits.body`; the default.
     public static let memory = ResponseSink(kind: .memory, limit: nil)
 
-    /// A local file, which is there when the load succeeds, and otherwise as it was before.
+    /// Writes the body to a local file, which appears only when the load succeeds.
     ///
-    /// The body is written beside it, to a hidden file in the same directory, which must exist, and
-    /// put in its place when it is whole; an existing file is replaced in one step. The hidden file
-    /// is removed however the load ends. A load that is cancelled just when its file was put in place
-    /// leaves it there, whole. A process that is killed leaves the hidden file, `.dataloading-*.part`,
-    /// which the next process removes with its first load into that directory; it holds a lock
-    /// (`flock`) on those that it writes.
+    /// The library writes to a hidden file in the same directory, which must exist, and renames it
+    /// when the body is complete. The rename replaces an existing file atomically. When the load
+    /// does not succeed, the destination stays unchanged and the hidden file is removed. A load
+    /// that is cancelled just after the rename leaves the complete file in place.
     ///
-    /// With `synchronizes` the bytes are on the disk, and not only in the system's memory, before the
-    /// load succeeds (`fsync`).
+    /// A process that is killed leaves the hidden file, `.dataloading-*.part`. The next process
+    /// removes it with its first load into that directory. A process holds a lock (`flock`) on each
+    /// hidden file that it is writing.
+    ///
+    /// With `synchronizes` the bytes are on the disk, and not only in the system's cache, before
+    /// the load succeeds (`fsync`).
     public static func file(
         _ url: URL, limit: Int64? = nil, synchronizes: Bool = false
     ) -> ResponseSink {
         ResponseSink(kind: .file(url, synchronizes: synchronizes), limit: limit)
     }
 
-    /// A stream that is made when a successful response begins, opened, written to and closed.
+    /// Writes the body to a stream that `make` returns when a successful response begins.
     ///
-    /// Bytes of a load that fails later are not taken back. Called and written to on a background
-    /// queue, which the stream may block.
+    /// The library opens, writes and closes the stream on a background queue, where it calls `make`
+    /// too; both may block. Bytes of a load that fails later are not taken back.
     public static func outputStream(
         limit: Int64? = nil, _ make: @escaping @Sendable () throws -> OutputStream
     ) -> ResponseSink {
         ResponseSink(kind: .outputStream(make), limit: limit)
     }
 
-    /// A closure that is called with each piece, on the delegate queue, one call at a time.
+    /// Passes each piece of the body to a closure, on the delegate queue, one call at a time.
     ///
-    /// What it throws ends the load. Pieces of a load that fails later are not taken back.
+    /// The load ends when the closure throws. Pieces of a load that fails later are not taken back.
     public static func closure(
         limit: Int64? = nil, _ receive: @escaping @Sendable (Data) throws -> Void
     ) -> ResponseSink {
         ResponseSink(kind: .closure(receive), limit: limit)
     }
 
-    /// Whether the body can be written from its start again.
+    /// Whether the body can be written again from its start.
     var isRestartable: Bool { if case .file = kind { true } else { false } }
 
-    /// The file that the body goes to.
+    /// The destination file; nil for other sinks.
     var file: URL? { if case .file(let url, _) = kind { url } else { nil } }
 }
 
 extension ResponseSink: CustomStringConvertible {
-    /// The kind; not the name of a file.
+    /// The kind, without the name of a file.
     public var description: String {
         switch kind {
         case .memory: "memory"
@@ -90,7 +97,7 @@ extension DataLoaderRequest {
         static var staysWithOrigin: Bool { false }
     }
 
-    /// Where the body of a successful response goes; default `.memory`.
+    /// The destination of the body of a successful response; default `.memory`.
     public var responseSink: ResponseSink {
         get { self[option: Sink.self] }
         set { self[option: Sink.self] = newValue }

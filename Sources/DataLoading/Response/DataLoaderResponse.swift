@@ -1,38 +1,48 @@
 // Copyright the DataLoading authors
 // SPDX-License-Identifier: Apache-2.0
 
+public import DataLoadingSupport
+public import DataLoadingTransport
 public import Foundation
 
-/// What became of a load: the response it got, or why it got none.
-public struct DataLoaderResponse: Sendable {
-    /// The request as it was performed, before authorisers and redirects.
+/// The outcome of a load: a response, or the reason why there is none.
+///
+/// This sample prints the outcome of a request whose `responseSink` is a file:
+///
+/// ```swift
+/// let response = try await loader.response(for: request)
+/// print(response.bodyFile?.path ?? "no file", response.error?.name ?? "success")
+/// ```
+public struct DataLoaderResponse: Sendable, OpaquelyMirrored {
+    /// The request as it was performed, before authorisers and redirects changed it.
     public var request: DataLoaderRequest
-    /// Why the load is no success; `.status` when there is a whole response that is not 200 to 299.
+    /// The reason why the load failed; nil for a success.
+    ///
+    /// It is `.status` for a whole response whose status is not 200 to 299.
     public var error: DataLoaderError?
-    /// What an authoriser said, of a load that ended `.cannotAuthenticate`: an `AuthorisationError`
-    /// of the library's, or an error of your own; nil for every other load.
-    public var underlyingError: (any Error)?
-    /// The status, `.none` when no head arrived.
-    public var statusCode: HTTPStatus
-    /// The response's fields, empty when no head arrived.
+    /// The status; nil when no head arrived.
+    public var statusCode: HTTPStatus?
+    /// The header fields; empty when no head arrived.
     public var headers: HTTPHeaders
     /// The URL that answered, after redirects; nil when no head arrived.
     public var resolvedURL: URL?
-    /// When the server asks to be tried again, from `Retry-After`.
+    /// The time after which the server asks to be tried again, from `Retry-After`.
     public var retryAfter: Date?
-    /// The decoded body; nil for a load in chunks, for one that got no whole response, and when the
-    /// body went to the request's `responseSink`.
+    /// The decoded body, when the load delivers it whole.
+    ///
+    /// It is nil for a load in chunks, for a load without a whole response, and when the body went
+    /// to the request's `responseSink`.
     public var body: Data?
-    /// The file that the body was put into, by `ResponseSink.file`; nil for every other load.
+    /// The file that `ResponseSink.file` wrote; nil for every other load.
     public var bodyFile: URL?
     /// The time from `perform` to the outcome.
     public var requestTime: Duration
-    /// What the load cost.
+    /// The attempts, bytes and times of the load.
     public var metrics: LoadMetrics
 
-    /// Makes a response, for transports' and observers' tests.
+    /// Makes a response, for tests of transports and observers.
     public init(
-        request: DataLoaderRequest, error: DataLoaderError? = nil, statusCode: HTTPStatus = .none,
+        request: DataLoaderRequest, error: DataLoaderError? = nil, statusCode: HTTPStatus? = nil,
         headers: HTTPHeaders = HTTPHeaders(), resolvedURL: URL? = nil, retryAfter: Date? = nil,
         body: Data? = nil, requestTime: Duration = .zero, metrics: LoadMetrics = LoadMetrics()
     ) {
@@ -48,9 +58,33 @@ public struct DataLoaderResponse: Sendable {
     }
 }
 
+extension DataLoaderResponse {
+    /// The error that caused `error`, such as an authoriser's own; nil when there was none.
+    public var underlyingError: (any Error)? { error?.underlyingError }
+
+    /// The number of the load, as in its `CancellationToken`; 0 for a load that never started.
+    public var loadNumber: Int64 { metrics.load }
+
+    /// The error of a whole response whose status is not accepted, with its body.
+    func statusError(_ status: HTTPStatus) -> DataLoaderError {
+        if let error, error.isWholeResponse { return error }
+        var refusal = DataLoaderError.status(status).ending(self)
+        refusal.keepBody(body)
+        return refusal
+    }
+
+    /// The response of a load that ended before it was started.
+    static func unstarted(_ request: DataLoaderRequest, _ error: DataLoaderError) -> Self {
+        var response = Self(request: request)
+        response.error = error.ending(response)
+        return response
+    }
+}
+
 extension DataLoaderResponse: CustomStringConvertible {
-    /// The request without its query, the status and the error; never a header value or the body.
+    /// The request without its query, the status and the error, without header values or the body.
     public var description: String {
-        "\(request) → \(statusCode.rawValue)" + (error.map { " \($0)" } ?? "")
+        let outcome = "\(request) → \(statusCode.map { "\($0)" } ?? "-")"
+        return error.map { "\(outcome) \(ErrorText($0).text)" } ?? outcome
     }
 }

@@ -1,41 +1,62 @@
 // Copyright the DataLoading authors
 // SPDX-License-Identifier: Apache-2.0
 
+import DataLoadingSupport
+public import DataLoadingTransport
+
 extension DataLoaderService {
-    /// What a service is made with; every property has a default that suits a daemon.
+    /// The settings of a service, with defaults that suit a daemon.
     public struct Configuration: Sendable {
-        /// Sent as `User-Agent` by requests that have none; default nil: no such field.
+        /// The `User-Agent` of requests that set none; default nil: the field is not sent.
         public var userAgent: String?
-        /// How often each server is asked; default: not held back until a rate is set.
+        /// Limits the rate of requests to each server; default: no limit until a rate is set.
         public var rateLimiter = RateLimiter(defaultRequestsPerSecond: nil)
-        /// Which addresses stand in for which host; default: DNS alone until addresses are set.
+        /// Holds the fallback addresses of hosts; default: DNS, until addresses are set.
         public var resolver = HostResolver()
-        /// What carries requests; default nil: `CurlTransport` on Linux.
-        public var transport: (any Transport)?
-        /// Pins, private authorities and client certificates; default nil: the system's trust.
-        public var serverTrustPolicy: ServerTrustPolicy?
-        /// Whether peers at loopback, private and other special addresses are refused; default false.
+        /// Performs the attempts of loads; default nil.
         ///
-        /// For services that load URLs which others choose: a name, a spelling or a redirect may
-        /// lead to a machine that only this one can reach. The address that is dialled counts, after
-        /// names are resolved and also when it is one that the resolver was given; such a load ends
-        /// `.privateAddress` and not a byte of it is sent.
+        /// With nil the service uses `CurlTransport` on Linux and `URLSessionTransport` on Apple
+        /// platforms.
+        public var transport: (any Transport)?
+        /// Pinned keys, private authorities and client certificates; default nil: the system's
+        /// trust.
+        ///
+        /// `DataLoaderService.setServerTrustPolicy(_:)` replaces it while the service runs.
+        public var serverTrustPolicy: ServerTrustPolicy?
+        /// Whether peers at loopback, private and other special addresses are refused; default
+        /// false.
+        ///
+        /// Set this in a service that loads URLs from others: a name, a spelling or a redirect may
+        /// lead to a machine that only this one can reach. The transport checks the address that it
+        /// connects to, after name resolution, and also an address from the resolver. The load then
+        /// ends `.privateAddress`, and none of its bytes are sent to that address.
         public var refusesPrivateAddresses = false
-        /// Whether HTTP/2 is offered to https servers; default: with libcurl 8.5.0 or later.
+        /// Whether https servers are offered HTTP/2; default: with libcurl 8.5.0 or later.
         public var http2 = HTTP2Use.automatic
-        /// Connect 10 s, idle 30 s, total 60 s.
+        /// The time limits; default: connect 10 s, idle 30 s, total 60 s.
         public var timeouts = Timeouts()
-        /// 8 in flight an origin, 64 in all, 10,000 waiting, bodies of 32 MiB, heads of 256 KiB.
+        /// The limits of numbers and sizes.
+        ///
+        /// By default 8 attempts run for an origin and 64 in total, 10,000 loads wait, a body has
+        /// up to 32 MiB and a head up to 256 KiB.
         public var limits = Limits()
-        /// No retries unless asked for, jittered exponential pauses, a budget for each origin.
+        /// The default rules for retries.
+        ///
+        /// By default nothing is retried unless a request asks for it. Pauses are jittered and
+        /// exponential, and each origin has a budget.
         public var retry = RetryConfiguration()
 
         /// Makes the default configuration.
         public init() {}
 
-        /// Throws what is malformed in the addresses, the rates or the trust policy:
-        /// `.invalidConfiguration` or `.certificate`.
+        /// Checks every setting.
+        ///
+        /// - Throws: `.invalidConfiguration` or `.certificate` for a malformed setting.
         public func validate() throws(DataLoaderError) {
+            if let fault { throw fault }
+            if let userAgent, !userAgent.utf8.allSatisfy(\.isFieldValueByte) {
+                throw .malformed("Configuration.userAgent", "has a control byte")
+            }
             try resolver.validate()
             try rateLimiter.validate()
             try serverTrustPolicy?.validate()

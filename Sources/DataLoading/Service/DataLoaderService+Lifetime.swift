@@ -1,99 +1,103 @@
 // Copyright the DataLoading authors
 // SPDX-License-Identifier: Apache-2.0
 
+import DataLoadingTransport
+import DataLoadingSupport
+
 extension DataLoaderService {
-    /// Cancels every load; new ones may start.
+    /// Cancels every load; new loads may start.
     ///
-    /// What authorisers load for themselves goes on: a server may have replaced a token already.
+    /// Loads that authorisers perform for themselves continue, because a server may already have
+    /// replaced a token.
     public func cancelAllLoads() {
-        let exchanges = liveFactories.flatMap(\.exchanges).filter { !$0.isForAuthoriser }
-        Exchange.endAll(exchanges, as: .cancelled)
+        let loads = runtime.contexts.loads.filter { !$0.isForAuthoriser }
+        Load.endAll(loads, as: .cancelled)
     }
 
-    /// Cancels every load at once; later ones end `.serviceInvalidated`.
+    /// Cancels every load immediately and closes the service.
+    ///
+    /// Later loads end `.serviceInvalidated`.
     public func invalidateAndCancel() {
-        stage.withLock { $0 = .over }
+        runtime.stage.withLock { $0 = .over }
         endAllLoads()
     }
 
-    /// Lets no load start any more, waits for those that run, and cancels what is left.
+    /// Stops new loads, waits for running loads, and cancels the rest.
     ///
-    /// Loads that are performed meanwhile end `.serviceInvalidated`, while those that run may still be
-    /// authorised: what an authoriser loads for one of them, such as its token, gets through, if it does so
-    /// in the call that asks it or in a task that began there, and on no queue of its own. Credentials
-    /// that are being renewed are kept before it returns, as far as the grace period reaches. Returns when
-    /// every outcome was handed over and every socket is closed, at the latest 2 seconds after the grace
-    /// period, should a delegate queue be blocked, and what the transport takes, 30 seconds at most.
+    /// Loads that are performed from now on end `.serviceInvalidated`. Running loads may still be
+    /// authorised: a load that an authoriser performs for them, such as a token request, is
+    /// allowed. The authoriser must perform it in the call that asks it, or in a task that began
+    /// there, and not on a queue of its own. Renewals of credentials that are in progress are
+    /// completed and saved first, if the grace period is long enough.
     ///
-    /// - Parameter gracePeriod: How long running loads may go on; zero cancels them at once.
-    /// - Returns: What took longer than that, usually nothing.
+    /// Streams are cancelled as soon as the function is called, because they would last for the
+    /// whole grace period. These are loads with the slot use `.stream`, and loads in chunks without
+    /// a time limit whose response has begun and does not state a length. A load in chunks whose
+    /// response begins later is cancelled then.
+    ///
+    /// The function returns when every outcome is delivered and every socket is closed. If a
+    /// delegate queue is blocked, it waits at most 2 seconds after the grace period. It waits at
+    /// most 30 seconds for the transport.
+    ///
+    /// - Parameter gracePeriod: The time that running loads have; zero cancels them immediately.
+    /// - Returns: What the function stopped waiting for; usually empty.
     @discardableResult public func shutDown(gracePeriod: Duration) async -> LeftBehind {
-        stage.withLock { if $0 == .open { $0 = .closing } }
-        await runtime.ledger.waitUntilEmpty(atMost: gracePeriod)
-        stage.withLock { $0 = .over }
+        runtime.stage.withLock { if $0 == .open { $0 = .closing } }
+        Load.endAll(runtime.contexts.loads.filter(\.mayStreamForEver), as: .cancelled)
+        await runtime.liveLoads.waitUntilEmpty(atMost: gracePeriod)
+        runtime.stage.withLock { $0 = .over }
         endAllLoads()
-        await runtime.ledger.waitUntilEmpty(atMost: LeftBehind.handOverLimit)
+        await runtime.liveLoads.waitUntilEmpty(atMost: LeftBehind.handOverLimit)
         var left = LeftBehind()
-        left.loads = runtime.ledger.live
+        left.loads = runtime.liveLoads.live
         let transport = runtime.transport
-        let isInTime = await runtime.agenda.wait(atMost: LeftBehind.transportLimit) {
+        let isInTime = await runtime.timerQueue.wait(atMost: LeftBehind.transportLimit) {
             await transport.shutDown()
         }
         left.transport = !isInTime
         return left
     }
 
-    /// "Log out": resets every factory at the same time, and then the transport, which forgets what it
-    /// stored.
+    /// Logs out: resets every factory at the same time, and then the transport.
     ///
-    /// Loads that run end `.reset`, loads that are performed meanwhile `.resetInProgress`. Returns
-    /// when all of that has happened; a reset that is under way already is joined. What is blocked is
-    /// waited for within limits: 2 seconds for outcomes to be handed over, 150 seconds for an authoriser,
-    /// 30 seconds for the transport. A factory whose authoriser is slow stays closed until that is over;
-    /// the others are open again after 5 seconds and what the transport takes.
+    /// Running loads end `.reset`, and loads that are performed during the reset end
+    /// `.resetInProgress`. The transport deletes what it stored. A call during a reset waits for
+    /// that reset.
     ///
-    /// - Returns: What took longer than that, usually nothing.
+    /// The function waits at most 2 seconds for outcomes to be delivered, 150 seconds for an
+    /// authoriser and 30 seconds for the transport. A factory with a slow authoriser stays closed
+    /// until its reset ends. The other factories open again after at most 5 seconds and the time of
+    /// the transport.
+    ///
+    /// - Returns: What the function stopped waiting for; usually empty.
     @discardableResult public func reset() async -> LeftBehind {
         await resetGate.leftBehind {
-            isResetting.withLock { $0 = true }
-            let factories = liveFactories.filter { !$0.isBelowAuthorisers }
-            // All at once: no load goes on for a user while another one is still logging out.
-            Exchange.endAll(factories.flatMap(\.exchanges), as: .reset)
-            let waits = factories.map { $0.resetToWaitFor() }
+            runtime.isResetting.withLock { $0 = true }
+            let contexts = runtime.contexts.present.filter { !$0.isBelowAuthorisers }
+            // All loads end first, so that no load of a user continues while another user is logged
+            // out.
+            Load.endAll(contexts.flatMap(\.loads), as: .reset)
+            let waits = contexts.map { $0.resetToWaitFor() }
             let resets = Task {
                 await withTaskGroup(of: LeftBehind.self) { group in
                     for wait in waits { group.addTask { await wait() } }
                     return await group.reduce(into: LeftBehind()) { $0 += $1 }
                 }
             }
-            let agenda = runtime.agenda
-            _ = await agenda.wait(atMost: LeftBehind.serviceLimit) { _ = await resets.value }
+            let timerQueue = runtime.timerQueue
+            _ = await timerQueue.wait(atMost: LeftBehind.serviceLimit) { _ = await resets.value }
             let transport = runtime.transport
-            let isInTime = await agenda.wait(atMost: LeftBehind.transportLimit) {
+            let isInTime = await timerQueue.wait(atMost: LeftBehind.transportLimit) {
                 await transport.reset()
             }
-            isResetting.withLock { $0 = false }
+            runtime.isResetting.withLock { $0 = false }
             var left = await resets.value
             left.transport = !isInTime
             return left
         }
     }
 
-    /// Whether loads may start.
-    enum Stage: Sendable {
-        case open
-        /// Only what authorisers load for the loads that run.
-        case closing
-        case over
-    }
-
-    /// The factories that somebody keeps.
-    var liveFactories: [DataLoaderFactory] {
-        // Taken out of the lock with what was read: the last reference to a factory takes it again.
-        factories.withLock { $0.values.map(\.factory) }.compactMap { $0 }
-    }
-
     private func endAllLoads() {
-        Exchange.endAll(liveFactories.flatMap(\.exchanges), as: .cancelled)
+        Load.endAll(runtime.contexts.loads, as: .cancelled)
     }
 }

@@ -1,6 +1,8 @@
 // Copyright the DataLoading authors
 // SPDX-License-Identifier: Apache-2.0
 
+import DataLoadingSupport
+
 extension DataLoaderService {
     private enum Singleton: Sendable {
         case unused(Configuration)
@@ -10,7 +12,7 @@ extension DataLoaderService {
     private static let singleton = Locked(Singleton.unused(Configuration()))
     private static let isBootstrapped = Locked(false)
 
-    /// The process's service, made on first use.
+    /// The shared service of the process, made on first use.
     public static var shared: DataLoaderService {
         singleton.withLock { singleton in
             switch singleton {
@@ -24,10 +26,10 @@ extension DataLoaderService {
         }
     }
 
-    /// Says what `shared` is made with; to be called once, before anything uses it.
+    /// Sets the configuration of `shared`; call it once, before anything uses `shared`.
     ///
-    /// - Throws: `BootstrapError` when it was called before or `shared` is in use, and what
-    ///   `Configuration.validate()` throws; nothing changes.
+    /// - Throws: `BootstrapError` when it was called before or `shared` is in use, and the errors
+    ///   of `Configuration.validate()`. After an error nothing has changed.
     public static func bootstrap(_ configuration: Configuration) throws {
         try configuration.validate()
         try singleton.withLock { singleton in
@@ -41,11 +43,11 @@ extension DataLoaderService {
         }
     }
 
-    /// Why `bootstrap` changed nothing.
+    /// The reason why `bootstrap` failed.
     public enum BootstrapError: Error, Hashable, Sendable {
         /// `bootstrap` was called before.
         case calledTwice
-        /// `shared` was used before.
+        /// `shared` is already in use.
         case sharedServiceIsInUse
     }
 }

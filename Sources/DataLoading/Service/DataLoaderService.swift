@@ -1,79 +1,77 @@
 // Copyright the DataLoading authors
 // SPDX-License-Identifier: Apache-2.0
 
+package import DataLoadingSupport
 public import Dispatch
 
-/// The application level: one per process, owner of politeness and of everything that is shared.
+/// Owns what all its loads share: rate limits, fallback addresses, transport, observers.
 ///
-/// It owns the rate limiter, the resolver of fallback addresses, the transport and the consumption
-/// observers. Factories are made from it, one for each user or credential, and loaders from those.
-/// A service lives as long as any of its factories or loads.
+/// ```swift
+/// var configuration = DataLoaderService.Configuration()
+/// configuration.userAgent = "feeds/1.0"
+/// configuration.rateLimiter = RateLimiter(defaultRequestsPerSecond: 10)
+/// configuration.retry.maximumRetryCount = 2
+/// try DataLoaderService.bootstrap(configuration)
+/// ```
+/// The service is the application level; a process usually has one, `shared`. It makes factories,
+/// one for each user or credential, and a factory makes loaders. What it owns lives as long as any
+/// of its factories or loads. Any thread may call any method.
 public final class DataLoaderService: Sendable {
-    /// How often each server is asked; may be changed while loads run.
+    /// Limits the rate of requests to each server; may be changed while loads run.
     public let rateLimiter: RateLimiter
-    /// Which addresses stand in for which host; may be changed while loads run.
+    /// Holds the fallback addresses of hosts; may be changed while loads run.
     public let resolver: HostResolver
+    /// Limits how many attempts run at once; may be changed while loads run.
+    public let slots: ConnectionSlots
 
-    let runtime: Runtime
-    let stage = Locked(Stage.open)
+    package let runtime: Runtime
     let resetGate = ResetGate()
-    /// Whether no load may start because of a reset of the service.
-    let isResetting = Locked(false)
-    let factories = Locked<[ObjectIdentifier: WeakFactory]>([:])
 
-    /// Makes a service; programs usually have one, `shared`.
+    /// Makes a service; most programs use `shared` instead.
     public convenience init(configuration: Configuration = Configuration()) {
         self.init(
             configuration: configuration, timekeeper: SystemTimekeeper(), random: .system)
     }
 
-    /// Makes a service whose time and chance are a test's.
+    /// Makes a service with the clock and the random numbers of a test.
     package init(
         configuration: Configuration, timekeeper: any Timekeeper, random: RandomSource
     ) {
         runtime = Runtime(configuration, timekeeper: timekeeper, random: random)
         rateLimiter = runtime.limiter
         resolver = runtime.resolver
+        slots = ConnectionSlots(runtime.admission)
     }
 
-    /// Makes a factory whose loads are authorised by `authorisers`, in this order.
+    /// Makes a factory whose loads ask `authorisers`, in this order.
     public func makeFactory(authorisers: [any Authoriser] = []) -> DataLoaderFactory {
-        add(DataLoaderFactory(service: self, authorisers: authorisers))
+        DataLoaderFactory(runtime, authorisers: authorisers)
     }
 
-    /// Makes a factory for authorisers' own requests, which goes on while they are reset.
-    func makeFactoryBelowAuthorisers() -> DataLoaderFactory {
-        add(DataLoaderFactory(service: self, authorisers: [], isBelowAuthorisers: true))
-    }
-
-    private func add(_ factory: DataLoaderFactory) -> DataLoaderFactory {
-        factories.withLock { $0[ObjectIdentifier(factory)] = WeakFactory(factory: factory) }
-        return factory
-    }
-
-    func forget(_ factory: ObjectIdentifier) {
-        factories.withLock { _ = $0.removeValue(forKey: factory) }
-    }
-
-    struct WeakFactory: Sendable {
-        weak var factory: DataLoaderFactory?
+    /// Makes a factory for authorisers' own requests, which stays open while they are reset.
+    package func makeFactoryBelowAuthorisers() -> DataLoaderFactory {
+        DataLoaderFactory(runtime, authorisers: [], isBelowAuthorisers: true)
     }
 }
 
 extension DataLoaderService {
-    /// Adds an observer, held weakly, or gives one that was added another queue.
+    /// Adds an observer, which the service holds weakly.
+    ///
+    /// Adding an observer again changes its queue.
     public func addConsumptionObserver(
         _ observer: any ConsumptionObserver, on queue: DispatchQueue
     ) {
         runtime.observers.add(observer, on: queue)
     }
 
-    /// How many notices were dropped because more than 4,096 waited for an observer's queue.
+    /// The number of reports that were dropped because more than 4,096 waited for an observer's
+    /// queue.
     ///
-    /// Counted since the service was made, over all its observers. The oldest are dropped first.
+    /// The count covers all observers since the service was made. The oldest reports are dropped
+    /// first.
     public var droppedConsumptionNotices: Int { runtime.observers.droppedNotices }
 
-    /// Removes an observer; a call that is on its queue already still comes.
+    /// Removes an observer; reports that already wait for its queue are still delivered.
     public func removeConsumptionObserver(_ observer: any ConsumptionObserver) {
         runtime.observers.remove(observer)
     }

@@ -1,29 +1,30 @@
 // Copyright the DataLoading authors
 // SPDX-License-Identifier: Apache-2.0
 
+import DataLoadingTransport
 import Foundation
 
-/// Takes the body of a response, on a queue that it may block.
+/// Receives the body of a response, on a queue that it may block.
 protocol BodySink {
-    /// A response begins; what an earlier one has left is not to stay.
+    /// Begins a response, and removes what an earlier one has written where that is possible.
     mutating func begin() throws(DataLoaderError)
     mutating func write(_ bytes: Data) throws(DataLoaderError)
-    /// The response was whole.
+    /// Completes the response.
     mutating func commit() throws(DataLoaderError)
-    /// The load has failed; also called after a failure of its own, and when nothing was begun.
+    /// Discards the response of a failed load.
+    ///
+    /// It is also called after an error of the sink itself, and when nothing was begun.
     mutating func discard()
 }
 
-/// Hands pieces to a closure.
+/// Passes pieces to a closure.
 struct ClosureSink: BodySink, Sendable {
     let receive: @Sendable (Data) throws -> Void
 
     func begin() {}
 
     func write(_ bytes: Data) throws(DataLoaderError) {
-        do { try receive(bytes) } catch {
-            throw .responseSink(reason: "the closure threw \(type(of: error))")
-        }
+        do { try receive(bytes) } catch { throw .closureThrew(error) }
     }
 
     func commit() {}
@@ -31,7 +32,7 @@ struct ClosureSink: BodySink, Sendable {
     func discard() {}
 }
 
-/// Writes to a stream of the user's.
+/// Writes pieces to an output stream of the user.
 struct StreamSink: BodySink {
     let make: @Sendable () throws -> OutputStream
     private var stream: OutputStream?
@@ -41,16 +42,14 @@ struct StreamSink: BodySink {
     }
 
     mutating func begin() throws(DataLoaderError) {
-        // A response that broke before its first byte left the stream as it was.
+        // A response that broke before its first byte has left the stream unchanged.
         guard stream == nil else { return }
         let made: OutputStream
-        do { made = try make() } catch {
-            throw .responseSink(reason: "the closure threw \(type(of: error))")
-        }
+        do { made = try make() } catch { throw .closureThrew(error) }
         stream = made
         made.open()
         guard made.streamStatus != .error else {
-            throw .responseSink(reason: "the stream cannot be opened")
+            throw failure("the stream cannot be opened")
         }
     }
 
@@ -64,7 +63,7 @@ struct StreamSink: BodySink {
                 } ?? -1
             }
             guard count != 0 else { throw .responseSink(reason: "the stream is full") }
-            guard count > 0 else { throw .responseSink(reason: "the stream cannot be written to") }
+            guard count > 0 else { throw failure("the stream cannot be written to") }
             rest = rest.dropFirst(count)
         }
     }
@@ -72,4 +71,16 @@ struct StreamSink: BodySink {
     func commit() { stream?.close() }
 
     func discard() { stream?.close() }
+
+    private func failure(_ reason: String) -> DataLoaderError {
+        DataLoaderError(.responseSink(reason: reason), underlyingError: stream?.streamError)
+    }
+}
+
+extension DataLoaderError {
+    /// The description of the user's error may be secret, so the reason names its type.
+    fileprivate static func closureThrew(_ error: any Error) -> Self {
+        Self(
+            .responseSink(reason: "the closure threw \(type(of: error))"), underlyingError: error)
+    }
 }

@@ -1,10 +1,11 @@
 // Copyright the DataLoading authors
 // SPDX-License-Identifier: Apache-2.0
 
-import Foundation
+import DataLoadingTransport
+package import Foundation
 
-/// Writes a file beside its final place and puts it there when it is whole.
-struct FileSink: BodySink {
+/// Writes a hidden file beside the destination, and renames it when it is complete.
+package struct FileSink: BodySink {
     private let destination: URL
     private let synchronizes: Bool
     private let mode: mode_t
@@ -16,10 +17,11 @@ struct FileSink: BodySink {
         let path: String
     }
 
-    /// Makes a sink; `mode` says who may use the file, as far as the process' mask lets them.
+    /// Makes a sink; `mode` sets the permissions of the file, limited by the process's umask.
     ///
-    /// Until it is whole it is `writtenAs`, which nobody else may use, or a file beside it.
-    init(
+    /// Until it is complete the file is `writtenAs`, which only this sink may use, or a file beside
+    /// the destination.
+    package init(
         _ destination: URL, synchronizes: Bool, mode: mode_t = 0o666, writtenAs: URL? = nil
     ) {
         unfinished = writtenAs
@@ -28,13 +30,13 @@ struct FileSink: BodySink {
         self.mode = mode
     }
 
-    mutating func begin() throws(DataLoaderError) {
+    package mutating func begin() throws(DataLoaderError) {
         guard let written else { return written = try create() }
         guard ftruncate(written.descriptor, 0) == 0, lseek(written.descriptor, 0, SEEK_SET) == 0
         else { throw Self.failure("the file cannot be written") }
     }
 
-    func write(_ bytes: Data) throws(DataLoaderError) {
+    package func write(_ bytes: Data) throws(DataLoaderError) {
         guard let written else { throw .responseSink(reason: "no response has begun") }
         var rest = bytes
         while !rest.isEmpty {
@@ -47,16 +49,16 @@ struct FileSink: BodySink {
         }
     }
 
-    mutating func commit() throws(DataLoaderError) {
+    package mutating func commit() throws(DataLoaderError) {
         guard let written else { throw .responseSink(reason: "no response has begun") }
         if synchronizes, fsync(written.descriptor) != 0 {
             throw Self.failure("the file cannot be written")
         }
         self.written = nil
-        // Keeps the lock until the file has its name.
+        // The copy of the descriptor keeps the lock until the file has its final name.
         let copy = fcntl(written.descriptor, F_DUPFD_CLOEXEC, 0)
         defer { if copy >= 0 { _ = Foundation.close(copy) } }
-        // Some file systems say only now that there is no space.
+        // Some file systems report a full disk only in `close`.
         guard Foundation.close(written.descriptor) == 0 else {
             defer { unlink(written.path) }
             throw Self.failure("the file cannot be written")
@@ -68,7 +70,7 @@ struct FileSink: BodySink {
         if synchronizes { synchronizeDirectory() }
     }
 
-    mutating func discard() {
+    package mutating func discard() {
         guard let written else { return }
         self.written = nil
         unlink(written.path)
@@ -90,7 +92,7 @@ struct FileSink: BodySink {
         return Written(descriptor: file.descriptor, path: file.path)
     }
 
-    /// The new name is on the disk too, as far as the system can say.
+    /// Writes the new name to the disk too, as far as the system supports that.
     private func synchronizeDirectory() {
         let descriptor = open(destination.deletingLastPathComponent().path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { return }
@@ -98,10 +100,14 @@ struct FileSink: BodySink {
         _ = Foundation.close(descriptor)
     }
 
-    /// What the last call of the system failed for, without the path.
+    /// Returns the error of the last system call, without the path.
     private static func failure(_ what: String) -> DataLoaderError {
         let code = errno
-        guard code != EMFILE, code != ENFILE else { return .resources(reason: "file descriptors") }
-        return .responseSink(reason: "\(what): \(String(cString: strerror(code)))")
+        let cause = POSIXErrorCode(rawValue: code).map { POSIXError($0) }
+        guard code != EMFILE, code != ENFILE else {
+            return DataLoaderError(.resources(reason: "file descriptors"), underlyingError: cause)
+        }
+        let reason = "\(what): \(String(cString: strerror(code)))"
+        return DataLoaderError(.responseSink(reason: reason), underlyingError: cause)
     }
 }

@@ -1,30 +1,33 @@
 // Copyright the DataLoading authors
 // SPDX-License-Identifier: Apache-2.0
 
+import DataLoadingSupport
 import Foundation
 
-/// Files that are not whole yet: those that sinks write, and those that killed processes left.
+/// Creates the hidden files that sinks write, and removes those that killed processes left.
 ///
-/// A sink holds a lock on its file for as long as that has its unfinished name. A process that dies
-/// has no locks, so a file without one is a leftover. Where the file system has no locks, none is.
+/// A sink holds a lock on its file for as long as the file has its hidden name. The system releases
+/// the locks of a process that dies, so a hidden file without a lock is a leftover. On a file
+/// system without locks no file is removed.
 enum UnfinishedFiles {
     private static let prefix = ".dataloading-"
     private static let suffix = ".part"
-    /// The most directories that are remembered, and the most entries of one that are looked at.
-    private static let mostDirectories = 1_024
-    private static let mostEntries = 100_000
+    /// The maximum number of searched directories that are remembered, and of entries read in a
+    /// directory.
+    private static let maxDirectories = 1_024
+    private static let maxEntries = 100_000
     private static let searched = Locked<Set<String>>([])
 
-    /// Makes a locked file that no one else has; nil leaves the reason in `errno`.
+    /// Creates and locks a new file; on nil, `errno` has the reason.
     ///
-    /// The first file in a directory since the process began removes leftovers there.
+    /// The first file in a directory since the process started also removes the leftovers there.
     static func make(in directory: URL, mode: mode_t) -> (descriptor: Int32, path: String)? {
         let isFirst = searched.withLock { searched in
-            if searched.count >= mostDirectories { searched = [] }
+            if searched.count >= maxDirectories { searched = [] }
             return searched.insert(directory.path).inserted
         }
         if isFirst { removeLeftovers(in: directory) }
-        // A name of its own: that of the destination may be as long as names can be.
+        // The name is independent of the destination's, which may already have the maximum length.
         for _ in 0..<8 {
             let path = directory.appendingPathComponent(prefix + UUID().uuidString + suffix).path
             let descriptor = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, mode)
@@ -33,7 +36,7 @@ enum UnfinishedFiles {
                 continue
             }
             if lock(descriptor) { return (descriptor, path) }
-            // Another process found it before it was locked, and removes it.
+            // Another process found the file before it was locked, and removes it.
             _ = close(descriptor)
             unlink(path)
         }
@@ -41,7 +44,7 @@ enum UnfinishedFiles {
         return nil
     }
 
-    /// Lets directories be searched again that were.
+    /// Forgets which directories were searched.
     static func forgetSearches() {
         searched.withLock { $0 = [] }
     }
@@ -59,7 +62,7 @@ enum UnfinishedFiles {
     private static func removeLeftovers(in directory: URL) {
         guard let stream = opendir(directory.path) else { return }
         defer { closedir(stream) }
-        for _ in 0..<mostEntries {
+        for _ in 0..<maxEntries {
             guard let entry = readdir(stream) else { return }
             let name = withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
                 String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)

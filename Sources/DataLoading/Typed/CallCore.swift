@@ -1,10 +1,12 @@
 // Copyright the DataLoading authors
 // SPDX-License-Identifier: Apache-2.0
 
+import DataLoadingTransport
+import DataLoadingSupport
 import Dispatch
 import Foundation
 
-/// A call's load, its validators and handlers; it goes on when nobody keeps the call.
+/// The load, validators and handlers of a call; it continues when the call is released.
 final class CallCore: Sendable {
     typealias Validator = DataLoaderCall.Validator
     typealias Handler = @Sendable (DataLoaderResponse, (any Error)?) -> Void
@@ -18,27 +20,30 @@ final class CallCore: Sendable {
     private struct Running: Sendable {
         var validators: [Validator]
         var handlers: [Handler]
-        /// Missing until the loader has returned it.
+        /// The token of the load; nil until the loader has returned it.
         var token: CancellationToken?
         var isCancelled = false
     }
 
     private let state: Locked<State>
-    private weak let loader: DataLoader?
-    private weak let keeper: LoaderKeeper?
+    private weak let loader: LoaderCore?
+    private weak let keeper: CoreKeeper?
     private let queue: DispatchQueue
 
-    init(_ request: DataLoaderRequest, loader: DataLoader, keeper: LoaderKeeper) {
+    init(_ request: DataLoaderRequest, loader: LoaderCore, keeper: CoreKeeper) {
         state = Locked(.described(request, []))
         self.loader = loader
         self.keeper = keeper
         queue = loader.queue
     }
 
+    /// Whether the user keeps or awaits the call, which has not ended.
+    var isKept: Bool { keeper != nil }
+
     func modify(_ change: (inout DataLoaderRequest) throws -> Void) rethrows {
         guard case .described(var request, _) = state.withLock({ $0 }) else { return }
         try change(&request)
-        // The state before is let go after the lock, here and below: it holds the user's objects.
+        // The old state is released outside the lock, here and below: it holds the user's objects.
         _ = state.withLock { [request] state -> State? in
             guard case .described(_, let validators) = state else { return nil }
             defer { state = .described(request, validators) }
@@ -65,8 +70,8 @@ final class CallCore: Sendable {
             let before = state
             switch state {
             case .described(let request, _):
-                let response = DataLoaderResponse(request: request, error: .cancelled)
-                state = .ended(response, DataLoaderError.cancelled)
+                let response = DataLoaderResponse.unstarted(request, .cancelled)
+                state = .ended(response, response.error)
                 return (nil, before)
             case .running(var running):
                 running.isCancelled = true
@@ -80,7 +85,7 @@ final class CallCore: Sendable {
         if case .described = before { keeper?.letGo() }
     }
 
-    /// Attaches a handler, and starts the load with the first one.
+    /// Attaches a handler; the first one starts the load.
     func attach(_ handler: @escaping Handler) {
         enum Action: Sendable {
             case start(DataLoaderRequest)
@@ -109,12 +114,12 @@ final class CallCore: Sendable {
 
     private func start(_ request: DataLoaderRequest) {
         guard let loader else {
-            let response = DataLoaderResponse(request: request, error: .cancelled)
+            let response = DataLoaderResponse.unstarted(request, .cancelled)
             return queue.async { self.end(with: response) }
         }
         var whole = request
         whole.chunks = false
-        let token = loader.start(whole, CallRecipient(call: self, queue: queue)).token
+        let token = loader.start(whole, CallEnd(call: self, queue: queue)).token
         let isCancelled = state.withLock { state in
             guard case .running(var running) = state else { return false }
             running.token = token
@@ -124,11 +129,11 @@ final class CallCore: Sendable {
         if isCancelled { token.cancel() }
     }
 
-    /// The load is over: validates, and calls the handlers; on the loader's queue.
+    /// Runs the validators and the handlers when the load has ended; called on the loader's queue.
     func end(with response: DataLoaderResponse) {
         var failure: (any Error)? = nil
         if let error = response.error {
-            if case .status = error {} else { failure = error }
+            if case .status = error.kind {} else { failure = error }
         }
         var handlers: [Handler]?
         var checked = 0
@@ -144,8 +149,9 @@ final class CallCore: Sendable {
         keeper?.letGo()
     }
 
-    /// The next validator, or the end and its handlers: in one step, so that no validator that was
-    /// added in time is left out.
+    /// Returns the next validator, or ends the call and returns its handlers.
+    ///
+    /// Both happen under one lock, so that a validator that is added before the end is always run.
     private func next(
         _ index: Int, _ response: DataLoaderResponse, _ failure: (any Error)?
     ) -> (validator: Validator?, running: Running?) {
@@ -155,14 +161,14 @@ final class CallCore: Sendable {
                 return (running.validators[index], nil)
             }
             state = .ended(response, failure)
-            // With its validators, which are let go after the lock.
+            // Includes the validators, which are released outside the lock.
             return (nil, running)
         }
     }
 }
 
-/// Hands a call its load's outcome.
-private final class CallRecipient: Recipient {
+/// Gives the outcome of a load to its call.
+private final class CallEnd: LoadEnd {
     private let call: CallCore
     let queue: DispatchQueue
 
@@ -171,11 +177,9 @@ private final class CallRecipient: Recipient {
         self.queue = queue
     }
 
-    func outcomeIsReady(_ exchange: Exchange) {
-        queue.async { [call] in
-            guard let response = exchange.takeOutcome() else { return }
-            call.end(with: response)
-            exchange.outcomeWasHandedOver()
-        }
+    var endsWithLoader: Bool { !call.isKept }
+
+    func outcomeIsReady(_ load: Load) {
+        queue.async { [call] in load.handOver { call.end(with: $0) } }
     }
 }

@@ -1,18 +1,20 @@
 // Copyright the DataLoading authors
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a handler of a `DataLoaderCall` hears.
-public struct CallResponse<Value: Sendable>: Sendable {
-    /// What became of the load.
+public import DataLoadingSupport
+
+/// The result that a handler of a `DataLoaderCall` receives.
+public struct CallResponse<Value: Sendable>: Sendable, OpaquelyMirrored {
+    /// The response of the load.
     public let response: DataLoaderResponse
-    /// The value, or why there is none: the load, a validator or the serializer failed.
+    /// The value, or the error of the load, a validator or the serializer.
     public let result: Result<Value, any Error>
 
     /// The request that was performed.
     public var request: DataLoaderRequest { response.request }
-    /// The value, nil when there is none.
+    /// The value; nil when there is none.
     public var value: Value? { try? result.get() }
-    /// Why there is no value, nil when there is one.
+    /// The error; nil when there is a value.
     public var error: (any Error)? {
         if case .failure(let error) = result { return error }
         return nil
@@ -20,6 +22,6 @@ public struct CallResponse<Value: Sendable>: Sendable {
 }
 
 extension CallResponse: CustomStringConvertible {
-    /// The response's description; never the value.
+    /// The description of the response, without the value.
     public var description: String { response.description }
 }

@@ -4,21 +4,21 @@
 public import Foundation
 
 extension DataLoaderCall {
-    /// Hands over the response once it passed the validators.
+    /// Passes the response to a handler after the validators.
     @discardableResult public func response(
         _ handler: @escaping @Sendable (CallResponse<DataLoaderResponse>) -> Void
     ) -> Self {
         responseSerializable(serializer: WholeResponse(), handler)
     }
 
-    /// Hands over the body.
+    /// Passes the body to a handler.
     @discardableResult public func responseData(
         _ handler: @escaping @Sendable (CallResponse<Data>) -> Void
     ) -> Self {
         responseSerializable(serializer: DataSerializer(), handler)
     }
 
-    /// Hands over what a decoder makes of the body.
+    /// Decodes the body and passes the value to a handler.
     @discardableResult public func responseDecodable<Value: Decodable & Sendable>(
         _ type: Value.Type = Value.self, decoder: any ResponseDecoder = JSONDecoder(),
         _ handler: @escaping @Sendable (CallResponse<Value>) -> Void
@@ -26,14 +26,14 @@ extension DataLoaderCall {
         responseSerializable(serializer: DecodableSerializer(type, decoder: decoder), handler)
     }
 
-    /// Hands over the body as JSON.
+    /// Decodes the body as JSON and passes the value to a handler.
     @discardableResult public func responseJSON(
         _ handler: @escaping @Sendable (CallResponse<JSONValue>) -> Void
     ) -> Self {
         responseDecodable(JSONValue.self, handler)
     }
 
-    /// Hands over what a serializer makes of the response.
+    /// Serializes the response and passes the value to a handler.
     @discardableResult public func responseSerializable<Serializer: ResponseSerializer>(
         serializer: Serializer,
         _ handler: @escaping @Sendable (CallResponse<Serializer.Output>) -> Void
@@ -50,32 +50,32 @@ extension DataLoaderCall {
 }
 
 extension DataLoaderCall {
-    /// Returns the response once it passed the validators; cancelling the task cancels the load.
+    /// Returns the response after the validators; cancelling the task cancels the load.
     ///
-    /// - Throws: `DataLoaderError`, or what a validator threw.
+    /// - Throws: `DataLoaderError`, or the error of a validator.
     public func response() async throws -> DataLoaderResponse {
         try await serialized(by: WholeResponse())
     }
 
     /// Returns the body; cancelling the task cancels the load.
     ///
-    /// - Throws: `DataLoaderError`, or what a validator threw.
+    /// - Throws: `DataLoaderError`, or the error of a validator.
     public func responseData() async throws -> Data {
         try await serialized(by: DataSerializer())
     }
 
-    /// Returns what a decoder makes of the body; cancelling the task cancels the load.
+    /// Returns the decoded body; cancelling the task cancels the load.
     ///
-    /// - Throws: `DataLoaderError`, or what a validator or the decoder threw.
+    /// - Throws: `DataLoaderError`, or the error of a validator or the decoder.
     public func responseDecodable<Value: Decodable & Sendable>(
         _ type: Value.Type = Value.self, decoder: any ResponseDecoder = JSONDecoder()
     ) async throws -> Value {
         try await serialized(by: DecodableSerializer(type, decoder: decoder))
     }
 
-    /// Returns what a serializer makes of the response; cancelling the task cancels the load.
+    /// Returns the value that a serializer makes; cancelling the task cancels the load.
     ///
-    /// - Throws: `DataLoaderError`, or what a validator or the serializer threw.
+    /// - Throws: `DataLoaderError`, or the error of a validator or the serializer.
     public func serialized<Serializer: ResponseSerializer>(
         by serializer: Serializer
     ) async throws -> Serializer.Output {
@@ -91,7 +91,7 @@ extension DataLoaderCall {
     }
 }
 
-/// Returns the response as it is.
+/// Returns the response unchanged.
 private struct WholeResponse: ResponseSerializer {
     func serialize(_ response: DataLoaderResponse) throws -> DataLoaderResponse { response }
 }

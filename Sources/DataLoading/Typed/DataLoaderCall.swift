@@ -1,7 +1,10 @@
 // Copyright the DataLoading authors
 // SPDX-License-Identifier: Apache-2.0
 
-/// One load, described in a chain of calls and started by the first handler.
+import DataLoadingTransport
+import DataLoadingSupport
+
+/// A load that is described in a chain of calls and starts with its first handler.
 ///
 /// ```swift
 /// loader.request(url, sourceIdentifier: "catalogue")
@@ -9,24 +12,26 @@
 ///     .validateStatusCode(in: 200..<300)
 ///     .responseDecodable(Catalogue.self) { print($0.value as Any) }
 /// ```
-/// Handlers run in the order in which they were attached, on the loader's delegate queue, each once;
-/// those attached after the end run soon. A load without a response fails each of them with its
-/// `DataLoaderError`. Any status is a response, unless a validator says otherwise. A call that is kept
-/// or awaited keeps its loader until it has ended. A call that is not goes on all the same, and ends
-/// with `.cancelled` when its loader is dropped.
+/// Handlers run once each, on the loader's delegate queue, in the order in which they were
+/// attached. A handler that is attached after the end runs soon. When a load has no response, each
+/// handler receives its `DataLoaderError`. A response with any status is a success unless a
+/// validator throws. The error of `validateStatusCode` has the body of the response.
+///
+/// A call that is kept or awaited continues when its loader is dropped. A call that is not kept
+/// continues as long as its loader, and ends `.cancelled` when the loader is dropped.
 public final class DataLoaderCall: Sendable {
-    /// Checks a response and throws what is wrong with it; called on the loader's delegate queue.
+    /// Checks a response and throws an error to reject it; called on the loader's delegate queue.
     public typealias Validator = @Sendable (DataLoaderResponse) throws -> Void
 
     let core: CallCore
-    private let keeper: LoaderKeeper
+    private let keeper: CoreKeeper
 
-    init(_ request: DataLoaderRequest, loader: DataLoader) {
-        keeper = LoaderKeeper(loader)
+    init(_ request: DataLoaderRequest, core loader: LoaderCore) {
+        keeper = CoreKeeper(loader)
         core = CallCore(request, loader: loader, keeper: keeper)
     }
 
-    /// Changes the request, inside the call; without effect once the load has started.
+    /// Changes the request before the function returns; has no effect once the load has started.
     @discardableResult public func modify(
         _ change: (inout DataLoaderRequest) throws -> Void
     ) rethrows -> Self {
@@ -34,39 +39,39 @@ public final class DataLoaderCall: Sendable {
         return self
     }
 
-    /// Adds a check of the response; without effect once the call has ended.
+    /// Adds a check of the response; has no effect once the call has ended.
     @discardableResult public func validate(_ validator: @escaping Validator) -> Self {
         core.validate(validator)
         return self
     }
 
-    /// Fails with `DataLoaderError.status` when the status is none of these; default 200 to 299.
+    /// Rejects a status that is not among the given codes, with `DataLoaderError.status`; default
+    /// 200 to 299.
     @discardableResult public func validateStatusCode(
         in codes: some Sequence<Int> & Sendable = 200..<300
     ) -> Self {
         validate { response in
-            guard codes.contains(response.statusCode.rawValue) else {
-                throw DataLoaderError.status(response.statusCode)
-            }
+            guard let status = response.statusCode, !codes.contains(status.rawValue) else { return }
+            throw response.statusError(status)
         }
     }
 
-    /// Cancels the load; handlers hear `DataLoaderError.cancelled`.
+    /// Cancels the load; its handlers receive `DataLoaderError.cancelled`.
     ///
-    /// A call that has not started never starts. Without effect after the end.
+    /// A call that has not started never starts. The function has no effect after the end.
     public func cancel() { core.cancel() }
 }
 
-/// Keeps the loader of a call that somebody keeps, until the call has ended.
-final class LoaderKeeper: Sendable {
-    private let loader: Locked<DataLoader?>
+/// Retains the core of the loader of a call that is kept, until the call has ended.
+final class CoreKeeper: Sendable {
+    private let loader: Locked<LoaderCore?>
 
-    init(_ loader: DataLoader) {
+    init(_ loader: LoaderCore) {
         self.loader = Locked(loader)
     }
 
     func letGo() {
-        // The loader may end with it, which is not to happen under the lock.
+        // Releasing the core may deinitialize it, which must not happen under the lock.
         _ = loader.withLock { $0.take() }
     }
 }

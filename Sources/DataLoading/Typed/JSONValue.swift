@@ -1,13 +1,13 @@
 // Copyright the DataLoading authors
 // SPDX-License-Identifier: Apache-2.0
 
-/// Any JSON text as a value, for bodies that have no type of their own.
+/// A JSON value of any shape, for bodies without a type of their own.
 public enum JSONValue: Hashable, Sendable, Decodable {
     /// `null`.
     case null
     /// `true` or `false`.
     case bool(Bool)
-    /// A number; 53 bits of an integer are exact.
+    /// A number; integers of up to 53 bits are exact.
     case number(Double)
     /// A string.
     case string(String)
@@ -16,16 +16,16 @@ public enum JSONValue: Hashable, Sendable, Decodable {
     /// An object.
     case object([String: JSONValue])
 
-    /// The most arrays and objects that may stand within one another.
+    /// The maximum number of arrays and objects around a value.
     private static let depth = 64
 
-    /// Decodes whatever comes; throws when more than 64 arrays and objects stand within one another.
+    /// Decodes any JSON value; throws for a value inside more than 64 nested arrays and objects.
     public init(from decoder: any Decoder) throws {
         guard decoder.codingPath.count <= Self.depth else {
             throw DecodingError.dataCorrupted(
                 .init(codingPath: [], debugDescription: "nested too deeply"))
         }
-        // What is inside is read once: an error in it is one of the whole.
+        // Elements are decoded once: an error in an element is an error of the whole.
         if let fields = try? decoder.container(keyedBy: Name.self) {
             var object: [String: JSONValue] = [:]
             for name in fields.allKeys {
@@ -41,8 +41,8 @@ public enum JSONValue: Hashable, Sendable, Decodable {
         }
     }
 
-    /// Decodes what is neither array nor object.
-    static func scalar(_ decoder: any Decoder) throws -> JSONValue {
+    /// Decodes a value that is neither an array nor an object.
+    package static func scalar(_ decoder: any Decoder) throws -> JSONValue {
         let container = try decoder.singleValueContainer()
         if container.decodeNil() { return .null }
         if let value = try? container.decode(Bool.self) { return .bool(value) }
@@ -50,7 +50,7 @@ public enum JSONValue: Hashable, Sendable, Decodable {
         return .string(try container.decode(String.self))
     }
 
-    /// The name of a field, whatever it is.
+    /// The name of any field.
     private struct Name: CodingKey {
         let stringValue: String
         var intValue: Int? { nil }

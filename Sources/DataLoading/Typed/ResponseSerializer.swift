@@ -3,24 +3,24 @@
 
 public import Foundation
 
-/// Makes a value of a whole response, whatever its status; called on the loader's delegate queue.
+/// Makes a value from a whole response of any status; called on the loader's delegate queue.
 public protocol ResponseSerializer: Sendable {
     /// The type of the value.
     associatedtype Output: Sendable
-    /// Returns the value, or throws what is wrong with the response.
+    /// Returns the value, or throws an error to reject the response.
     func serialize(_ response: DataLoaderResponse) throws -> Output
 }
 
 /// Decodes values from bytes, as `JSONDecoder` and `PropertyListDecoder` do.
 public protocol ResponseDecoder: Sendable {
-    /// Returns the value that the bytes stand for.
+    /// Decodes a value of the type from bytes.
     func decode<Value: Decodable>(_ type: Value.Type, from data: Data) throws -> Value
 }
 
 extension JSONDecoder: ResponseDecoder {}
 extension PropertyListDecoder: ResponseDecoder {}
 
-/// Returns the body as it is; an empty one for a response without.
+/// Returns the body unchanged, or empty data for a response without a body.
 public struct DataSerializer: ResponseSerializer {
     /// Makes a serializer.
     public init() {}
@@ -31,7 +31,7 @@ public struct DataSerializer: ResponseSerializer {
     }
 }
 
-/// Decodes the body.
+/// Decodes a value from the body of a response.
 public struct DecodableSerializer<Output: Decodable & Sendable>: ResponseSerializer {
     private let decoder: any ResponseDecoder
 
@@ -40,7 +40,7 @@ public struct DecodableSerializer<Output: Decodable & Sendable>: ResponseSeriali
         self.decoder = decoder
     }
 
-    /// Returns what the decoder makes of the body.
+    /// Returns the decoded body.
     public func serialize(_ response: DataLoaderResponse) throws -> Output {
         try decoder.decode(Output.self, from: response.body ?? Data())
     }

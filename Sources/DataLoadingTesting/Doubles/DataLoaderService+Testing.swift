@@ -1,20 +1,24 @@
 // Copyright the DataLoading authors
 // SPDX-License-Identifier: Apache-2.0
 
+import DataLoadingSupport
 public import DataLoading
 
 extension DataLoaderService {
-    /// Makes a service whose time moves when the test says so, and whose chance follows from a seed.
+    /// Makes a service on a manual clock, with randomness from a seed.
     ///
     /// - Parameters:
-    ///   - configuration: As for a service of one's own; its limiter and resolver take the clock over.
+    ///   - configuration: The configuration; its limiter and resolver take over the clock.
     ///   - clock: The time of every wait, deadline and measurement.
-    ///   - seed: Where jitter comes from; equal seeds give equal pauses.
+    ///   - seed: The seed of all jitter; equal seeds give equal pauses.
     public convenience init(
         configuration: Configuration = Configuration(), clock: ManualClock, seed: UInt64 = 1
     ) {
         self.init(
             configuration: configuration, timekeeper: clock.timekeeper,
             random: RandomSource(SeededGenerator(seed: seed)))
+        let scripted = (configuration.transport as? ScriptedTransport).map { [$0.queue] } ?? []
+        let queues = workQueues
+        clock.add { queues().map { $0 + scripted } }
     }
 }

@@ -1,17 +1,18 @@
 // Copyright the DataLoading authors
 // SPDX-License-Identifier: Apache-2.0
 
+import DataLoadingSupport
 public import DataLoading
 import Dispatch
 public import Foundation
 
 /// One attempt with a `ScriptedTransport`, driven by its answer or by the test.
 ///
-/// The driving methods return when the event has been heard. After the end, or once the attempt was
-/// cancelled, they do nothing, as a wire does.
+/// The driving methods return when the event has been delivered. After the end or a cancellation
+/// they have no effect, like a closed connection.
 public final class ScriptedAttempt: TransportTask {
     private struct State: Sendable {
-        /// Missing once the attempt is over, so that nothing of the load is kept.
+        /// Nil once the attempt is over, so that nothing of the load is kept.
         var sink: (any TransportSink)?
         var isCancelled = false
         var isPaused = false
@@ -19,10 +20,10 @@ public final class ScriptedAttempt: TransportTask {
         var report = TransportReport()
     }
 
-    /// Marks a transport's queue, so that an attempt can be driven from there.
+    /// Identifies a transport's queue, so that an attempt can be driven from it.
     static let mark = DispatchSpecificKey<ObjectIdentifier>()
 
-    /// The attempt as the transport got it.
+    /// The request that the transport received.
     public let request: TransportRequest
     private let queue: DispatchQueue
     private let state: Locked<State>
@@ -39,21 +40,21 @@ public final class ScriptedAttempt: TransportTask {
     public var isCancelled: Bool { state.withLock { $0.isCancelled } }
     /// Whether it is paused.
     public var isPaused: Bool { state.withLock { $0.isPaused } }
-    /// How often it was paused.
+    /// The number of pauses.
     public var pauseCount: Int { state.withLock { $0.pauses } }
 
     /// Returns once it was cancelled.
     public func waitUntilCancelled() async { _ = await cancellation.first(1) }
 
-    /// Returns once it was paused or resumed at least `count` times in all; true stands for paused.
+    /// Returns once it was paused or resumed at least `count` times in all; true means paused.
     public func waitForFlowChanges(_ count: Int) async -> [Bool] { await flow.first(count) }
 
-    /// Sets what the end of the attempt will report as sent and received.
+    /// Sets the report of sent and received bytes that the end of the attempt delivers.
     public func setReport(_ report: TransportReport) {
         state.withLock { $0.report = report }
     }
 
-    /// Sends a whole response.
+    /// Delivers a complete response.
     public func respond(
         status: Int, headers: HTTPHeaders = HTTPHeaders(), body: Data = Data()
     ) {
@@ -64,17 +65,24 @@ public final class ScriptedAttempt: TransportTask {
         }
     }
 
-    /// Tells how much of the request's body was taken over.
+    /// Delivers upload progress.
     public func reportSent(_ bodyBytes: Int64, of total: Int64?) {
         onQueue { openSink?.didSend(bodyBytes, of: total) }
     }
 
-    /// Sends a head.
+    /// Delivers a head.
     public func sendHead(status: Int, headers: HTTPHeaders = HTTPHeaders()) {
         onQueue { deliverHead(status, headers) }
     }
 
-    /// Sends a piece of the body.
+    /// Delivers a head whose body may lack a piece where it breaks off.
+    package func sendHeadOfUnsafeBody(status: Int, headers: HTTPHeaders) {
+        var head = DataLoading.ResponseHead(status: HTTPStatus(rawValue: status), headers: headers)
+        head.mayLackPieces = true
+        onQueue { openSink?.didReceive(head) }
+    }
+
+    /// Delivers a piece of the body.
     public func send(_ bytes: Data) {
         onQueue { deliverBody(bytes) }
     }
@@ -89,12 +97,12 @@ public final class ScriptedAttempt: TransportTask {
         onQueue { deliverFailure(error, sent) }
     }
 
-    /// Does what an answer says; also from inside `ScriptedAnswer.run`.
+    /// Performs an answer; also from inside `ScriptedAnswer.run`.
     public func give(_ answer: ScriptedAnswer) {
         onQueue { answer.give(to: self) }
     }
 
-    /// Ends the attempt as cancelled, soon.
+    /// Ends the attempt as cancelled, asynchronously.
     public func cancel() {
         let isFirst = state.withLock { state in
             defer { state.isCancelled = true }
@@ -105,7 +113,7 @@ public final class ScriptedAttempt: TransportTask {
         queue.async { self.deliverFailure(.cancelled, .written, evenIfCancelled: true) }
     }
 
-    /// Notes that nothing more is wanted for now.
+    /// Records a pause.
     public func pause() {
         state.withLock { state in
             state.isPaused = true
@@ -114,7 +122,7 @@ public final class ScriptedAttempt: TransportTask {
         flow.record(true)
     }
 
-    /// Notes that more is wanted.
+    /// Records a resumption.
     public func resume() {
         state.withLock { $0.isPaused = false }
         flow.record(false)
@@ -136,7 +144,7 @@ public final class ScriptedAttempt: TransportTask {
 
     func deliverEnd() {
         guard openSink != nil, let (sink, report) = takeEnd() else { return }
-        sink.didEnd(TransportEnd(report: report))
+        sink.didEnd(report)
     }
 
     func deliverFailure(
@@ -146,7 +154,7 @@ public final class ScriptedAttempt: TransportTask {
         sink.didFail(TransportFailure(error, sent: sent, report: report))
     }
 
-    /// Runs on the transport's queue, at once when it is called there.
+    /// Runs `body` on the transport's queue; inline when called there.
     private func onQueue(_ body: () -> Void) {
         if DispatchQueue.getSpecific(key: Self.mark) == ObjectIdentifier(queue) {
             body()
@@ -159,7 +167,7 @@ public final class ScriptedAttempt: TransportTask {
         state.withLock { $0.isCancelled ? nil : $0.sink }
     }
 
-    /// The sink and the report, once.
+    /// Takes the sink and the report; nil from the second call on.
     private func takeEnd() -> (any TransportSink, TransportReport)? {
         state.withLock { state in
             guard let sink = state.sink else { return nil }

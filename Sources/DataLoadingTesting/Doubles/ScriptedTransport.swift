@@ -1,17 +1,18 @@
 // Copyright the DataLoading authors
 // SPDX-License-Identifier: Apache-2.0
 
+import DataLoadingSupport
 public import DataLoading
 import Dispatch
 public import Foundation
 
-/// A transport that answers as a test says: in order, and then with one answer for all that follow.
+/// A transport that answers from a list, and then with one fallback answer.
 ///
 /// ```swift
 /// let transport = ScriptedTransport([.fail(.connectRefused), .respond(status: 200)])
 /// ```
-/// It keeps every attempt. Answers come on a private serial queue, never inline in `start`.
-/// `.cacheOnly` attempts are refused with `.notCached`, as a transport that reaches a network does.
+/// It records every attempt. Answers are delivered on a private serial queue, never inline in
+/// `start`. `.cacheOnly` attempts fail with `.notCached`, as with the library's network transports.
 public final class ScriptedTransport: Transport {
     private struct State: Sendable {
         var answers: [ScriptedAnswer]
@@ -23,13 +24,13 @@ public final class ScriptedTransport: Transport {
     private let state: Locked<State>
     private let fallback: ScriptedAnswer
     private let started = EventRecorder<ScriptedAttempt>()
-    private let queue = DispatchQueue(label: "DataLoading.scripted")
+    let queue = DispatchQueue(label: "DataLoading.scripted")
 
     /// Makes a transport.
     ///
     /// - Parameters:
-    ///   - answers: What the first attempts get, in the order in which they start.
-    ///   - fallback: What all others get; default: nothing until the test drives the attempt.
+    ///   - answers: The answers to the first attempts, in the order in which they start.
+    ///   - fallback: The answer to all others; by default none until the test drives the attempt.
     public init(_ answers: [ScriptedAnswer] = [], otherwise fallback: ScriptedAnswer = .hold) {
         state = Locked(State(answers: answers))
         self.fallback = fallback
@@ -42,21 +43,21 @@ public final class ScriptedTransport: Transport {
     /// Returns the attempts once at least `count` have started.
     public func attempts(_ count: Int) async -> [ScriptedAttempt] { await started.first(count) }
 
-    /// How many times it was reset.
+    /// The number of resets.
     public var resetCount: Int { state.withLock { $0.resets } }
 
     /// Whether it was shut down.
     public var isShutDown: Bool { state.withLock { $0.isShutDown } }
 
-    /// Returns when every answer and cancellation so far has been heard.
+    /// Returns when every answer and cancellation so far has been delivered.
     public func flush() { queue.sync {} }
 
-    /// Appends an answer for an attempt that has not started.
+    /// Appends an answer for a future attempt.
     public func then(_ answer: ScriptedAnswer) {
         state.withLock { $0.answers.append(answer) }
     }
 
-    /// Records the attempt and gives it its answer.
+    /// Records the attempt and performs its answer.
     public func start(_ attempt: TransportRequest, sink: any TransportSink) -> any TransportTask {
         let answer = state.withLock { state -> ScriptedAnswer in
             if state.isShutDown { return .fail(.serviceInvalidated) }
@@ -71,26 +72,26 @@ public final class ScriptedTransport: Transport {
         return task
     }
 
-    /// Counts.
+    /// Counts the reset.
     public func reset() async {
         state.withLock { $0.resets += 1 }
     }
 
-    /// Refuses what comes later.
+    /// Fails later attempts with `.serviceInvalidated`.
     public func shutDown() async {
         state.withLock { $0.isShutDown = true }
     }
 }
 
-/// What a scripted attempt gets.
+/// The answer to a scripted attempt.
 public enum ScriptedAnswer: Sendable {
-    /// A whole response.
+    /// A complete response.
     case respond(status: Int, headers: HTTPHeaders = HTTPHeaders(), body: Data = Data())
-    /// A failure, with how far the request had got.
+    /// A failure, with how much of the request was sent.
     case fail(DataLoaderError, sent: SentState = .nothingWritten)
-    /// Nothing: the test drives the attempt.
+    /// No answer: the test drives the attempt.
     case hold
-    /// Whatever the closure does with the attempt; called on the transport's queue.
+    /// A closure that drives the attempt; called on the transport's queue.
     case run(@Sendable (ScriptedAttempt) -> Void)
 
     func give(to attempt: ScriptedAttempt) {

@@ -1,22 +1,24 @@
 // Copyright the DataLoading authors
 // SPDX-License-Identifier: Apache-2.0
 
+import DataLoadingSupport
+public import DataLoadingAuth
 public import DataLoading
 
 extension TokenAuthoriser {
-    /// Makes an authoriser whose renewals, pauses and limits come when the test says so.
+    /// Makes an authoriser on a manual clock, with randomness from a seed.
     ///
-    /// It sets an alarm of its own while a fetch is under way; `ManualClock.waitForAlarms` counts it
-    /// beside that of a service with the same clock.
+    /// It sets an alarm of its own during a fetch. `ManualClock.waitForAlarms` counts that alarm in
+    /// addition to the one of a service with the same clock.
     ///
     /// - Parameters:
     ///   - identifier: A name for logs.
-    ///   - hosts: As for an authoriser of one's own.
-    ///   - allowsPlainLoopback: As for an authoriser of one's own.
-    ///   - clock: What tokens' lives, limits and pauses are counted on.
-    ///   - seed: Where the jitter of pauses comes from; equal seeds give equal pauses.
-    ///   - apply: As for an authoriser of one's own.
-    ///   - fetch: As for an authoriser of one's own.
+    ///   - hosts: As in the public initialiser.
+    ///   - allowsPlainLoopback: As in the public initialiser.
+    ///   - clock: The clock of tokens' lifetimes, limits and pauses.
+    ///   - seed: The seed of the pauses' jitter; equal seeds give equal pauses.
+    ///   - apply: As in the public initialiser.
+    ///   - fetch: As in the public initialiser.
     public convenience init(
         identifier: String = "token", hosts: Set<String>, allowsPlainLoopback: Bool = false,
         clock: ManualClock, seed: UInt64 = 1,

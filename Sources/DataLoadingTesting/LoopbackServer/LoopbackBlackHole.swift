@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if canImport(Glibc)
+    import DataLoadingSupport
     import Glibc
 #elseif canImport(Musl)
     import Musl
@@ -12,17 +13,17 @@
 import DataLoading
 public import Foundation
 
-/// A port where connecting never ends: it listens, its queue is full and nobody accepts.
+/// A port where connecting never ends: it listens, its queue is full and nothing is accepted.
 ///
-/// On Linux the system drops every further attempt to connect without an answer, as an overloaded
-/// or cut-off host does. Nothing is left of it after `close()`, which `deinit` calls too; clients
-/// that still try are then refused.
+/// On Linux the system drops every further SYN without an answer, as with an overloaded or cut-off
+/// host. `close()`, which `deinit` calls too, frees everything; clients that still try are then
+/// refused.
 public final class LoopbackBlackHole: Sendable {
     /// The port on 127.0.0.1.
     public let port: UInt16
     private let descriptors: Locked<[Int32]>
 
-    /// Makes a full port, which is full when this returns.
+    /// Makes a full port; its queue is full when this returns.
     public init() throws {
         let configuration = LoopbackServer.Configuration()
         let (listener, port) = try ListeningSocket.make(configuration, port: 0)
@@ -35,7 +36,7 @@ public final class LoopbackBlackHole: Sendable {
             let filler = try PlatformSocket.make(family: bound.family)
             descriptors.withLock { $0.append(filler) }
             try SystemCall.check("connect", bound.withPointer { connect(filler, $0, $1) })
-            // The filler is connected a moment before it stands in the queue.
+            // The filler's `connect` may return just before it is in the queue.
             var events = [pollfd(listener, for: Int32(POLLIN))]
             SystemCall.awaitEvents(&events, milliseconds: 1000)
         } catch {
@@ -48,7 +49,7 @@ public final class LoopbackBlackHole: Sendable {
         close()
     }
 
-    /// The address of a target, which must be empty or start with a slash and be legal in a URL.
+    /// The URL of a target, which must be empty or start with a slash and be legal in a URL.
     public func url(_ target: String = "/") -> URL {
         .loopback(host: "127.0.0.1", port: port, target: target)
     }

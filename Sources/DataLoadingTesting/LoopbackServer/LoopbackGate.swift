@@ -1,17 +1,19 @@
 // Copyright the DataLoading authors
 // SPDX-License-Identifier: Apache-2.0
 
+import DataLoadingSupport
 import DataLoading
 
-/// A gate that holds scripts until it is opened, and tells a test that a script came by.
+/// A gate that holds scripts until it is opened, or tells a test how far a script has run.
 ///
-/// A step `.wait(for: gate)` holds its connection; the test calls `open()`. The other way round, a
-/// step `.open(gate)` opens it and the test awaits `opened()`. Neither side sleeps or polls. A gate
-/// stays open. It may be used by any number of connections, servers and tasks, from any thread.
+/// A step `.wait(for: gate)` holds its connection until the test calls `open()`. In the other
+/// direction, a step `.open(gate)` opens the gate and the test awaits `opened()`. Neither side
+/// sleeps or polls. A gate stays open. Any number of connections, servers and tasks may use it,
+/// from any thread.
 public final class LoopbackGate: Sendable {
     private struct State {
         var isOpen = false
-        /// Made for the first thread that waits, gone with the last: idle gates hold no descriptor.
+        /// Made for the first waiting thread, dropped with the last; an idle gate holds none.
         var pipe: WakePipe?
         var threads = 0
         var tasks: [Int: CheckedContinuation<Void, Never>] = [:]
@@ -28,7 +30,7 @@ public final class LoopbackGate: Sendable {
         state.withLock { $0.isOpen }
     }
 
-    /// Opens the gate for good; opening it twice is fine.
+    /// Opens the gate for good; opening it again has no effect.
     public func open() {
         let (pipe, tasks) = state.withLock { state in
             state.isOpen = true
@@ -47,7 +49,7 @@ public final class LoopbackGate: Sendable {
         }
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
-                // Asked inside the lock, where the handler below cannot have come in between.
+                // Checked inside the lock, so that the handler below cannot run in between.
                 let mayReturn = state.withLock { state in
                     if Task.isCancelled || state.isOpen { return true }
                     state.tasks[ticket] = continuation
@@ -60,7 +62,7 @@ public final class LoopbackGate: Sendable {
         }
     }
 
-    /// Runs `wait` with a descriptor that is ready once the gate opens; not at all when it is open.
+    /// Runs `wait` with a descriptor that is ready once the gate opens; skips it for an open gate.
     func withDescriptor(_ wait: (Int32) throws -> Void) throws {
         guard let pipe = try enter() else { return }
         defer { leave() }

@@ -1,12 +1,13 @@
 // Copyright the DataLoading authors
 // SPDX-License-Identifier: Apache-2.0
 
+import DataLoadingSupport
 import DataLoading
 
-/// How a server answers requests.
+/// Answers the requests of a server.
 ///
 /// Closures run on the thread of the request's connection, which they may block; `stop()` waits for
-/// them. Requests of different connections are answered at the same time.
+/// them. Requests of different connections are answered concurrently.
 public struct LoopbackHandler: Sendable {
     /// Answers one request.
     public typealias Answer = @Sendable (RecordedRequest) -> LoopbackResponse
@@ -22,9 +23,9 @@ public struct LoopbackHandler: Sendable {
 
     /// Makes a handler that may answer a request's head, before any of its body is read.
     ///
-    /// Nil from `head` leaves the request to `answer`. After an early answer the rest of the body
-    /// is read and dropped, unless a step ended the connection. `Expect: 100-continue` gets its 100
-    /// only when there is no early answer.
+    /// When `head` returns nil, `answer` answers the request. After an early answer the rest of the
+    /// body is read and dropped, unless a step ended the connection. `Expect: 100-continue` gets a
+    /// 100 only without an early answer.
     public init(
         early head: @escaping @Sendable (RecordedRequest) -> LoopbackResponse?,
         otherwise answer: @escaping Answer
@@ -38,10 +39,10 @@ public struct LoopbackHandler: Sendable {
         LoopbackHandler { _ in response }
     }
 
-    /// Gives the first request the first answer and so on; the last one is given ever after.
+    /// Gives the first request the first answer and so on, and repeats the last answer.
     ///
-    /// The count goes over all connections and paths that this handler serves, so that one in a
-    /// route counts that route's requests. No answers at all give an empty 200.
+    /// Requests are counted over all connections and paths that this handler serves, so a handler
+    /// in a route counts that route's requests. Without answers it sends an empty 200.
     public static func sequence(_ responses: [LoopbackResponse]) -> LoopbackHandler {
         let next = Locked(0)
         return LoopbackHandler { _ in
@@ -53,7 +54,7 @@ public struct LoopbackHandler: Sendable {
         }
     }
 
-    /// Chooses by the target's path, which stands as the client sent it, without the query.
+    /// Chooses by the target's path as the client sent it, without the query.
     public static func routes(
         _ routes: [String: LoopbackHandler],
         otherwise: LoopbackHandler = .always(.status(404))

@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension LoopbackPayload {
-    /// The bytes in gzip's format (RFC 1952), stored and not compressed: a little longer than plain.
+    /// The bytes in gzip's format (RFC 1952), stored uncompressed: a little longer than plain.
     ///
-    /// Nest calls for several codings; cut or change the bytes for a broken one.
+    /// Nest calls for several codings. Cut or change the bytes for a broken stream.
     public static func gzip(_ bytes: [UInt8]) -> LoopbackPayload {
         var output = gzipHeader
         var rest = bytes[...]
@@ -19,17 +19,17 @@ extension LoopbackPayload {
         return .bytes(output + littleEndian(UInt32(truncatingIfNeeded: bytes.count)))
     }
 
-    /// A gzip stream that inflates to this many zero bytes, about 1,030 times as many as it has.
+    /// A gzip stream that inflates to this many zero bytes, about 1,030 times its own size.
     ///
-    /// Its middle is one byte repeated, so that gigabytes cost neither memory nor time to make.
+    /// Its middle is one repeated byte, so that gigabytes cost neither memory nor time to make.
     public static func gzipBomb(inflatedCount: Int64) -> LoopbackPayload {
         precondition(inflatedCount > 0, "A bomb has at least one byte")
-        // One zero to copy from, copies of 258 bytes each, and zeros one by one for the rest.
+        // One zero to copy from, copies of 258 bytes each, and single zeros for the rest.
         let copies = (inflatedCount - 1) / 258
         var start = BitWriter()
         writeCodes(to: &start)
         start.write(code: 0b10, bits: 2)
-        // A copy is two zero bits, so all of them together are zero bits, here up to a whole byte.
+        // A copy is two zero bits, so all copies are zero bits, here up to a byte boundary.
         let inStart = min(Int64(start.missingBits), copies * 2)
         start.write(0, bits: Int(inStart))
         let zeroBits = copies * 2 - inStart
@@ -47,7 +47,7 @@ extension LoopbackPayload {
 
     private static let gzipHeader: [UInt8] = [0x1F, 0x8B, 8, 0, 0, 0, 0, 0, 0, 0xFF]
 
-    /// Starts a last deflate block with codes of its own (RFC 1951 section 3.2.7).
+    /// Starts a final deflate block with codes of its own (RFC 1951 section 3.2.7).
     ///
     /// "Copy 258" gets the code 0, the literal zero 10, the end 11, "distance one" 0.
     private static func writeCodes(to writer: inout BitWriter) {

@@ -4,15 +4,15 @@
 public import Foundation
 
 extension LoopbackPayload {
-    /// Bytes that look random and whose every position can be checked, of any length.
+    /// Pseudorandom bytes of any length whose every position can be checked.
     ///
-    /// The pattern repeats after a prime number of bytes, so a slice that was lost, doubled or put
-    /// at another place shows, whatever the size of the buffers between.
+    /// The pattern repeats after a prime number of bytes, so a lost, repeated or moved slice is
+    /// detected with buffers of any size in between.
     public static func pattern(_ count: Int64) -> LoopbackPayload {
         LoopbackPayload(block: patternBlock, length: count)
     }
 
-    /// Whether `data` is what the pattern has at `offset`.
+    /// Whether `data` equals the pattern at `offset`.
     public static func patternMatches(_ data: Data, at offset: Int64) -> Bool {
         data.withUnsafeBytes { bytes in
             patternBlock.withUnsafeBytes { block in
@@ -20,7 +20,7 @@ extension LoopbackPayload {
                 while done < bytes.count {
                     let start = Int((offset + Int64(done)) % Int64(block.count))
                     let count = min(block.count - start, bytes.count - done)
-                    // The C function: half a gigabyte must not take a debug build a minute.
+                    // The C function, because half a gigabyte must not take a debug build a minute.
                     guard let actual = bytes.baseAddress, let expected = block.baseAddress,
                         memcmp(actual + done, expected + start, count) == 0
                     else { return false }
@@ -31,7 +31,7 @@ extension LoopbackPayload {
         }
     }
 
-    /// Bytes drawn from a seed, the same for equal seeds: what is no HTTP at all.
+    /// Bytes drawn from a seed, the same for equal seeds, which are not HTTP.
     public static func garbage(_ count: Int, seed: UInt64) -> LoopbackPayload {
         bytes(random(count, seed: seed))
     }

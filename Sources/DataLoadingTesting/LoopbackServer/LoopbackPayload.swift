@@ -3,11 +3,11 @@
 
 public import Foundation
 
-/// Bytes for a server to send, of any length without being held in memory.
+/// Bytes for a server to send, of any length, without holding them in memory.
 ///
-/// A string literal is a payload; `.pattern` and `.zeros` make gigabytes from a small block.
+/// A string literal is a payload. `.pattern` and `.zeros` make gigabytes from a small block.
 public struct LoopbackPayload: Sendable {
-    /// A block sent again and again, to the byte.
+    /// A block that is repeated up to a length in bytes.
     struct Segment: Sendable {
         let block: [UInt8]
         let length: Int64
@@ -21,32 +21,32 @@ public struct LoopbackPayload: Sendable {
     /// No bytes.
     public static let empty = LoopbackPayload()
 
-    /// These bytes.
+    /// A payload of these bytes.
     public static func data(_ data: Data) -> LoopbackPayload {
         bytes([UInt8](data))
     }
 
-    /// These bytes.
+    /// A payload of these bytes.
     public static func bytes(_ bytes: [UInt8]) -> LoopbackPayload {
         LoopbackPayload(block: bytes, length: Int64(bytes.count))
     }
 
-    /// The text in UTF-8.
+    /// A payload of the text in UTF-8.
     public static func text(_ text: String) -> LoopbackPayload {
         bytes([UInt8](text.utf8))
     }
 
-    /// A payload a number of times over, such as one header line a hundred thousand times.
+    /// A payload that repeats bytes, such as one header line a hundred thousand times.
     public static func repeating(_ bytes: [UInt8], count: Int) -> LoopbackPayload {
         LoopbackPayload(block: bytes, length: Int64(bytes.count) * Int64(count))
     }
 
-    /// A number of zero bytes.
+    /// A payload of zero bytes.
     public static func zeros(_ count: Int64) -> LoopbackPayload {
         LoopbackPayload(block: [0], length: count)
     }
 
-    /// The first payload and then the second.
+    /// The first payload followed by the second.
     public static func + (left: LoopbackPayload, right: LoopbackPayload) -> LoopbackPayload {
         var sum = left
         sum.segments += right.segments
@@ -58,7 +58,7 @@ public struct LoopbackPayload: Sendable {
         guard length > 0, !block.isEmpty else { return }
         var block = block
         if length > Int64(block.count), block.count < Self.sliceSize / 2 {
-            // Short blocks are laid out many times over, so that one write carries many.
+            // Short blocks are repeated in memory, so that one write carries many.
             let copies = min(Int64(Self.sliceSize / block.count), length / Int64(block.count) + 1)
             block = Array(repeatElement(block, count: Int(copies)).joined())
         }
@@ -69,10 +69,10 @@ public struct LoopbackPayload: Sendable {
 }
 
 extension LoopbackPayload {
-    /// The most bytes that a slice has.
+    /// The maximum size of a slice in bytes.
     static let sliceSize = 65_536
 
-    /// Lends every byte in order, in slices.
+    /// Passes every byte to `body` in order, in slices.
     func forEachSlice(
         atMost limit: Int = sliceSize, _ body: (UnsafeRawBufferPointer) throws -> Void
     ) rethrows {

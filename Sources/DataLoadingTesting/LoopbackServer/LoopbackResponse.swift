@@ -3,7 +3,7 @@
 
 public import DataLoading
 
-/// What a server does after a request: the steps of an answer, good or bad.
+/// The steps with which a server answers a request, correctly or not.
 ///
 /// ```swift
 /// let responses: [LoopbackResponse] = [
@@ -13,10 +13,10 @@ public import DataLoading
 ///     .steps(.bytes("HTTP/1.1 20"), .reset),
 /// ]
 /// ```
-/// When its steps have run, the connection waits for the next request, unless a step ended it, or
-/// the request or a head step said `Connection: close`.
+/// After its steps, the connection waits for the next request, unless a step ended the connection,
+/// or the request or a head step contained `Connection: close`.
 public struct LoopbackResponse: Sendable {
-    /// What to do, in order.
+    /// The steps, in order.
     public var steps: [LoopbackStep]
 
     /// Makes a response from steps.
@@ -24,7 +24,7 @@ public struct LoopbackResponse: Sendable {
         self.steps = steps
     }
 
-    /// A response made of these steps and nothing else.
+    /// A response of these steps only.
     public static func steps(_ steps: LoopbackStep...) -> LoopbackResponse {
         LoopbackResponse(steps)
     }
@@ -34,7 +34,7 @@ public struct LoopbackResponse: Sendable {
         LoopbackResponse(steps + self.steps)
     }
 
-    /// The same response with these steps after it, such as a reset.
+    /// The same response before these steps, such as a reset.
     public func followed(by steps: LoopbackStep...) -> LoopbackResponse {
         LoopbackResponse(self.steps + steps)
     }
@@ -50,8 +50,8 @@ extension LoopbackResponse {
 
     /// A response with a body and its `Content-Length`, unless the headers frame it themselves.
     ///
-    /// Headers that name `Content-Length` or `Transfer-Encoding` are sent as they are; that is how
-    /// a length is declared which the body does not have. A 1xx, 204 or 304 gets no length.
+    /// Headers with `Content-Length` or `Transfer-Encoding` are sent unchanged, so that a test can
+    /// declare a wrong length. A 1xx, 204 or 304 gets no length.
     public static func status(
         _ status: Int, reason: String? = nil, headers: HTTPHeaders = [:],
         body: LoopbackPayload = .empty
@@ -76,7 +76,7 @@ extension LoopbackResponse {
             [.head(status, headers: headers)] + pieces + [.lastChunk(trailers: trailers)])
     }
 
-    /// A response whose body ends where the connection closes.
+    /// A response whose body ends when the connection closes.
     public static func untilClose(
         _ body: LoopbackPayload, status: Int = 200, headers: HTTPHeaders = [:]
     ) -> LoopbackResponse {
@@ -92,7 +92,7 @@ extension LoopbackResponse {
         return status(200, headers: headers, body: body).followed(by: .close)
     }
 
-    /// Bytes as they are, after which the connection closes.
+    /// These bytes unchanged, after which the connection closes.
     public static func raw(_ bytes: LoopbackPayload) -> LoopbackResponse {
         .steps(.bytes(bytes), .close)
     }

@@ -1,7 +1,7 @@
 // Copyright the DataLoading authors
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a server does with its connections.
+/// The behaviour of a server on its connections.
 public struct LoopbackScript: Sendable {
     enum Plan: Sendable {
         case serve(LoopbackHandler)
@@ -17,9 +17,9 @@ public struct LoopbackScript: Sendable {
         LoopbackScript(plan: .serve(handler))
     }
 
-    /// Gives the connection's first request the first answer and so on, the last one ever after.
+    /// Gives a connection's first request the first answer and so on, and repeats the last one.
     ///
-    /// A keep-alive that goes stale: `.answers([.ok("a"), .steps(.reset)])`.
+    /// For a stale keep-alive connection: `.answers([.ok("a"), .steps(.reset)])`.
     public static func answers(_ responses: [LoopbackResponse]) -> LoopbackScript {
         serve(
             LoopbackHandler { request in
@@ -35,14 +35,14 @@ public struct LoopbackScript: Sendable {
 
     /// Chooses by the number of the connection, counted from 0 in the order of acceptance.
     ///
-    /// The closure is called once a connection, on the connection's thread.
+    /// The closure is called once per connection, on the connection's thread.
     public static func perConnection(
         _ choose: @escaping @Sendable (_ number: Int) -> LoopbackScript
     ) -> LoopbackScript {
         LoopbackScript(plan: .choose(choose))
     }
 
-    /// Runs code on the bytes of the connection, for what is no HTTP/1, and closes it.
+    /// Runs code on the bytes of the connection, for protocols other than HTTP/1, and closes it.
     package static func converse(
         _ body: @escaping @Sendable (any ByteStream) throws -> Void
     ) -> LoopbackScript {
@@ -55,6 +55,6 @@ public struct LoopbackScript: Sendable {
     /// Resets the connection at once.
     public static let reset = steps(.reset)
 
-    /// Accepts, and never reads nor writes a byte until the client closes.
+    /// Accepts, and neither reads nor writes until the client closes.
     public static let silent = steps(.stall)
 }

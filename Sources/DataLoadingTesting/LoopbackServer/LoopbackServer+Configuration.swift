@@ -2,25 +2,29 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension LoopbackServer {
-    /// Where a server listens and how much it remembers.
+    /// The address, buffer sizes and record limits of a server.
     public struct Configuration: Hashable, Sendable {
-        /// The numeric loopback address, 127.0.0.1 by default; 127.0.0.2 or ::1 are others.
+        /// The numeric loopback address; default 127.0.0.1.
+        ///
+        /// Others are 127.0.0.2 and ::1.
         public var host = "127.0.0.1"
-        /// The port, 0 by default: the system chooses a free one.
+        /// The port; default 0: the system chooses a free one.
         ///
-        /// A port that a stopped server had can be taken again at once.
+        /// The port of a stopped server can be used again at once.
         public var port: UInt16 = 0
-        /// How many connections may wait to be accepted, 1,024 by default.
+        /// The maximum number of connections that wait to be accepted; default 1,024.
         public var backlog = 1024
-        /// How many bytes of each body are recorded, 1 MiB by default; the rest is counted.
-        public var recordedBodyLimit = 1_048_576
-        /// How many requests, and connections, are kept: the newest 10,000 by default.
+        /// The number of bytes recorded of each body; default 1 MiB.
         ///
-        /// Counts go on; only the oldest records are dropped.
+        /// Further bytes are only counted.
+        public var recordedBodyLimit = 1_048_576
+        /// The number of requests, and of connections, that are kept; default the newest 10,000.
+        ///
+        /// Counts include the dropped records.
         public var recordLimit = 10_000
-        /// The size in bytes of each connection's receive buffer; nil, the default, is the system's.
+        /// The receive buffer size of each connection in bytes; nil, the default, is the system's.
         public var receiveBufferSize: Int32?
-        /// The size in bytes of each connection's send buffer; nil, the default, is the system's.
+        /// The send buffer size of each connection in bytes; nil, the default, is the system's.
         public var sendBufferSize: Int32?
 
         /// Makes the default configuration.

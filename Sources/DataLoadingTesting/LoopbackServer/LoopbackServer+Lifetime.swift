@@ -1,31 +1,32 @@
 // Copyright the DataLoading authors
 // SPDX-License-Identifier: Apache-2.0
 
+import DataLoadingSupport
 import DataLoading
 
 extension LoopbackServer {
-    /// Closes everything and returns when no thread and no descriptor of the server is left.
+    /// Closes everything and returns when all threads and descriptors of the server are released.
     ///
-    /// Waits, pauses and stalls of scripts end at once; a closure that blocks is waited for.
-    /// Connections are closed in order or, if asked, reset. Records stay; tasks that wait for more
-    /// of them return. Stopping again does nothing. An answer must not stop its own server: its
-    /// thread would be left.
+    /// Waits, pauses and stalls of scripts end at once; the call waits for a closure that blocks.
+    /// Connections are closed in order or, if asked, reset. Records stay, and tasks that wait for
+    /// more of them return. Stopping again has no effect. An answer must not stop its own server:
+    /// its thread would then be detached instead of joined.
     public func stop(resettingConnections: Bool = false) {
         end(in: .stopped, resettingConnections: resettingConnections)
         reservation.release()
         recorder.finish()
     }
 
-    /// Closes every connection and refuses new ones, as a server that is being restarted does.
+    /// Closes every connection and refuses new ones, like a server that is being restarted.
     ///
-    /// Returns when that is done. The port stays the server's; records and counts go on.
+    /// Returns when that is done. The server keeps the port, its records and its counts.
     public func goDown(resettingConnections: Bool = false) {
         end(in: .down, resettingConnections: resettingConnections)
     }
 
-    /// Listens again after `goDown()`; does nothing when it listens, or was stopped.
+    /// Listens again after `goDown()`; no effect while it listens, or after `stop()`.
     ///
-    /// Throws when the system will not listen, on the port as it was.
+    /// Throws when the system does not allow listening on the same port.
     public func comeUp() throws {
         try state.withLock { state in
             guard case .down = state else { return }

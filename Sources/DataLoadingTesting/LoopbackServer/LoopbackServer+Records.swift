@@ -2,23 +2,23 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension LoopbackServer {
-    /// The requests whose heads were read, in the order of their arrival.
+    /// The requests whose heads were read, in order of arrival.
     public var requests: [RecordedRequest] {
         recorder.read { $0.requests.newest }
     }
 
-    /// The connections in the order of their acceptance.
+    /// The connections in order of acceptance.
     public var connections: [RecordedConnection] {
         recorder.read { $0.connections.newest }
     }
 
-    /// How many requests arrived, those included that are no longer recorded.
+    /// The number of requests that arrived, including those that are no longer recorded.
     public var requestCount: Int { recorder.count(of: .heads) }
 
-    /// How many connections were accepted.
+    /// The number of accepted connections.
     public var connectionCount: Int { recorder.count(of: .connections) }
 
-    /// How many connections are open.
+    /// The number of open connections.
     public var openConnectionCount: Int {
         recorder.read { state in
             (state.counts[.connections] ?? 0) - (state.counts[.closedConnections] ?? 0)

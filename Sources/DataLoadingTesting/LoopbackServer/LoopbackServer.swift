@@ -1,10 +1,11 @@
 // Copyright the DataLoading authors
 // SPDX-License-Identifier: Apache-2.0
 
+import DataLoadingSupport
 import DataLoading
 public import Foundation
 
-/// A small HTTP/1.1 server on the loopback interface, scriptable to the byte and to the pause.
+/// A small HTTP/1.1 server on the loopback interface with scripted bytes and pauses.
 ///
 /// ```swift
 /// let server = try LoopbackServer { request in .ok("hello") }
@@ -13,12 +14,12 @@ public import Foundation
 /// await server.waitForRequests(1)
 /// #expect(server.requests[0].target == "/greeting")
 /// ```
-/// It speaks what a test tells it to speak, broken HTTP included, and records what arrived. It is
-/// no server for anything but tests: it believes every client and holds a thread a connection.
+/// It sends what a test scripts, including invalid HTTP, and records what arrived. Use it in tests
+/// only: it trusts every client and holds a thread per connection.
 ///
 /// Answers, scripts and their steps run on the thread of their connection, in order; different
-/// connections run side by side. After `stop()`, which `deinit` calls too, no thread and no
-/// descriptor of it is left.
+/// connections run concurrently. `stop()`, which `deinit` calls too, releases all threads and
+/// descriptors.
 public final class LoopbackServer: Sendable {
     enum State {
         case listening(Acceptor)
@@ -28,7 +29,7 @@ public final class LoopbackServer: Sendable {
 
     /// The port it listens on.
     public let port: UInt16
-    /// What it was made with.
+    /// The configuration it was made with.
     public let configuration: Configuration
     let recorder: Recorder
     let script: Locked<LoopbackScript>
@@ -44,7 +45,7 @@ public final class LoopbackServer: Sendable {
         try self.init(configuration, handler: LoopbackHandler(answer))
     }
 
-    /// Makes a server whose connections are all served by one handler, and starts it.
+    /// Makes a server with one handler for all connections, and starts it.
     public convenience init(
         _ configuration: Configuration = Configuration(), handler: LoopbackHandler
     ) throws {
@@ -58,10 +59,10 @@ public final class LoopbackServer: Sendable {
         try self.init(configuration, script: script, cipher: nil)
     }
 
-    /// Stands between a connection and its script, on the connection's thread.
+    /// Wraps a connection's bytes in a cipher, on the connection's thread.
     package typealias Cipher = @Sendable (_ socket: any ByteStream) -> any ByteStream
 
-    /// Makes a server whose connections are enciphered.
+    /// Makes a server whose connections are encrypted.
     package init(
         _ configuration: Configuration = Configuration(), script: LoopbackScript, cipher: Cipher?
     ) throws {
@@ -79,12 +80,12 @@ public final class LoopbackServer: Sendable {
         stop()
     }
 
-    /// The address of a target, which must be empty or start with a slash and be legal in a URL.
+    /// The URL of a target, which must be empty or start with a slash and be legal in a URL.
     public func url(_ target: String = "/") -> URL {
         .loopback(host: configuration.host, port: port, target: target)
     }
 
-    /// Changes what is done with connections that are accepted from now on.
+    /// Changes the script of connections that are accepted from now on.
     public func setScript(_ script: LoopbackScript) {
         self.script.withLock { $0 = script }
     }

@@ -3,11 +3,11 @@
 
 public import DataLoading
 
-/// One thing that a server does on a connection; a response is a list of them.
+/// One action of a server on a connection; a response is a list of them.
 ///
-/// Bytes of steps that follow each other are sent together; every other step, `.flush` at least,
-/// sends what was gathered before it acts. Steps run on the connection's own thread, so a pause or
-/// a gate holds no other connection. When the client goes, the steps that are left are not run.
+/// Bytes of consecutive steps are sent together. Every other step, `.flush` at least, first sends
+/// what was gathered. Steps run on the connection's own thread, so a pause or a gate holds no other
+/// connection. When the client closes, the remaining steps are skipped.
 public struct LoopbackStep: Sendable {
     enum Action: Sendable {
         case head(status: Int, reason: String?, headers: HTTPHeaders)
@@ -35,8 +35,8 @@ public struct LoopbackStep: Sendable {
 extension LoopbackStep {
     /// Sends a status line, the fields and the empty line; use it for 100 and 103 too.
     ///
-    /// Nothing is added to the fields. A field `Connection: close` makes the server close the
-    /// connection after the response. No reason stands for the usual one, "" for none.
+    /// The fields are sent unchanged. A field `Connection: close` makes the server close the
+    /// connection after the response. A nil reason means the usual one, "" means none.
     public static func head(
         _ status: Int, reason: String? = nil, headers: HTTPHeaders = [:]
     ) -> LoopbackStep {
@@ -48,14 +48,16 @@ extension LoopbackStep {
         LoopbackStep(action: .content(payload))
     }
 
-    /// Sends these bytes whatever the request was: the tool for everything malformed.
+    /// Sends these bytes for every request, also where no body may follow.
+    ///
+    /// Use it for malformed responses.
     public static func bytes(_ payload: LoopbackPayload) -> LoopbackStep {
         LoopbackStep(action: .bytes(payload))
     }
 
-    /// Sends a payload as chunks of the chunked coding, none longer than `size` bytes.
+    /// Sends a payload as chunks of the chunked coding, each at most `size` bytes.
     ///
-    /// The last chunk is not sent; like `content` it says nothing where no body may stand.
+    /// The last chunk is not sent. Like `content` it sends nothing where no body may follow.
     public static func chunks(_ payload: LoopbackPayload, of size: Int = 65_536) -> LoopbackStep {
         precondition(size > 0, "A chunk has at least one byte")
         return LoopbackStep(action: .chunks(payload, size: size))
@@ -74,6 +76,6 @@ extension LoopbackStep {
         return LoopbackStep(action: .drip(payload, size: size, interval: interval))
     }
 
-    /// Sends what the steps before it gathered, so that it travels apart from what follows.
+    /// Sends the gathered bytes, separately from those of later steps.
     public static let flush = LoopbackStep(action: .flush)
 }

@@ -5,9 +5,9 @@ public import Foundation
 
 /// A connection as the server saw it.
 public struct RecordedConnection: Sendable {
-    /// How one side ended a connection.
+    /// The way in which one side ended a connection.
     public enum Ending: Hashable, Sendable {
-        /// In order, by FIN.
+        /// Orderly, by FIN.
         case closed
         /// By RST.
         case reset
@@ -15,23 +15,23 @@ public struct RecordedConnection: Sendable {
 
     /// The number, counted from 0 in the order of acceptance.
     public let number: Int
-    /// When it was accepted, counted from the start of the server.
+    /// The time of acceptance since the start of the server.
     public let accepted: Duration
     /// The number of heads that were read.
     public internal(set) var requestCount = 0
-    /// The bytes that were read; what is dropped at a close does not count.
+    /// The number of bytes read, without those dropped at a close.
     public internal(set) var bytesReceived: Int64 = 0
-    /// The bytes that the system took for sending.
+    /// The number of bytes that the system accepted for sending.
     public internal(set) var bytesSent: Int64 = 0
-    /// When the server saw that the client will send no more; nil when it has not seen it.
+    /// The time at which the server saw the client's end of sending; nil until then.
     ///
-    /// It is seen at once while a script waits, pauses, stalls or reads.
+    /// The server sees it at once while a script waits, pauses, stalls or reads.
     public internal(set) var clientEnded: Duration?
-    /// How the client ended it.
+    /// The way in which the client ended it; nil until then.
     public internal(set) var clientEnding: Ending?
-    /// When the server ended it.
+    /// The time at which the server ended it; nil until then.
     public internal(set) var serverEnded: Duration?
-    /// What was read in place of a head that is no head.
+    /// The bytes that were read instead of a valid head.
     public internal(set) var malformedHead: Data?
 
     /// Whether neither side has ended it.

@@ -12,19 +12,19 @@ public struct RecordedRequest: Sendable {
     public let indexOnConnection: Int
     /// The method.
     public let method: HTTPMethod
-    /// The request target as it stands in the request line.
+    /// The request target as in the request line.
     public let target: String
     /// The protocol version, such as "HTTP/1.1".
     public let version: String
     /// The header fields in order.
     public let headers: HTTPHeaders
-    /// Every byte of the head, up to and with the empty line.
+    /// Every byte of the head, up to and including the empty line.
     public let rawHead: Data
-    /// When the head was complete, counted from the start of the server.
+    /// The time at which the head was complete, since the start of the server.
     public let arrival: Duration
-    /// The body without its coding, up to the configuration's `recordedBodyLimit`.
+    /// The body without its transfer coding, up to the configuration's `recordedBodyLimit`.
     public internal(set) var body = Data()
-    /// The length in bytes of the body that arrived, recorded or not.
+    /// The number of body bytes that arrived, recorded or not.
     public internal(set) var bodyLength: Int64 = 0
     /// The trailers of a chunked body.
     public internal(set) var trailers: HTTPHeaders = [:]
@@ -44,7 +44,7 @@ public struct RecordedRequest: Sendable {
         target.firstIndex(of: "?").map { String(target[target.index(after: $0)...]) }
     }
 
-    /// The recorded body as UTF-8, repaired where it is none.
+    /// The recorded body as UTF-8, with invalid bytes replaced.
     public var text: String {
         String(decoding: body, as: UTF8.self)
     }

@@ -1,13 +1,14 @@
 // Copyright the DataLoading authors
 // SPDX-License-Identifier: Apache-2.0
 
+import DataLoadingSupport
 import DataLoading
 
-/// Keeps what happened, in order, and wakes tests that wait for it: no polling, no sleeping.
+/// Records events in order, and resumes tests that wait for them, without polling or sleeping.
 public final class EventRecorder<Element: Sendable>: Sendable {
     private struct State: Sendable {
         var elements: [Element] = []
-        var waiters: [(count: Int, continuation: CheckedContinuation<[Element], Never>)] = []
+        var waiters: [(count: Int, continuation: CheckedContinuation<Int, Never>)] = []
     }
 
     private let state = Locked(State())
@@ -15,30 +16,33 @@ public final class EventRecorder<Element: Sendable>: Sendable {
     /// Makes an empty recorder.
     public init() {}
 
-    /// What happened so far.
+    /// The events so far.
     public var elements: [Element] { state.withLock { $0.elements } }
 
-    /// Notes that something happened; any thread may.
+    /// Records an event; any thread may call.
     public func record(_ element: Element) {
-        let (elements, woken) = state.withLock { state in
+        let (count, woken) = state.withLock { state in
             state.elements.append(element)
             let count = state.elements.count
             let woken = state.waiters.filter { $0.count <= count }.map(\.continuation)
             state.waiters.removeAll { $0.count <= count }
-            return (state.elements, woken)
+            return (count, woken)
         }
-        for waiter in woken { waiter.resume(returning: elements) }
+        for waiter in woken { waiter.resume(returning: count) }
     }
 
-    /// Returns what happened once at least `count` things have.
+    /// Returns the events once there are at least `count`.
     public func first(_ count: Int) async -> [Element] {
-        await withCheckedContinuation { continuation in
-            let elements = state.withLock { state -> [Element]? in
-                guard state.elements.count < count else { return state.elements }
+        let recorded = await withCheckedContinuation { continuation in
+            let recorded = state.withLock { state -> Int? in
+                guard state.elements.count < count else { return state.elements.count }
                 state.waiters.append((count, continuation))
                 return nil
             }
-            if let elements { continuation.resume(returning: elements) }
+            if let recorded { continuation.resume(returning: recorded) }
         }
+        // Read under the lock: the thread sanitizer does not see that a continuation, which is
+        // resumed before it is awaited, orders two threads.
+        return state.withLock { Array($0.elements.prefix(recorded)) }
     }
 }

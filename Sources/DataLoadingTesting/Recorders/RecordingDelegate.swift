@@ -4,8 +4,10 @@
 public import DataLoading
 public import Foundation
 
-/// A loader's delegate that keeps every call, in order.
-public final class RecordingDelegate: DataLoaderDelegate {
+/// A loader's delegate that records every call, in order.
+public final class RecordingDelegate: DataLoaderChunkDelegate, DataLoaderBodyStreamDelegate,
+    DataLoaderConnectivityDelegate
+{
     /// One call of the delegate.
     public enum Event: Sendable {
         /// The load succeeded.
@@ -29,7 +31,7 @@ public final class RecordingDelegate: DataLoaderDelegate {
             }
         }
 
-        /// The response that came with it.
+        /// The response of the call; nil without one.
         public var response: DataLoaderResponse? {
             switch self {
             case .success(let response), .error(let response), .initial(let response): response
@@ -37,7 +39,7 @@ public final class RecordingDelegate: DataLoaderDelegate {
             }
         }
 
-        /// The identifier of the request that it is about, nil for a chunk.
+        /// The identifier of the call's request; nil for a chunk.
         public var requestIdentifier: Int64? {
             switch self {
             case .cancelled(let request), .waitingForConnectivity(let request):
@@ -56,8 +58,8 @@ public final class RecordingDelegate: DataLoaderDelegate {
     /// Makes a delegate.
     ///
     /// - Parameters:
-    ///   - supportsChunks: What it says when asked; default false.
-    ///   - bodyStream: What it answers with when a body is to be sent again; default nil.
+    ///   - supportsChunks: The answer to `dataLoaderShouldSupportChunks`; default false.
+    ///   - bodyStream: Returns the body when it must be sent again; by default returns nil.
     ///   - onEvent: Called inside each call, on the delegate queue, after it was recorded.
     public init(
         supportsChunks: Bool = false, bodyStream: @escaping @Sendable () -> InputStream? = { nil },
@@ -109,7 +111,7 @@ public final class RecordingDelegate: DataLoaderDelegate {
         record(.cancelled(request))
     }
 
-    /// Says what it was made to say.
+    /// Returns the value of `supportsChunks`.
     public func dataLoaderShouldSupportChunks(_ dataLoader: DataLoader) -> Bool { supportsChunks }
 
     /// Records a head.
@@ -127,7 +129,7 @@ public final class RecordingDelegate: DataLoaderDelegate {
         record(.chunk(data))
     }
 
-    /// Answers with what it was made to answer with.
+    /// Returns the result of `bodyStream`.
     public func dataLoader(
         _ dataLoader: DataLoader, needsNewBodyStreamFor request: DataLoaderRequest
     ) -> InputStream? { bodyStream() }

@@ -3,21 +3,21 @@
 
 public import DataLoading
 
-/// A consumption observer that keeps every call, in order.
+/// A consumption observer that records every call, in order.
 public final class RecordingObserver: ConsumptionObserver {
     /// One load that ended.
     public struct Entry: Sendable {
-        /// What became of it.
+        /// The response or the error of the load.
         public let response: DataLoaderResponse
-        /// Bytes received, heads included.
+        /// The number of bytes received, including heads.
         public let bytesDownloaded: Int64
-        /// Bytes sent, heads included.
+        /// The number of bytes sent, including heads.
         public let bytesUploaded: Int64
     }
 
     private let recorder = EventRecorder<Entry>()
 
-    /// Makes an observer that has heard nothing.
+    /// Makes an observer without records.
     public init() {}
 
     /// Every load so far.

@@ -1,6 +1,7 @@
 // Copyright the DataLoading authors
 // SPDX-License-Identifier: Apache-2.0
 
+@testable import DataLoadingTransport
 @testable import DataLoading
 import DataLoadingTesting
 import Testing
@@ -8,7 +9,7 @@ import Testing
 @Suite struct FairQueueTests {
     private final class Owner: Sendable {}
 
-    @Test func `agrees with a naive queue over ten thousand random steps`() {
+    @Test func `the fair queue agrees with a naive queue over ten thousand random steps`() {
         let owners = (0..<4).map { _ in Owner() }
         property(cases: 20) { generator in
             var queue = FairQueue<Int>()
@@ -45,7 +46,7 @@ import Testing
         }
     }
 
-    @Test func `takes turns between loaders, whoever came with how many`() {
+    @Test func `the fair queue takes turns between loaders, however many loads each one adds`() {
         let owners = (0..<2).map { _ in Owner() }
         var queue = FairQueue<Int>()
         for (index, owner) in owners.enumerated() {
@@ -58,7 +59,7 @@ import Testing
         #expect(order == (0..<1_000).map { $0 % 2 })
     }
 
-    @Test func `starts each class at least once in any sixteen while it waits`() {
+    @Test func `the fair queue starts a waiting load of each priority at least once in sixteen`() {
         let owner = Owner()
         var queue = FairQueue<Priority>()
         for priority in Priority.allCases {
@@ -73,7 +74,7 @@ import Testing
         #expect(order.count { $0 == .high } >= 170)
     }
 
-    @Test func `tells a place that is never passed, within a class`() {
+    @Test func `the fair queue predicts a position that is never passed within a priority`() {
         let owners = (0..<4).map { _ in Owner() }
         property(cases: 300) { generator in
             var queue = FairQueue<Int>()
@@ -92,7 +93,7 @@ import Testing
     }
 }
 
-/// The same rules in the plainest form: arrays that are searched.
+/// The same rules in the simplest form: arrays that are searched.
 private struct NaiveQueue {
     private var rings: [[(owner: Int, waiting: [Int])]] = [[], [], []]
     private var passedOver = [0, 0, 0]

@@ -6,7 +6,7 @@ import DataLoadingTesting
 import Testing
 
 @Suite struct LinkedPoolTests {
-    @Test func `agrees with arrays over ten thousand random steps`() {
+    @Test func `the linked pool agrees with arrays over ten thousand random steps`() {
         property(cases: 20) { generator in
             var pool = LinkedPool<Int>()
             var lists = [LinkedPool<Int>.List](repeating: .init(), count: 3)

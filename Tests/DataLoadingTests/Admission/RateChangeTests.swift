@@ -1,6 +1,7 @@
 // Copyright the DataLoading authors
 // SPDX-License-Identifier: Apache-2.0
 
+import DataLoadingSupport
 @testable import DataLoading
 import DataLoadingTesting
 import Foundation
@@ -8,7 +9,7 @@ import Testing
 
 /// Rates and gates that change while loads wait.
 @Suite struct RateChangeTests {
-    @Test func `a rate set for a path refuses no load that waits in a full queue already`()
+    @Test func `a new rate for a path refuses no load that already waits in a full queue`()
         async
     {
         let bed = TestBed(otherwise: .respond(status: 200)) {
@@ -21,7 +22,7 @@ import Testing
         let isOver = Locked(false)
         let hasEnded = LoopbackGate()
         Thread.detachNewThread {
-            // Takes every place in the queue that is free for a moment.
+            // Takes every place in the queue as soon as it is free.
             for _ in 0..<20_000 where !isOver.withLock({ $0 }) {
                 other.perform(.make("/other"))
             }
@@ -29,7 +30,7 @@ import Testing
         }
         for number in 0..<50 {
             bed.service.rateLimiter.setRequestsPerSecond(
-                0, for: testURL("http://origin.test/path\(number)"))
+                0, forPathOf: testURL("http://origin.test/path\(number)"))
         }
         isOver.withLock { $0 = true }
         await hasEnded.opened()
@@ -39,20 +40,21 @@ import Testing
         other.cancelAllLoads()
     }
 
-    @Test func `a rate set for a path leaves the loads of other origins where they wait`() {
+    @Test func `a new rate for a path leaves the waiting loads of other origins in place`() {
         let bed = TestBed(otherwise: .respond(status: 200)) {
             $0.rateLimiter = RateLimiter(defaultRequestsPerSecond: 1)
         }
         for path in ["/a", "/b", "/c"] {
             bed.loader.perform(.make(path, host: "http://other.test"))
         }
-        bed.service.rateLimiter.setRequestsPerSecond(5, for: testURL("http://origin.test/search"))
+        bed.service.rateLimiter.setRequestsPerSecond(
+            5, forPathOf: testURL("http://origin.test/search"))
         bed.clock.advance(by: .seconds(2))
         #expect(bed.starts.map(\.path) == ["/a", "/b", "/c"])
         #expect(bed.starts.map(\.at) == [0, 1_000, 2_000].map { ms($0) })
     }
 
-    @Test func `loads that wait for Retry-After go when it is cleared`() async {
+    @Test func `loads that wait for Retry-After start when it is cleared`() async {
         let bed = TestBed([.respond(status: 429, headers: ["Retry-After": "3600"])])
         let limiter = bed.service.rateLimiter
         bed.loader.perform(.make("/one"))
@@ -65,7 +67,7 @@ import Testing
         limiter.clearRetryAfter(for: testURL("http://origin.test/anything"))
         #expect(bed.transport.attempts.map(\.request.url.path) == ["/one", "/two"])
         #expect(limiter.earliestTimeUntilRequestCanBeExecuted(.make()) == .zero)
-        limiter.setRetryAfter(.seconds(30), for: testURL("http://origin.test"))
+        try? limiter.setRetryAfter(.seconds(30), for: testURL("http://origin.test"))
         #expect(limiter.earliestTimeUntilRequestCanBeExecuted(.make()) == .seconds(30))
         bed.loader.cancelAllLoads()
     }

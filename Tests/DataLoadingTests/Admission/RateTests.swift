@@ -6,7 +6,7 @@ import DataLoadingTesting
 import Foundation
 import Testing
 
-/// The rate that a host sees is the rate that was set.
+/// The rate that a host sees is the configured rate.
 @Suite struct RateTests {
     private static func bed(
         rate: Double?, burst: Int = 1, otherwise: ScriptedAnswer = .respond(status: 200)
@@ -34,7 +34,7 @@ import Testing
         for _ in 0..<500 { bed.loader.perform(.make("/one")) }
         for _ in 0..<500 { other.perform(.make("/two")) }
         bed.clock.advance(by: .seconds(10))
-        // The first one met an empty queue.
+        // The first load entered an empty queue.
         let order = bed.starts.map(\.path).dropFirst()
         #expect(
             order.prefix(998).enumerated().allSatisfy { index, path in
@@ -43,17 +43,17 @@ import Testing
         #expect(bed.starts.count == 1_000)
     }
 
-    @Test func `as many loads start at once as the burst says, then at the rate`() {
+    @Test func `a burst of loads starts at once, and the rest start at the rate`() {
         let bed = Self.bed(rate: 10, burst: 5)
         for _ in 0..<8 { bed.loader.perform(.make()) }
         bed.clock.advance(by: .seconds(1))
         #expect(bed.starts.map(\.at) == [0, 0, 0, 0, 0, 100, 200, 300].map { ms($0) })
     }
 
-    @Test func `a path with a rule of its own is limited apart from its origin`() {
+    @Test func `a path with a rule of its own is limited separately from its origin`() {
         let bed = Self.bed(rate: nil)
         bed.service.rateLimiter.setRequestsPerSecond(
-            1, for: testURL("http://origin.test/search?q"))
+            1, forPathOf: testURL("http://origin.test/search?q"))
         for _ in 0..<2 {
             bed.loader.perform(.make("/search/x"))
             bed.loader.perform(.make("/other"))
@@ -67,24 +67,24 @@ import Testing
         for _ in 0..<3 { bed.loader.perform(.make()) }
         bed.clock.advance(by: .seconds(30))
         #expect(bed.starts.isEmpty)
-        bed.service.rateLimiter.setRequestsPerSecond(2, for: testURL("http://origin.test"))
+        bed.service.rateLimiter.setRequestsPerSecond(2, forHostOf: testURL("http://origin.test"))
         bed.clock.advance(by: .seconds(2))
         #expect(bed.starts.map(\.at) == [30_000, 30_500, 31_000].map { ms($0) })
     }
 
-    @Test func `a rate that changes while loads wait holds at once`() {
+    @Test func `a rate that changes while loads wait takes effect at once`() {
         let bed = Self.bed(rate: 1)
         for _ in 0..<6 { bed.loader.perform(.make()) }
         bed.clock.advance(by: .milliseconds(100))
-        bed.service.rateLimiter.setRequestsPerSecond(10, for: testURL("http://origin.test"))
+        bed.service.rateLimiter.setRequestsPerSecond(10, forHostOf: testURL("http://origin.test"))
         bed.clock.advance(by: .seconds(1))
-        // The next one waits a tenth of a second from the change, and not what the old rate had taken.
+        // The next load waits a tenth of a second from the change, not from its old slot.
         #expect(bed.starts.map(\.at) == [0, 200, 300, 400, 500, 600].map { ms($0) })
-        bed.service.rateLimiter.setRequestsPerSecond(0, for: testURL("http://origin.test"))
+        bed.service.rateLimiter.setRequestsPerSecond(0, forHostOf: testURL("http://origin.test"))
         bed.loader.perform(.make())
         bed.clock.advance(by: .seconds(5))
         #expect(bed.starts.count == 6)
-        bed.service.rateLimiter.setRequestsPerSecond(nil, for: testURL("http://origin.test"))
+        bed.service.rateLimiter.setRequestsPerSecond(nil, forHostOf: testURL("http://origin.test"))
         #expect(bed.starts.count == 7)
     }
 
@@ -93,9 +93,10 @@ import Testing
         bed.loader.perform(.make("/search/a"))
         bed.loader.perform(.make("/other"))
         bed.clock.advance(by: .seconds(10))
-        bed.service.rateLimiter.setRequestsPerSecond(5, for: testURL("http://origin.test/search"))
+        bed.service.rateLimiter.setRequestsPerSecond(
+            5, forPathOf: testURL("http://origin.test/search"))
         #expect(bed.starts.map(\.path) == ["/search/a"])
-        bed.service.rateLimiter.setRequestsPerSecond(nil, for: testURL("http://origin.test"))
+        bed.service.rateLimiter.setRequestsPerSecond(nil, forHostOf: testURL("http://origin.test"))
         #expect(bed.starts.map(\.path) == ["/search/a", "/other"])
         let waits = bed.transport.attempts.count
         #expect(waits == 2)
@@ -105,12 +106,13 @@ import Testing
         let bed = Self.bed(rate: 0)
         bed.loader.perform(.make("/search/a"))
         bed.clock.advance(by: .seconds(10))
-        bed.service.rateLimiter.setRequestsPerSecond(5, for: testURL("http://origin.test/search"))
+        bed.service.rateLimiter.setRequestsPerSecond(
+            5, forPathOf: testURL("http://origin.test/search"))
         let response = await bed.outcome()?.response
         #expect(response?.metrics.admissionTime == .seconds(10))
     }
 
-    // Cancel while waiting for a rate slot.
+    // Cancelled while waiting for a slot of the rate.
     @Test func `a load that is cancelled while it waits takes no slot`() {
         let bed = Self.bed(rate: 1)
         let tokens = (0..<10).map { _ in bed.loader.perform(.make()) }
@@ -129,14 +131,14 @@ import Testing
         bed.settle()
         let event = bed.delegate.events.first { $0.requestIdentifier == late.uniqueIdentifier }
         #expect(event?.response?.error == .rateLimited(wait: .seconds(3)))
-        // The place that it did not take goes to one that can wait.
+        // The slot that it did not take goes to a load that can wait.
         bed.loader.perform(.make { $0.timeout = .milliseconds(3_001) })
         bed.clock.advance(by: .seconds(3))
         #expect(bed.starts.count == 4)
     }
 
-    @Test func `no load starts for two seconds after one Retry-After, whatever succeeds meanwhile`()
-    {
+    @Test
+    func `no load starts for two seconds after one Retry-After, whatever succeeds in between`() {
         let bed = Self.bed(rate: nil, otherwise: .hold)
         for _ in 0..<2 { bed.loader.perform(.make()) }
         let attempts = bed.transport.attempts
@@ -163,7 +165,7 @@ import Testing
         bed.expectNothingLeft()
     }
 
-    @Test func `urgent loads start first, and the others have their sixteenth`() {
+    @Test func `urgent loads start first, and other priorities get one start in sixteen`() {
         let bed = Self.bed(rate: 10)
         for priority in Priority.allCases {
             for index in 0..<20 {
@@ -177,15 +179,15 @@ import Testing
         #expect(Set(classes.dropFirst().prefix(16)).count == 3)
     }
 
-    @Test func `loads that waited for a gate leave at the rate and not all at once`() {
+    @Test func `loads that waited for a gate start at the rate and not all at once`() {
         let bed = Self.bed(rate: 10, burst: 10)
-        bed.service.rateLimiter.setRetryAfter(.seconds(3), for: testURL("http://origin.test"))
+        try? bed.service.rateLimiter.setRetryAfter(.seconds(3), for: testURL("http://origin.test"))
         for _ in 0..<50 { bed.loader.perform(.make()) }
         bed.clock.advance(by: .seconds(10))
         #expect(bed.starts.map(\.at) == (0..<50).map { .seconds(3) + ms(100 * $0) })
     }
 
-    @Test func `loads that a busy server turns away come back at ten a second, with no rate set`() {
+    @Test func `loads that a busy server turns away come back at ten a second without a rate`() {
         let bed = Self.bed(rate: nil, otherwise: .hold)
         for _ in 0..<30 { bed.loader.perform(.make { $0.maximumRetryCount = 1 }) }
         bed.settle()
@@ -195,7 +197,7 @@ import Testing
         }
         bed.settle()
         bed.advance(.seconds(30))
-        // Each pauses for two seconds and up to one more, which alone would bring them all at once.
+        // Each load pauses for two to three seconds, so without a limit all would return at once.
         let again = bed.starts.dropFirst(30).map(\.at)
         #expect(again.count == 30)
         #expect(again.allSatisfy { $0 >= .seconds(2) })
@@ -205,7 +207,7 @@ import Testing
         #expect(again.last ?? .zero >= ms(3_900))
     }
 
-    @Test func `waiting loads that a gate outlasts are refused at once`() {
+    @Test func `loads whose deadline comes before a gate opens are refused at once`() {
         let bed = Self.bed(rate: 1, otherwise: .hold)
         bed.loader.perform(.make())
         bed.loader.perform(.make { $0.timeout = .seconds(5) })
@@ -219,7 +221,7 @@ import Testing
         #expect(bed.starts.map(\.at) == [.zero, .seconds(20)])
     }
 
-    @Test func `the limiter forgets the keys of idle servers`() {
+    @Test func `the rate limiter forgets the keys of idle servers`() {
         let bed = Self.bed(rate: 100)
         for index in 0..<1_000 {
             bed.loader.perform(.make("/", host: "http://host\(index).test"))
@@ -229,17 +231,17 @@ import Testing
         bed.expectNothingLeft()
     }
 
-    @Test func `a hundred thousand waiting loads need one alarm, and no more time each to cancel`()
-    {
-        // A sanitizer multiplies what each costs, and looks for something else.
+    @Test
+    func `a hundred thousand waiting loads need one alarm, and cancelling costs the same each`() {
+        // A sanitizer multiplies the cost of each load and does not measure time.
         let many = patience > 1 ? 20_000 : 100_000
         let few = Self.timeToCancel(many / 10)
         #expect(few > .zero)
-        // Ten times as many cost ten times as much, and not a hundred times.
+        // Ten times as many loads cost about ten times as much, not a hundred times.
         #expect(Self.timeToCancel(many) < few * 30)
     }
 
-    /// The processor's time for cancelling so many loads that wait, in any order.
+    /// The processor time for cancelling this many waiting loads in random order.
     private static func timeToCancel(_ count: Int) -> Duration {
         let bed = TestBed { configuration in
             configuration.rateLimiter = RateLimiter(defaultRequestsPerSecond: 0)

@@ -1,6 +1,7 @@
 // Copyright the DataLoading authors
 // SPDX-License-Identifier: Apache-2.0
 
+@testable import DataLoadingAuth
 @testable import DataLoading
 import DataLoadingTesting
 import Foundation
@@ -8,7 +9,6 @@ import Testing
 
 /// Cancels every load at the moment at which another authoriser is about to be asked.
 private final class Interruption: Authoriser {
-    let identifier = "interruption"
     private let next: any Authoriser
     private let interrupt = EventRecorder<Interrupted>()
 
@@ -24,24 +24,10 @@ private final class Interruption: Authoriser {
     /// From now on, the loads of this one.
     func cancels(_ loader: DataLoader) { interrupt.record(Interrupted(loader: loader)) }
 
-    func requiresAuthorisation(_ request: DataLoaderRequest) -> Bool { true }
-
-    func authorise(_ request: DataLoaderRequest, for delegate: any AuthoriserDelegate) {
+    func authorise(_ request: DataLoaderRequest) -> Authorisation {
         for interrupted in interrupt.elements { interrupted.loader?.cancelAllLoads() }
-        next.authorise(request, for: delegate)
+        return next.authorise(request)
     }
-
-    func requestFailedAuthorisation(
-        _ request: DataLoaderRequest, response: DataLoaderResponse
-    ) {}
-
-    func cancelAuthorisation(of request: DataLoaderRequest) {
-        next.cancelAuthorisation(of: request)
-    }
-
-    func refresh() {}
-
-    func reset() async {}
 }
 
 /// A load that ends between being asked about and being kept.
@@ -50,106 +36,73 @@ private final class Interruption: Authoriser {
     private let fetch = HeldFetch<AccessToken>()
     private let clock = ManualClock()
 
-    private func desk() -> CredentialDesk<AccessToken> {
+    private func authoriser() -> TokenAuthoriser {
         let fetch = fetch
-        return CredentialDesk(
-            CredentialRules(), agenda: Agenda(timekeeper: clock.timekeeper),
-            apply: { $1.addBearer($0.value) },
-            fetch: { previous, _ in Fetched(try await fetch(previous), lifetime: nil) })
+        return TokenAuthoriser(hosts: ["origin.test"], clock: clock) { try await fetch($0) }
     }
 
     @Test func `an authoriser does not keep a load that has ended meanwhile`() async {
-        let desk = desk()
-        let interruption = Interruption(DeskAuthoriser(desk))
+        let token = authoriser()
+        let interruption = Interruption(token)
         let bed = TestBed(otherwise: .respond(status: 200), authorisers: [interruption])
         interruption.cancels(bed.loader)
-        bed.loader.perform(.make("/ended"))
-        let call = await fetch.call(0)
+        bed.loader.perform(.make("/ended", host: "https://origin.test"))
         _ = await bed.delegate.outcomes(1)
-        #expect(desk.heldCount == 0)
-        call.answer(AccessToken("1"))
         bed.settle()
+        #expect(token.credentials.waiterCount == 0)
+        // Nobody waits for a token, so none is fetched.
+        #expect(fetch.count == 0)
         #expect(bed.error == .cancelled)
         #expect(bed.transport.attempts.isEmpty)
+        bed.expectNothingLeft()
     }
 
-    @Test func `a composite asks nobody about a load that has ended meanwhile`() async {
-        let part = TestAuthoriser()
-        let composite = CompositeAuthoriser([.basic: part])
-        let interruption = Interruption(composite)
-        let bed = TestBed(otherwise: .respond(status: 200), authorisers: [interruption])
+    @Test func `an authoriser after one that saw the load end is not asked about it`() async {
+        let interruption = Interruption(TestAuthoriser())
+        let last = TestAuthoriser()
+        let bed = TestBed(otherwise: .respond(status: 200), authorisers: [interruption, last])
         interruption.cancels(bed.loader)
-        bed.loader.perform(.make("/ended") { $0[option: AuthenticationMethod.self] = [.basic] })
+        bed.loader.perform(.make("/ended"))
         _ = await bed.delegate.outcomes(1)
         bed.settle()
-        #expect(composite.askedCount == 0)
-        #expect(part.calls.isEmpty)
+        #expect(last.calls.isEmpty)
+        bed.expectNothingLeft()
     }
 
-    @Test func `a part of a composite does not keep a load that ends while it is asked`() async {
-        let desk = desk()
-        let interruption = Interruption(DeskAuthoriser(desk))
-        let composite = CompositeAuthoriser([.bearer: interruption])
-        let bed = TestBed(otherwise: .respond(status: 200), authorisers: [composite])
-        interruption.cancels(bed.loader)
-        bed.loader.perform(.make("/ended") { $0[option: AuthenticationMethod.self] = [.bearer] })
+    @Test func `a load that is cancelled while it waits for a token leaves nothing with it`() async
+    {
+        let token = authoriser()
+        let bed = TestBed(otherwise: .respond(status: 200), authorisers: [token])
+        let load = bed.loader.perform(.make("/ended", host: "https://origin.test"))
         let call = await fetch.call(0)
-        _ = await bed.delegate.outcomes(1)
         bed.settle()
-        #expect(desk.heldCount == 0)
+        #expect(token.credentials.waiterCount == 1)
+        load.cancel()
+        bed.settle()
+        #expect(token.credentials.waiterCount == 0)
         call.answer(AccessToken("1"))
-        #expect(composite.askedCount == 0)
+        #expect(bed.error == .cancelled)
+        #expect(bed.transport.attempts.isEmpty)
+        bed.expectNothingLeft()
     }
 
-    @Test func `whoever asks about two requests without a load has two answers`() async {
-        let desk = desk()
-        let authoriser = DeskAuthoriser(desk)
-        let asker = Asker()
-        authoriser.authorise(.make("/1"), for: asker)
-        authoriser.authorise(.make("/2"), for: asker)
-        let held = desk.heldCount
-        #expect(held == 2)
-        await fetch.call(0).answer(AccessToken("1"))
-        #expect(await asker.answers.first(held).map(\.path) == ["/1", "/2"])
+    @Test func `an authoriser that is asked about two requests without a load answers both`() async
+    {
+        let token = authoriser()
+        let asked = ["/1", "/2"].map { path in
+            Task {
+                guard
+                    case .later(let body) = token.authorise(
+                        .make(path, host: "https://origin.test"))
+                else { return String?.none }
+                return try await body().url.path
+            }
+        }
+        let call = await fetch.call(0)
+        await eventually { token.credentials.waiterCount == 2 }
+        call.answer(AccessToken("1"))
+        var paths: [String?] = []
+        for task in asked { paths.append(try? await task.value) }
+        #expect(paths == ["/1", "/2"])
     }
-}
-
-/// Asks an authoriser without a load, as for a protocol that the library does not speak.
-private final class Asker: AuthoriserDelegate {
-    let answers = EventRecorder<URL>()
-
-    func authoriser(_ authoriser: any Authoriser, authorised request: DataLoaderRequest) {
-        answers.record(request.url)
-    }
-
-    func authoriser(
-        _ authoriser: any Authoriser, didFailToAuthorise request: DataLoaderRequest,
-        error: any Error
-    ) {}
-}
-
-/// A desk as an authoriser.
-private final class DeskAuthoriser: Authoriser {
-    let identifier = "desk"
-    private let desk: CredentialDesk<AccessToken>
-
-    init(_ desk: CredentialDesk<AccessToken>) {
-        self.desk = desk
-    }
-
-    func requiresAuthorisation(_ request: DataLoaderRequest) -> Bool { true }
-
-    func authorise(_ request: DataLoaderRequest, for delegate: any AuthoriserDelegate) {
-        desk.authorise(request, by: self, for: delegate)
-    }
-
-    func requestFailedAuthorisation(
-        _ request: DataLoaderRequest, response: DataLoaderResponse
-    ) {}
-
-    func cancelAuthorisation(of request: DataLoaderRequest) { desk.cancel(request) }
-
-    func refresh() { desk.refresh() }
-
-    func reset() async { await desk.reset() }
 }

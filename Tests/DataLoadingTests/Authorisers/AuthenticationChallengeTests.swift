@@ -1,6 +1,8 @@
 // Copyright the DataLoading authors
 // SPDX-License-Identifier: Apache-2.0
 
+@testable import DataLoadingTransport
+@testable import DataLoadingAuth
 @testable import DataLoading
 import Testing
 
@@ -46,14 +48,16 @@ import Testing
 
     // RFC 6750 section 3.1
     @Test func `knows a token that lacks scope from one that is bad`() {
-        func isAboutScope(_ value: String) -> Bool {
-            Challenge.isAboutScope(["WWW-Authenticate": value])
+        func indicatesInsufficientScope(_ value: String) -> Bool {
+            Challenge.indicatesInsufficientScope(["WWW-Authenticate": value])
         }
-        #expect(isAboutScope("Bearer realm=\"x\", error=\"insufficient_scope\", scope=\"a\""))
-        #expect(isAboutScope("Basic realm=\"x\", bearer error=insufficient_scope"))
-        #expect(!isAboutScope("Bearer error=\"invalid_token\""))
-        #expect(!isAboutScope("Basic error=\"insufficient_scope\""))
-        #expect(!isAboutScope("Bearer realm=\"error=insufficient_scope\""))
-        #expect(!Challenge.isAboutScope([:]))
+        #expect(
+            indicatesInsufficientScope(
+                "Bearer realm=\"x\", error=\"insufficient_scope\", scope=\"a\""))
+        #expect(indicatesInsufficientScope("Basic realm=\"x\", bearer error=insufficient_scope"))
+        #expect(!indicatesInsufficientScope("Bearer error=\"invalid_token\""))
+        #expect(!indicatesInsufficientScope("Basic error=\"insufficient_scope\""))
+        #expect(!indicatesInsufficientScope("Bearer realm=\"error=insufficient_scope\""))
+        #expect(!Challenge.indicatesInsufficientScope([:]))
     }
 }

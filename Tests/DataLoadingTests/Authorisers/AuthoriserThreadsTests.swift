@@ -1,104 +1,71 @@
 // Copyright the DataLoading authors
 // SPDX-License-Identifier: Apache-2.0
 
+import DataLoadingSupport
+@testable import DataLoadingAuth
 @testable import DataLoading
 import DataLoadingTesting
 import Dispatch
 import Foundation
 import Testing
 
-/// Counts the answers to one question, and may ask again inside the first.
-private final class Counter: AuthoriserDelegate {
-    let answers = Locked(0)
-    let request = Locked<DataLoaderRequest?>(nil)
-    private let first: @Sendable () -> Void
-
-    init(first: @escaping @Sendable () -> Void = {}) {
-        self.first = first
-    }
-
-    func authoriser(_ authoriser: any Authoriser, authorised request: DataLoaderRequest) {
-        self.request.withLock { $0 = request }
-        count()
-    }
-
-    func authoriser(
-        _ authoriser: any Authoriser, didFailToAuthorise request: DataLoaderRequest,
-        error: any Error
-    ) {
-        count()
-    }
-
-    private func count() {
-        let isFirst = answers.withLock { answers in
-            answers += 1
-            return answers == 1
-        }
-        if isFirst { first() }
-    }
-}
-
-private final class Passwords: BasicCredentialsProvider {
-    func basicCredentials() async throws -> BasicCredentials? {
-        try BasicCredentials(username: "ada", password: "pw")
-    }
-}
-
 @Suite struct AuthoriserThreadsTests {
     enum Kind: CaseIterable, Sendable {
-        case token, basic, oauth, composite
+        case token, basic, oauth
     }
 
     // BA-14, OL-04, OM-23; run under the thread sanitizer too.
     @Test(arguments: Kind.allCases)
-    func `each question is answered once whichever threads ask, refuse, refresh and cancel`(
+    func `each question is answered once whichever tasks ask, refuse, cancel and reset`(
         kind: Kind
     ) async throws {
         let bed = TestBed(otherwise: .respond(status: 200))
-        let passwords = Passwords()
         let provider = StrictProvider { bed.clock.instant }
-        let authoriser = authoriser(kind, bed, passwords, provider)
-        let threads = 8
-        let counters = Locked<[Counter]>([])
-        DispatchQueue.concurrentPerform(iterations: threads) { thread in
-            var generator = SeededGenerator(seed: UInt64(thread) &+ 1)
-            for index in 0..<200 {
-                let counter = Counter()
-                counters.withLock { $0.append(counter) }
-                var request = DataLoaderRequest.make("/\(index)", host: "https://origin.test")
-                request[option: AuthenticationMethod.self] = kind == .composite ? [.bearer] : []
-                authoriser.authorise(request, for: counter)
-                guard let sent = counter.request.withLock({ $0 }) else { continue }
-                let refusal = DataLoaderResponse(request: sent, statusCode: .unauthorised)
-                switch Int.random(in: 0..<5, using: &generator) {
-                case 0:
-                    if authoriser.canRecover(sent, from: refusal) {
-                        authoriser.requestFailedAuthorisation(sent, response: refusal)
+        let authoriser = authoriser(kind, bed, provider)
+        let tasks = 8
+        let rounds = 200
+        let answers = await withTaskGroup(of: Int.self) { group in
+            for task in 0..<tasks {
+                group.addTask {
+                    var generator = SeededGenerator(seed: UInt64(task) &+ 1)
+                    var answers = 0
+                    for round in 0..<rounds {
+                        let request = DataLoaderRequest.make(
+                            "/\(round)", host: "https://origin.test")
+                        let event = Int.random(in: 0..<4, using: &generator)
+                        let asking = Task { try await authoriser.answer(to: request) }
+                        if event == 0 { asking.cancel() }
+                        let answer = await asking.result
+                        answers += 1
+                        if event == 1 { bed.clock.advance(by: .seconds(1)) }
+                        if event == 2, round % 50 == 0 { await authoriser.reset() }
+                        guard event == 3, let sent = try? answer.get() else { continue }
+                        _ = authoriser.recover(
+                            sent, from: DataLoaderResponse(request: sent, statusCode: .unauthorised)
+                        )
                     }
-                case 1: authoriser.refresh()
-                case 2: authoriser.cancelAuthorisation(of: sent)
-                case 3: bed.clock.advance(by: .seconds(1))
-                default: _ = authoriser.requiresAuthorisation(sent)
+                    return answers
                 }
             }
+            return await group.reduce(0, +)
         }
+        #expect(answers == tasks * rounds)
         await authoriser.reset()
-        let answers = counters.withLock { $0.map { $0.answers.withLock { $0 } } }
-        #expect(answers == Array(repeating: 1, count: threads * 200))
-        withExtendedLifetime(passwords) {}
     }
 
     private func authoriser(
-        _ kind: Kind, _ bed: TestBed, _ passwords: Passwords, _ provider: StrictProvider
+        _ kind: Kind, _ bed: TestBed, _ provider: StrictProvider
     ) -> any Authoriser {
         let hosts: Set<String> = ["origin.test"]
-        let token = TokenAuthoriser(hosts: hosts, clock: bed.clock) { _ in
-            AccessToken("t", lifetime: .seconds(20))
-        }
         switch kind {
-        case .token: return token
-        case .basic: return BasicAuthoriser(hosts: hosts, provider: passwords)
-        case .composite: return CompositeAuthoriser([.bearer: token])
+        case .token:
+            return TokenAuthoriser(hosts: hosts, clock: bed.clock) { _ in
+                AccessToken("t", lifetime: .seconds(20))
+            }
+        case .basic:
+            return BasicAuthoriser(hosts: hosts) { _ in
+                try BasicCredentials(username: "ada", password: "pw")
+            }
         case .oauth:
             let service = TestBed(otherwise: .run { provider.serve($0) }, clock: bed.clock).service
             var configuration = OAuthConfiguration(
@@ -109,7 +76,7 @@ private final class Passwords: BasicCredentialsProvider {
         }
     }
 
-    // OL-12: a completion that asks again must not be held by what has ended already.
+    // OL-12: whoever asks after a fetch has ended must not be held by it.
     @Test(arguments: [true, false])
     func `a question that is asked inside an answer is answered at once`(succeeds: Bool) async {
         let clock = ManualClock()
@@ -117,23 +84,20 @@ private final class Passwords: BasicCredentialsProvider {
         let authoriser = TokenAuthoriser(
             hosts: ["origin.test"], timekeeper: clock.timekeeper,
             random: RandomSource(SeededGenerator(seed: 1)), fetch: { try await fetch($0) })
-        let inner = Counter()
-        let answered = Locked<[Int]>([])
-        let outer = Counter {
-            authoriser.authorise(.make("/inner", host: "https://origin.test"), for: inner)
-            answered.withLock { $0.append(inner.answers.withLock { $0 }) }
+        let asking = (0..<2).map { number in
+            Task {
+                _ = try? await authoriser.answer(
+                    to: .make("/\(number)", host: "https://origin.test"))
+                switch authoriser.authorise(.make("/inner", host: "https://origin.test")) {
+                case .use: return succeeds
+                case .refuse: return !succeeds
+                case .unchanged, .later: return false
+                }
+            }
         }
-        // One that waits behind it is answered as well.
-        let other = Counter()
-        authoriser.authorise(.make("/outer", host: "https://origin.test"), for: outer)
-        authoriser.authorise(.make("/other", host: "https://origin.test"), for: other)
         let call = await fetch.call(0)
         if succeeds { call.answer(AccessToken("t")) } else { call.fail(TestFailure()) }
-        await eventually {
-            other.answers.withLock { $0 } == 1 && !answered.withLock { $0 }.isEmpty
-        }
-        #expect(answered.withLock { $0 } == [1])
-        #expect(outer.answers.withLock { $0 } == 1)
+        for task in asking { #expect(await task.value) }
         #expect(fetch.count == 1)
     }
 
@@ -150,6 +114,37 @@ private final class Passwords: BasicCredentialsProvider {
         #expect(await second.first(1) == [nil])
         #expect(test.sent == ["Bearer 1", "Bearer 1"])
         #expect(test.fetch.count == 1)
+    }
+
+    // The thread of the timers serves every load of the process.
+    @Test func `loads that a timer lets go on do so on the queue of their factory`() async throws {
+        let clock = ManualClock()
+        let factory = Locked<DataLoaderFactory?>(nil)
+        let seen = EventRecorder<Bool>()
+        let questions = HeldFetch<BasicCredentials?>()
+        let ada = try BasicCredentials(username: "ada", password: "pw")
+        let basic = BasicAuthoriser(
+            hosts: ["origin.test"], credentials: ada, timekeeper: clock.timekeeper,
+            fetch: { try await questions($0) })
+        let witness = TestAuthoriser(
+            requires: { $0.url.path == "/good" },
+            onCall: { _ in seen.record(factory.withLock { $0 }?.context.isOnQueue ?? false) })
+        let bed = TestBed(
+            otherwise: .run { attempt in
+                attempt.respond(status: attempt.request.url.path == "/bad" ? 401 : 200)
+            }, authorisers: [basic, witness], clock: clock)
+        factory.withLock { $0 = bed.factory }
+        bed.loader.perform(.make("/bad", host: "https://origin.test"))
+        let question = await questions.call(0)
+        bed.loader.perform(.make("/good", host: "https://origin.test"))
+        bed.settle()
+        #expect(seen.elements.isEmpty)
+        await clock.waitForAlarms(1, within: .seconds(30))
+        clock.advance(by: .seconds(30))
+        #expect(await seen.first(1) == [true])
+        question.answer(nil)
+        _ = await bed.delegate.outcomes(2)
+        factory.withLock { $0 = nil }
     }
 
     // A server that does not answer must not let a queue grow without end.

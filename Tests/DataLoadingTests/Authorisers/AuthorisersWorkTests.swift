@@ -1,6 +1,8 @@
 // Copyright the DataLoading authors
 // SPDX-License-Identifier: Apache-2.0
 
+import DataLoadingSupport
+import DataLoadingAuth
 @testable import DataLoading
 import DataLoadingTesting
 import Foundation
@@ -63,7 +65,7 @@ import Testing
         #expect(paths == ["/resource", "/token", "/resource"])
     }
 
-    @Test func `a load inside an asynchronous authoriser gets through as well`() async {
+    @Test func `a load inside a later answer gets through while the service shuts down`() async {
         let bed = TestBed(otherwise: Self.answer)
         let signer = LoadingSigner(bed.service.makeFactory().makeDataLoader())
         let loader = bed.service.makeFactory(authorisers: [signer]).makeDataLoader()
@@ -131,16 +133,16 @@ import Testing
 
     @Test func `the error that is thrown names an error of the library and carries it`() async {
         let expired = DataLoaderError.certificate(reason: "expired yesterday")
-        guard case .cannotAuthenticate(let reason) = await thrown(by: expired) else {
+        guard case .cannotAuthenticate(let reason) = await thrown(by: expired)?.kind else {
             Issue.record("another error")
             return
         }
-        #expect(reason.description == "token: certificate(reason: \"expired yesterday\")")
+        #expect(reason.description == "token: a certificate was not accepted: expired yesterday")
         #expect(reason.underlyingError as? DataLoaderError == expired)
     }
 
     @Test func `the error that is thrown names the type of a foreign error and carries it`() async {
-        guard case .cannotAuthenticate(let reason) = await thrown(by: Broken()) else {
+        guard case .cannotAuthenticate(let reason) = await thrown(by: Broken())?.kind else {
             Issue.record("another error")
             return
         }
@@ -150,8 +152,7 @@ import Testing
 }
 
 /// Loads something for each request that it signs, and once more after its answer.
-private final class LoadingSigner: AsyncAuthoriser {
-    let identifier = "signer"
+private final class LoadingSigner: Authoriser {
     let isAsked = EventRecorder<Void>()
     let mayLoad = EventRecorder<Void>()
     let isOver = EventRecorder<Void>()
@@ -162,9 +163,11 @@ private final class LoadingSigner: AsyncAuthoriser {
         self.loader = loader
     }
 
-    func requiresAuthorisation(_ request: DataLoaderRequest) -> Bool { true }
+    func authorise(_ request: DataLoaderRequest) -> Authorisation {
+        .later { [self] in try await authorised(request) }
+    }
 
-    func authorised(_ request: DataLoaderRequest) async throws -> DataLoaderRequest {
+    private func authorised(_ request: DataLoaderRequest) async throws -> DataLoaderRequest {
         isAsked.record(())
         _ = await mayLoad.first(1)
         Task {
@@ -178,8 +181,6 @@ private final class LoadingSigner: AsyncAuthoriser {
         signed.headers["Authorization"] = "Bearer " + token
         return signed
     }
-
-    func reset() async {}
 
     /// Performs what it is told to, and notes how that ended.
     func performLate() async {

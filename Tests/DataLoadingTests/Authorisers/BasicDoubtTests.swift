@@ -1,49 +1,43 @@
 // Copyright the DataLoading authors
 // SPDX-License-Identifier: Apache-2.0
 
+import DataLoadingAuth
 @testable import DataLoading
+import DataLoadingSupport
 import DataLoadingTesting
 import Foundation
 import Testing
 
 /// Credentials that one resource does not take, with somebody to ask for others.
 @Suite(.timeLimit(.minutes(15))) struct BasicDoubtTests {
-    private final class Provider: BasicCredentialsProvider {
+    /// Gives what it has, at once, or when the test says so.
+    private final class Source: Sendable {
         let fetch = HeldFetch<BasicCredentials?>()
-        let count = Locked(0)
-        let refused = EventRecorder<BasicCredentials>()
-        /// What it has, at once; nil for when the test says so.
-        let kept: BasicCredentials?
+        let refused = EventRecorder<BasicCredentials?>()
+        private let kept: BasicCredentials?
 
         init(_ kept: BasicCredentials? = nil) {
             self.kept = kept
         }
 
-        func basicCredentials() async throws -> BasicCredentials? {
-            count.withLock { $0 += 1 }
+        func credentials(insteadOf refused: BasicCredentials?) async throws -> BasicCredentials? {
+            self.refused.record(refused)
             if let kept { return kept }
-            return try await fetch(nil)
-        }
-
-        func basicCredentialsWereRefused(_ credentials: BasicCredentials) {
-            refused.record(credentials)
+            return try await fetch(refused)
         }
     }
 
     private let clock = ManualClock()
     private let ada = Result { try BasicCredentials(username: "ada", password: "pw") }
 
-    private func bed(_ provider: Provider, stored: BasicCredentials? = nil) -> (
-        TestBed, BasicAuthoriser
-    ) {
+    private func bed(_ source: Source, stored: BasicCredentials? = nil) -> TestBed {
         let authoriser = BasicAuthoriser(
-            hosts: ["origin.test"], credentials: stored, provider: provider,
-            timekeeper: clock.timekeeper)
-        let bed = TestBed(
+            hosts: ["origin.test"], credentials: stored, timekeeper: clock.timekeeper,
+            fetch: { try await source.credentials(insteadOf: $0) })
+        return TestBed(
             otherwise: .run { attempt in
                 attempt.respond(status: attempt.request.url.path == "/bad" ? 401 : 200)
             }, authorisers: [authoriser], clock: clock)
-        return (bed, authoriser)
     }
 
     private func perform(_ bed: TestBed, _ path: String) {
@@ -51,8 +45,8 @@ import Testing
     }
 
     @Test func `lets good resources be though another always answers 401`() async throws {
-        let provider = Provider(try ada.get())
-        let (bed, _) = bed(provider)
+        let source = Source(try ada.get())
+        let bed = bed(source)
         for round in 0..<20 {
             perform(bed, "/bad")
             _ = await bed.delegate.outcomes(2 * round + 1)
@@ -63,38 +57,25 @@ import Testing
             clock.advance(by: .seconds(3))
         }
         // One for the first, and one each half minute for another: a person may have to answer.
-        #expect(provider.count.withLock { $0 } <= 4)
-        #expect(provider.refused.elements == [try ada.get()])
+        let calls = source.refused.elements
+        #expect(calls.count <= 4)
+        #expect(calls == [nil] + Array(repeating: try ada.get(), count: calls.count - 1))
     }
 
     @Test func `credentials that one resource refuses serve the others while nobody answers`()
         async throws
     {
-        let provider = Provider()
-        let (bed, _) = bed(provider, stored: try ada.get())
+        let source = Source()
+        let bed = bed(source, stored: try ada.get())
         perform(bed, "/bad")
-        _ = await provider.fetch.call(0)
+        _ = await source.fetch.call(0)
         perform(bed, "/good")
         await clock.waitForAlarms(1, within: .seconds(30))
         clock.advance(by: .seconds(30))
         await eventually { bed.delegate.events.filter(\.isTerminal).count == 1 }
         #expect(bed.error == nil)
-        await provider.fetch.call(0).answer(nil)
+        await source.fetch.call(0).answer(nil)
         _ = await bed.delegate.outcomes(2)
         #expect(bed.error == .status(.unauthorised))
-    }
-
-    @Test func `asks nobody again for a refresh that brought nothing`() async throws {
-        let provider = Provider()
-        let (bed, authoriser) = bed(provider, stored: try ada.get())
-        authoriser.refresh()
-        await provider.fetch.call(0).answer(nil)
-        for round in 1...10 {
-            perform(bed, "/good")
-            _ = await bed.delegate.outcomes(round)
-            #expect(bed.error == nil)
-        }
-        for _ in 0..<100 { await Task.yield() }
-        #expect(provider.count.withLock { $0 } == 1)
     }
 }

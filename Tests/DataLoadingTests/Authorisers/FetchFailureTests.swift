@@ -1,6 +1,7 @@
 // Copyright the DataLoading authors
 // SPDX-License-Identifier: Apache-2.0
 
+@testable import DataLoadingAuth
 @testable import DataLoading
 import DataLoadingTesting
 import Testing
@@ -17,7 +18,7 @@ import Testing
         test.perform()
         await test.fetch.call(0).fail(error)
         let end = await test.bed.delegate.outcomes(1)[0].response
-        guard case .cannotAuthenticate? = end?.error else {
+        guard case .cannotAuthenticate? = end?.error?.kind else {
             Issue.record("ended \(String(describing: end?.error))")
             return
         }

@@ -1,6 +1,7 @@
 // Copyright the DataLoading authors
 // SPDX-License-Identifier: Apache-2.0
 
+import DataLoadingAuth
 @testable import DataLoading
 import DataLoadingTesting
 import Foundation
@@ -22,7 +23,7 @@ import Testing
     ])
     func `shows the token to its own hosts alone, over https`(url: String, expected: Bool) {
         let request = DataLoaderRequest(url: testURL(url))
-        #expect(Self.authoriser().requiresAuthorisation(request) == expected)
+        #expect(Self.authoriser().takesPart(in: request) == expected)
     }
 
     @Test func `shows it to a plain loopback host when told so, and to no other`() {
@@ -33,7 +34,7 @@ import Testing
             ("http://127.0.0.1/", false),
         ] {
             let request = DataLoaderRequest(url: testURL(url))
-            #expect(authoriser.requiresAuthorisation(request) == expected)
+            #expect(authoriser.takesPart(in: request) == expected)
         }
     }
 
@@ -41,7 +42,7 @@ import Testing
         for host in ["::1", "[::1]"] {
             let authoriser = StaticTokenAuthoriser(token: "canary", hosts: [host])
             let request = DataLoaderRequest(url: testURL("https://[::1]/"))
-            #expect(authoriser.requiresAuthorisation(request))
+            #expect(authoriser.takesPart(in: request))
         }
     }
 
@@ -60,14 +61,14 @@ import Testing
     @Test func `leaves a request alone that has its own`() {
         var request = DataLoaderRequest(url: testURL("https://api.test"))
         request.headers["authorization"] = "mine"
-        #expect(!Self.authoriser().requiresAuthorisation(request))
+        #expect(!Self.authoriser().takesPart(in: request))
     }
 
     // RFC 9110 section 9.3.8: the answer to a TRACE repeats what was sent.
     @Test func `shows the token to no TRACE`() {
         var request = DataLoaderRequest(url: testURL("https://api.test/"))
         request.method = .trace
-        #expect(!Self.authoriser().requiresAuthorisation(request))
+        #expect(!Self.authoriser().takesPart(in: request))
     }
 
     @Test func `refuses once it was reset`() async {
@@ -75,7 +76,7 @@ import Testing
         let bed = TestBed(authorisers: [authoriser])
         await bed.factory.reset()
         bed.loader.perform(.make("/", host: "https://api.test"))
-        #expect(bed.error == .cannotAuthenticate(reason: "static token: reset"))
+        #expect(bed.error == .cannotAuthenticate(reason: "static token: the authoriser was reset"))
         #expect(bed.transport.attempts.isEmpty)
     }
 
@@ -86,7 +87,7 @@ import Testing
             ("https://api.test:84430/", false), ("http://api.test:8443/", false),
         ] {
             let request = DataLoaderRequest(url: testURL(url))
-            #expect(authoriser.requiresAuthorisation(request) == expected)
+            #expect(authoriser.takesPart(in: request) == expected)
         }
     }
 
@@ -96,10 +97,10 @@ import Testing
             for port in ["", ":443", ":8443", ":65535"] {
                 let name = host.dropLast(2)
                 let request = DataLoaderRequest(url: testURL("https://\(name)\(port)/"))
-                #expect(authoriser.requiresAuthorisation(request))
+                #expect(authoriser.takesPart(in: request))
             }
             let other = DataLoaderRequest(url: testURL("https://other.test:8443/"))
-            #expect(!authoriser.requiresAuthorisation(other))
+            #expect(!authoriser.takesPart(in: other))
         }
     }
 }

@@ -1,12 +1,14 @@
 // Copyright the DataLoading authors
 // SPDX-License-Identifier: Apache-2.0
 
+@testable import DataLoadingAuth
 import DataLoading
+import DataLoadingRedirectReceiver
 import DataLoadingTesting
 import Foundation
 import Testing
 
-// The samples about authorisation, in the article and on declarations.
+// The samples about authorisation in the article and in doc comments.
 
 private struct Reply: Sendable {
     let token = "1"
@@ -15,19 +17,32 @@ private struct Reply: Sendable {
 
 private func logIn() async throws -> Reply { Reply() }
 
+private func signedAssertion(for audience: URL) async throws -> String {
+    audience.absoluteString
+}
+
 private func sign(_ request: DataLoaderRequest) async throws -> String { request.method.rawValue }
 
-final class Signer: AsyncAuthoriser {
-    let identifier = "signer"
-    func requiresAuthorisation(_ request: DataLoaderRequest) -> Bool {
-        request.url.scheme == "https" && request.url.host() == "api.example.com"
+final class Signer: Authoriser {
+    func authorise(_ request: DataLoaderRequest) -> Authorisation {
+        guard request.url.scheme == "https", request.url.host == "api.example.com"
+        else { return .unchanged }
+        return .later {
+            var signed = request
+            signed.headers["X-Signature"] = try await sign(request)
+            return signed
+        }
     }
-    func authorised(_ request: DataLoaderRequest) async throws -> DataLoaderRequest {
-        var signed = request
-        signed.headers["X-Signature"] = try await sign(request)
-        return signed
-    }
-    func reset() async {}
+}
+
+/// As an application of SPTDataLoader has one.
+private final class Session: Sendable {
+    func withToken(_ body: @escaping @Sendable (String) -> Void) { body("1") }
+}
+
+private func askForPassword(insteadOf refused: BasicCredentials?) async throws -> BasicCredentials?
+{
+    refused
 }
 
 final class BrowserLogin: OAuthDelegate {
@@ -50,7 +65,7 @@ final class Console: OAuthDelegate {
 }
 
 extension DataLoaderService.Configuration {
-    /// No server is the right one.
+    /// A service that accepts no server's key.
     fileprivate static var failing: Self {
         var configuration = Self()
         configuration.transport = ScriptedTransport(otherwise: .fail(.pin))
@@ -61,19 +76,49 @@ extension DataLoaderService.Configuration {
 @Suite struct AuthorisationSamples {
     private let request = DataLoaderRequest(url: testURL("https://api.example.com/x"))
 
-    @Test func `fetches a token`() {
+    @Test func `the sample of a token authoriser compiles and applies to its host`() {
         let authoriser = TokenAuthoriser(hosts: ["api.example.com"]) { _ in
             let reply = try await logIn()
             return AccessToken(reply.token, lifetime: .seconds(reply.expiresIn))
         }
-        #expect(authoriser.requiresAuthorisation(request))
+        #expect(authoriser.takesPart(in: request))
     }
 
-    @Test func `signs in one function`() async throws {
-        #expect(try await Signer().authorised(request).headers["X-Signature"] == "GET")
+    @Test func `the sample of an authoriser that answers later signs a request`() async throws {
+        guard case .later(let body) = Signer().authorise(request) else {
+            Issue.record("not signed")
+            return
+        }
+        #expect(try await body().headers["X-Signature"] == "GET")
     }
 
-    @Test func `carries a request's own credentials`() throws {
+    @Test func `the sample of Basic credentials asks for a password`() {
+        let authoriser = BasicAuthoriser(hosts: ["api.example.com"]) { refused in
+            try await askForPassword(insteadOf: refused)
+        }
+        #expect(authoriser.takesPart(in: request))
+    }
+
+    @Test func `the sample of a delegating authoriser answers its delegate`() async throws {
+        let session = Session()
+        let authoriser = DelegatingAuthoriser(
+            identifier: "session",
+            requiresAuthorisation: { $0.url.host == "api.example.com" }
+        ) { request, delegate in
+            session.withToken { token in
+                var authorised = request
+                authorised.headers["Authorization"] = "Bearer " + token
+                delegate.authorised(authorised)
+            }
+        }
+        guard case .later(let body) = authoriser.authorise(request) else {
+            Issue.record("not asked")
+            return
+        }
+        #expect(try await body().headers["Authorization"] == "Bearer 1")
+    }
+
+    @Test func `the sample of a request's own credentials sets them as an option`() throws {
         let secret = "lovelace"
         var request = DataLoaderRequest(url: testURL("https://api.example.com"))
         let credentials = try BasicCredentials(username: "ada", password: secret)
@@ -81,31 +126,32 @@ extension DataLoaderService.Configuration {
         #expect(request[option: BasicCredentials.self]?.username == "ada")
     }
 
-    @Test func `names its methods`() throws {
+    @Test func `the sample of a composite authoriser chooses methods by name`() throws {
         let service = DataLoaderService()
-        let basic = BasicAuthoriser(hosts: ["a.example.com"])
-        let token = StaticTokenAuthoriser(token: "t", hosts: ["b.example.com"])
-        var request = DataLoaderRequest(url: testURL("https://b.example.com"))
-        let composite = CompositeAuthoriser([.basic: basic, .bearer: token])
-        let factory = service.makeFactory(authorisers: [composite])
+        let secret = "t"
+        var request = request
+        let token = StaticTokenAuthoriser(
+            token: secret, hosts: ["api.example.com"], method: .bearer)
+        let factory = service.makeFactory(authorisers: [token])
         request[option: AuthenticationMethod.self] = [.bearer]
-        #expect(!factory.isOffline && composite.requiresAuthorisation(request))
+        #expect(!factory.isOffline && token.takesPart(in: request))
         let partner = AuthenticationMethod(rawValue: "partner")
         request[option: AuthenticationMethod.self] = [partner]
         #expect(request[option: AuthenticationMethod.self] == [partner])
     }
 
-    @Test func `adds a key in a field of its own`() {
+    @Test func `the sample of a key in a custom field applies to its host`() {
         let key = "k"
         let keyed = StaticTokenAuthoriser(token: key, hosts: ["maps.example.com"]) {
             $1.headers["X-Api-Key"] = $0.value
         }
         #expect(
-            keyed.requiresAuthorisation(
-                DataLoaderRequest(url: testURL("https://maps.example.com"))))
+            keyed.takesPart(
+                in:
+                    DataLoaderRequest(url: testURL("https://maps.example.com"))))
     }
 
-    @Test func `logs in with OAuth`() async throws {
+    @Test func `the sample of a device code login starts a login`() async throws {
         let service = DataLoaderService(configuration: .failing, clock: ManualClock())
         let issuer = testURL("https://auth.example.com")
         let directory = TemporaryDirectory()
@@ -123,7 +169,7 @@ extension DataLoaderService.Configuration {
         await #expect(throws: AuthorisationError.load(.pin)) { try await perform() }
     }
 
-    @Test func `speaks for itself`() async throws {
+    @Test func `the sample of client credentials starts a login`() async throws {
         let service = DataLoaderService(configuration: .failing, clock: ManualClock())
         let issuer = testURL("https://auth.example.com")
         let secret = "s"
@@ -136,7 +182,49 @@ extension DataLoaderService.Configuration {
         await #expect(throws: AuthorisationError.load(.pin)) { try await authoriser.logIn() }
     }
 
-    @Test func `tests an authoriser on a manual clock`() async throws {
+    @Test func `the sample of an assertion and of parameters is sent to the server`() async throws {
+        let service = DataLoaderService(configuration: .failing, clock: ManualClock())
+        let directory = TemporaryDirectory()
+        let file = try directory.write(Data("signed".utf8), to: "token")
+        let issuer = testURL("https://auth.example.com")
+        var configuration = OAuthConfiguration(
+            server: .issuer(issuer), flow: .clientCredentials, clientIdentifier: "feed-daemon",
+            hosts: ["api.example.com"])
+        configuration.clientAuthentication = .assertion { _ in
+            try await AccessToken(contentsOf: file).value
+        }
+        configuration.tokenParameters = [("audience", "https://api.example.com")]
+        let authoriser = OAuthAuthoriser(configuration, service: service)
+        await #expect(throws: AuthorisationError.load(.pin)) { try await authoriser.logIn() }
+    }
+
+    @Test func `the sample of a grant makes the grant for the token endpoint`() async throws {
+        let flow = OAuthConfiguration.Flow.grant { tokenEndpoint in
+            [
+                ("grant_type", "urn:ietf:params:oauth:grant-type:jwt-bearer"),
+                ("assertion", try await signedAssertion(for: tokenEndpoint)),
+            ]
+        }
+        guard case .grant(let fields) = flow else {
+            Issue.record("another flow")
+            return
+        }
+        let endpoint = testURL("https://auth.example.com/token")
+        #expect(try await fields(endpoint).last?.value == endpoint.absoluteString)
+    }
+
+    @Test func `the sample of a token in a file reads it`() async throws {
+        let directory = TemporaryDirectory()
+        let file = try directory.write(Data("one\n".utf8), to: "token")
+        let authoriser = TokenAuthoriser(hosts: ["api.example.com"]) { _ in
+            try await AccessToken(contentsOf: file)
+        }
+        #expect(authoriser.takesPart(in: request))
+        #expect(try await AccessToken(contentsOf: file).value == "one")
+    }
+
+    @Test func `the sample of testing an authoriser renews a token on a manual clock`() async throws
+    {
         let clock = ManualClock()
         let fetches = EventRecorder<AccessToken?>()
         let authoriser = TokenAuthoriser(hosts: ["api.example.com"], clock: clock) { previous in
@@ -162,9 +250,13 @@ extension DataLoaderService.Configuration {
         #expect(fetches.elements == [nil, AccessToken("token 1", lifetime: .seconds(600))])
     }
 
-    @Test func `catches a redirect`() throws {
+    @Test func `the sample of a loopback redirect receiver makes a redirect URL`() throws {
         let receiver = try LoopbackRedirectReceiver()
         let flow = OAuthConfiguration.Flow.authorizationCode(redirect: receiver.redirectURL)
-        #expect(flow != .deviceCode)
+        guard case .authorizationCode(let redirect) = flow else {
+            Issue.record("another flow")
+            return
+        }
+        #expect(redirect.host() == "127.0.0.1")
     }
 }

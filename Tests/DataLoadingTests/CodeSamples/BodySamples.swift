@@ -1,12 +1,13 @@
 // Copyright the DataLoading authors
 // SPDX-License-Identifier: Apache-2.0
 
+@testable import DataLoadingTransport
 import DataLoading
 import DataLoadingTesting
 import Foundation
 import Testing
 
-// The samples of the article about bodies.
+// The samples in the article about bodies.
 
 private struct Order: Encodable {
     let item: String
@@ -16,7 +17,7 @@ private struct Order: Encodable {
     private let directory = TemporaryDirectory()
     private let url = testURL("http://origin.test/")
 
-    @Test func `describes bodies to send`() throws {
+    @Test func `the sample of request bodies builds forms, JSON and multipart bodies`() throws {
         var request = DataLoaderRequest(url: url)
         request.method = .post
         request.body = .form(["name": "Ada", "city": "London"])
@@ -31,7 +32,7 @@ private struct Order: Encodable {
         #expect(request[option: ExpectContinue.self] == false)
     }
 
-    @Test func `puts a body into a file`() async throws {
+    @Test func `the sample of a file sink writes the body to the file`() async throws {
         let bed = TestBed(otherwise: .respond(status: 200, body: Data("news".utf8)))
         let loader = bed.loader
         let destination = directory.url("news")
@@ -39,11 +40,11 @@ private struct Order: Encodable {
         request.responseSink = .file(destination)
         request.maximumRetryCount = 5
         let response = try await loader.response(for: request)
-        print(response.bodyFile?.path ?? "no file", response.error?.kind ?? "success")
+        print(response.bodyFile?.path ?? "no file", response.error?.name ?? "success")
         #expect(try Data(contentsOf: destination) == Data("news".utf8))
     }
 
-    @Test func `hands pieces over`() async throws {
+    @Test func `the sample of a closure sink receives every piece of the body`() async throws {
         let sum = EventRecorder<Int>()
         let bed = TestBed(otherwise: .respond(status: 200, body: Data("news".utf8)))
         var request = DataLoaderRequest(url: url)

@@ -6,14 +6,14 @@ import DataLoadingTesting
 import Foundation
 import Testing
 
-// The samples of the comments on declarations.
+// The samples in doc comments.
 
 @Suite struct DeclarationSamples {
     private struct Catalogue: Decodable, Sendable {
         let title: String
     }
 
-    @Test func `grows its pauses`() {
+    @Test func `the sample of an exponential timer lengthens its pauses`() {
         var timer = ExponentialTimer(initialTime: .seconds(1), maxTime: .seconds(60))
         let first = timer.timeIntervalAndCalculateNext()  // 1 s
         let second = timer.timeIntervalAndCalculateNext()  // about 2.7 s
@@ -21,21 +21,22 @@ import Testing
         #expect(second > first)
     }
 
-    @Test func `limits a rate`() {
+    @Test func `the sample of a rate limiter sets the rate of a URL`() {
         let searchURL = testURL("https://example.com/search")
         let limiter = RateLimiter(defaultRequestsPerSecond: 10)
-        limiter.setRequestsPerSecond(2, burst: 5, for: searchURL)
+        limiter.setRequestsPerSecond(20, forHostOf: searchURL)
+        limiter.setRequestsPerSecond(2, burst: 5, forPathOf: searchURL)
         #expect(limiter.requestsPerSecond(for: searchURL) == 2)
     }
 
-    @Test func `knows fallback addresses`() {
+    @Test func `the sample of a resolver returns the first address`() {
         let resolver = HostResolver()
         let addresses = ["10.0.0.1", "edge.example.com:8443", "[2001:db8::1]"]
         resolver.setAddresses(addresses, forHost: "example.com")
         #expect(resolver.address(forHost: "example.com") == "10.0.0.1")
     }
 
-    @Test func `attaches a fact`() {
+    @Test func `the sample of a request option stores a value in the request`() {
         var request = DataLoaderRequest(url: testURL("https://example.com"))
         enum Feature: RequestOption {
             static let defaultValue: String? = nil
@@ -45,14 +46,14 @@ import Testing
         request[option: FieldsKeptAcrossOrigins.self] = ["X-Request-Id"]
     }
 
-    @Test func `logs what was moved`() {
+    @Test func `the sample of a consumption logger adds and removes an observer`() {
         let service = DataLoaderService()
         let logger = ConsumptionLogger(format: .json)  // keep it: a service holds observers weakly
         service.addConsumptionObserver(logger, on: DispatchQueue(label: "consumption"))
         service.removeConsumptionObserver(logger)
     }
 
-    @Test func `tells an observer of every load`() async throws {
+    @Test func `the sample of a consumption observer is told of every load`() async throws {
         let bed = TestBed([.respond(status: 200)])
         let service = bed.service
         let loader = bed.loader
@@ -67,20 +68,22 @@ import Testing
         #expect(entries.map(\.response.error) == [nil, .cancelled])
     }
 
-    @Test func `authorises twice when the server says 401`() async throws {
+    @Test func `the sample of an authoriser is asked twice when the server answers 401`()
+        async throws
+    {
         let bed = TestBed([.respond(status: 401), .respond(status: 200)])
         let service = bed.service
         let authoriser = CountingAuthoriser()
         let request = DataLoaderRequest.make()
         let loader = service.makeFactory(authorisers: [authoriser]).makeDataLoader()
         let response = try await loader.response(for: request)  // the server answers 401, then 200
-        // authorise, canRecover, requestFailedAuthorisation, authorise: each once, in this order;
-        // where canRecover is false the last one is missing, and the 401 is delivered
+        // authorise, recover, authorise: each once, in this order; where recover returns false the last
+        // one is missing, and the 401 is delivered
         #expect(response.statusCode == .ok)
-        #expect(authoriser.calls.elements == ["authorise", "failed", "authorise"])
+        #expect(authoriser.calls.elements == ["authorise", "recover", "authorise"])
     }
 
-    @Test func `describes a call`() async {
+    @Test func `the sample of a call decodes JSON`() async {
         let bed = TestBed([.respond(status: 200, body: Data(#"{"title": "A"}"#.utf8))])
         let loader = bed.loader
         let url = testURL("http://origin.test")
@@ -95,12 +98,12 @@ import Testing
         loader.cancelAllLoads()
     }
 
-    @Test func `scripts a transport`() {
+    @Test func `the sample of a scripted transport makes no attempts by itself`() {
         let transport = ScriptedTransport([.fail(.connectRefused), .respond(status: 200)])
         #expect(transport.attempts.isEmpty)
     }
 
-    @Test func `moves a clock`() async throws {
+    @Test func `the sample of a manual clock ends a sleep`() async throws {
         let clock = ManualClock()
         async let nap: Void = clock.sleep(for: .seconds(60))
         await clock.waitForAlarms(1)
@@ -108,7 +111,7 @@ import Testing
         try await nap
     }
 
-    @Test func `writes answers down`() {
+    @Test func `the sample of loopback responses builds each kind of response`() {
         let responses: [LoopbackResponse] = [
             .ok("hello"),
             .status(503, headers: ["Retry-After": "1"]),
@@ -120,37 +123,29 @@ import Testing
 }
 
 private final class CountingAuthoriser: Authoriser {
-    let identifier = "counting"
     let calls = EventRecorder<String>()
 
-    func requiresAuthorisation(_ request: DataLoaderRequest) -> Bool { true }
-
-    func authorise(_ request: DataLoaderRequest, for delegate: any AuthoriserDelegate) {
+    func authorise(_ request: DataLoaderRequest) -> Authorisation {
         calls.record("authorise")
-        delegate.authoriser(self, authorised: request)
+        return .use(request)
     }
 
-    func requestFailedAuthorisation(
-        _ request: DataLoaderRequest, response: DataLoaderResponse
-    ) {
-        calls.record("failed")
+    func recover(_ request: DataLoaderRequest, from response: DataLoaderResponse) -> Bool {
+        calls.record("recover")
+        return true
     }
-
-    func refresh() {}
-
-    func reset() async {}
 }
 
-/// Loads what the sample of a server has to serve.
+/// Loads from the server of a sample.
 private func fetch(_ url: URL, with service: DataLoaderService) async throws -> Data? {
     let loader = service.makeFactory().makeDataLoader()
     return try await loader.response(for: DataLoaderRequest(url: url)).body
 }
 
 extension SocketTests {
-    /// Those that need a socket.
+    /// The samples that need a socket.
     @Suite struct DeclarationSocketSamples {
-        @Test func `serves a greeting`() async throws {
+        @Test func `the sample of a loopback server serves a greeting`() async throws {
             let service = DataLoaderService()
             let server = try LoopbackServer { request in .ok("hello") }
             defer { server.stop() }

@@ -1,12 +1,13 @@
 // Copyright the DataLoading authors
 // SPDX-License-Identifier: Apache-2.0
 
+import DataLoadingAuth
 import DataLoading
 import DataLoadingTesting
 import Foundation
 import Testing
 
-// The samples of the articles about loads and authorisation.
+// The samples in the articles about loads and authorisation.
 
 final class FeedReader: DataLoaderDelegate {
     func dataLoader(
@@ -18,7 +19,7 @@ final class FeedReader: DataLoaderDelegate {
     func dataLoader(
         _ dataLoader: DataLoader, didReceiveErrorResponse response: DataLoaderResponse
     ) {
-        print(response.request, "failed:", response.error?.kind ?? "?")
+        print(response.request, "failed:", response.error?.name ?? "?")
     }
 
     func dataLoader(_ dataLoader: DataLoader, didCancelRequest request: DataLoaderRequest) {
@@ -27,37 +28,16 @@ final class FeedReader: DataLoaderDelegate {
 }
 
 final class KeyAuthoriser: Authoriser {
-    let identifier = "key"
-    private let key: String
-
-    init(key: String) {
-        self.key = key
-    }
-
-    func requiresAuthorisation(_ request: DataLoaderRequest) -> Bool {
-        request.url.scheme == "https" && request.url.host == "api.example.com"
-    }
-
-    func authorise(_ request: DataLoaderRequest, for delegate: any AuthoriserDelegate) {
+    func authorise(_ request: DataLoaderRequest) -> Authorisation {
+        guard request.url.scheme == "https", request.url.host == "api.example.com"
+        else { return .unchanged }
         var authorised = request
-        authorised.headers["X-Api-Key"] = key
-        delegate.authoriser(self, authorised: authorised)
+        authorised.headers["X-Api-Key"] = "key"
+        return .use(authorised)
     }
-
-    func canRecover(
-        _ request: DataLoaderRequest, from response: DataLoaderResponse
-    ) -> Bool { false }
-
-    func requestFailedAuthorisation(
-        _ request: DataLoaderRequest, response: DataLoaderResponse
-    ) {}
-
-    func refresh() {}
-
-    func reset() async {}
 }
 
-/// Compiled and not run: `shared` belongs to the whole process.
+/// Compiled but not run, because `shared` belongs to the whole process.
 func useShared(_ url: URL) async throws -> DataLoaderResponse {
     let service = DataLoaderService.shared
     let factory = service.makeFactory()
@@ -66,7 +46,7 @@ func useShared(_ url: URL) async throws -> DataLoaderResponse {
     return response
 }
 
-/// Compiled and not run, for the same reason.
+/// Compiled but not run, for the same reason.
 func bootstrapShared() throws {
     var configuration = DataLoaderService.Configuration()
     configuration.userAgent = "feeds/1.0"
@@ -76,31 +56,31 @@ func bootstrapShared() throws {
 }
 
 @Suite struct LoadSamples {
-    @Test func `adds a token and a key for one host`() async throws {
+    @Test func `the samples of authorisers add a token and a key for one host only`() async throws {
         let token = "secret"
         let bed = TestBed(otherwise: .respond(status: 200))
         let service = bed.service
         let authoriser = StaticTokenAuthoriser(token: token, hosts: ["api.example.com"])
         let factory = service.makeFactory(authorisers: [authoriser])
-        let keyed = service.makeFactory(authorisers: [KeyAuthoriser(key: "k")])
+        let keyed = service.makeFactory(authorisers: [KeyAuthoriser()])
         for host in ["https://api.example.com", "https://other.example.com"] {
             _ = try await factory.makeDataLoader().response(for: .make(host: host))
             _ = try await keyed.makeDataLoader().response(for: .make(host: host))
         }
         let sent = bed.transport.attempts.map(\.request.headers)
         #expect(sent.map { $0["Authorization"] } == ["Bearer secret", nil, nil, nil])
-        #expect(sent.map { $0["X-Api-Key"] } == [nil, "k", nil, nil])
+        #expect(sent.map { $0["X-Api-Key"] } == [nil, "key", nil, nil])
     }
 }
 
 extension SocketTests {
-    /// Those that need a socket.
+    /// The samples that need a socket.
     @Suite struct LoadSocketSamples {
         private struct Feed: Decodable, Sendable {
             let title: String
         }
 
-        @Test func `reads, calls and cancels on a real socket`() async throws {
+        @Test func `the samples of loads read, call and cancel on a real socket`() async throws {
             let server = try LoopbackServer { _ in .ok(#"{"title": "news"}"#) }
             defer { server.stop() }
             let url = server.url("/feed")
@@ -112,7 +92,7 @@ extension SocketTests {
             await service.shutDown(gracePeriod: .seconds(5))
         }
 
-        @Test func `sends a body that it makes for each attempt`() async throws {
+        @Test func `the sample of a stream body makes a stream for each attempt`() async throws {
             let server = try LoopbackServer { .ok(.text($0.text)) }
             defer { server.stop() }
             let service = DataLoaderService()

@@ -1,12 +1,13 @@
 // Copyright the DataLoading authors
 // SPDX-License-Identifier: Apache-2.0
 
+@testable import DataLoadingTransport
 import DataLoading
 import DataLoadingTesting
 import Foundation
 import Testing
 
-// The samples of the articles about rates, retries and tests.
+// The samples in the articles about rates, retries and tests.
 
 struct UntilDone: RetryPolicy {
     func delay(afterAttempt n: Int, outcome: AttemptOutcome) -> Duration? {
@@ -17,18 +18,19 @@ struct UntilDone: RetryPolicy {
 @Suite struct PolicySamples {
     private let feed = testURL("http://feed.test/latest")
 
-    @Test func `sets rates and addresses`() {
+    @Test func `the sample of rates and addresses configures a service`() {
         let service = DataLoaderService()
         let base = testURL("https://api.example.com")
-        service.rateLimiter.setRequestsPerSecond(20, for: base)
-        service.rateLimiter.setRequestsPerSecond(2, burst: 5, for: base.appending(path: "search"))
+        service.rateLimiter.setRequestsPerSecond(20, forHostOf: base)
+        service.rateLimiter.setRequestsPerSecond(
+            2, burst: 5, forPathOf: base.appending(path: "search"))
         #expect(service.rateLimiter.requestsPerSecond(for: base.appending(path: "a")) == 20)
         #expect(service.rateLimiter.requestsPerSecond(for: base.appending(path: "search/b")) == 2)
         service.resolver.setAddresses(["192.0.2.1", "192.0.2.2:8443"], forHost: "api.example.com")
         #expect(service.resolver.address(forHost: "api.example.com") == "192.0.2.1")
     }
 
-    @Test func `names retry policies`() {
+    @Test func `the sample of built-in retry policies sets each of them`() {
         var request = DataLoaderRequest(url: feed)
         request.maximumRetryCount = 3
         request.retryPolicy = .immediately(maximumRetries: 1)
@@ -38,7 +40,8 @@ struct UntilDone: RetryPolicy {
         #expect(request.retryPolicy is BuiltInRetryPolicy)
     }
 
-    @Test func `asks again until a job is done`() async throws {
+    @Test func `the sample of a polling retry policy asks again until a job is done`() async throws
+    {
         let bed = TestBed([.respond(status: 202), .respond(status: 202), .respond(status: 200)])
         async let response = bed.loader.response(for: .make { $0.retryPolicy = UntilDone() })
         for _ in 0..<2 {
@@ -48,7 +51,7 @@ struct UntilDone: RetryPolicy {
         #expect(try await response.statusCode == .ok)
     }
 
-    @Test func `gives up after the deadline`() async throws {
+    @Test func `a load times out at its deadline`() async throws {
         let clock = ManualClock()
         var configuration = DataLoaderService.Configuration()
         configuration.transport = ScriptedTransport()
@@ -60,10 +63,12 @@ struct UntilDone: RetryPolicy {
         loader.perform(request)
         clock.advance(by: .seconds(20))
         let response = await delegate.outcomes(1).first?.response
-        #expect(response?.error?.kind == "timed_out")
+        #expect(response?.error?.name == "timed_out")
     }
 
-    @Test func `loses a connection in the middle of a body`() async throws {
+    @Test func `the sample of a broken connection fails a load in the middle of its body`()
+        async throws
+    {
         var configuration = DataLoaderService.Configuration()
         let transport = ScriptedTransport()
         configuration.transport = transport
@@ -81,9 +86,9 @@ struct UntilDone: RetryPolicy {
 }
 
 extension SocketTests {
-    /// Those that need a socket.
+    /// The samples that need a socket.
     @Suite struct PolicySocketSamples {
-        @Test func `tries again on a real socket`() async throws {
+        @Test func `the sample of an immediate retry loads from a real socket`() async throws {
             let service = DataLoaderService()
             let loader = service.makeFactory().makeDataLoader()
             let server = try LoopbackServer(
@@ -97,7 +102,7 @@ extension SocketTests {
             await service.shutDown(gracePeriod: .seconds(5))
         }
 
-        @Test func `meets faults on a real socket`() async throws {
+        @Test func `the sample of server faults fails loads on a real socket`() async throws {
             let answers: [LoopbackResponse] = [
                 .steps(.bytes("HTTP/1.1 20"), .reset),
                 .truncated("five.", declaring: 100),

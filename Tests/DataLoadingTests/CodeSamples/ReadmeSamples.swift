@@ -6,7 +6,7 @@ import DataLoadingTesting
 import Foundation
 import Testing
 
-// The samples of README.md.
+// The samples in README.md.
 
 final class NewsReader: Sendable {
     // Keep both: a dropped loader cancels its loads, and a service holds its observers weakly.
@@ -14,8 +14,7 @@ final class NewsReader: Sendable {
     private let log = ConsumptionLogger()
 
     init(host: URL, service: DataLoaderService = .shared) {
-        // A URL without a path sets the rate of the host; "/news" would have a rate of its own.
-        service.rateLimiter.setRequestsPerSecond(5, for: host)
+        service.rateLimiter.setRequestsPerSecond(5, forHostOf: host)
         service.addConsumptionObserver(log, on: DispatchQueue(label: "log"))
         loader = service.makeFactory().makeDataLoader()
     }
@@ -30,7 +29,7 @@ final class NewsReader: Sendable {
 @Suite struct ReadmeSamples {
     private let feed = testURL("http://feed.test/latest")
 
-    @Test func `comes back after a 503`() async throws {
+    @Test func `a load succeeds when it is retried after a 503`() async throws {
         let clock = ManualClock()
         var configuration = DataLoaderService.Configuration()
         configuration.transport = ScriptedTransport([.respond(status: 503), .respond(status: 200)])
@@ -46,9 +45,9 @@ final class NewsReader: Sendable {
 }
 
 extension SocketTests {
-    /// Those of README.md that need a socket.
+    /// The samples in README.md that need a socket.
     @Suite struct ReadmeSocketSamples {
-        @Test func `the reader of the README fetches a feed and sets the rate of all its host`()
+        @Test func `the reader in the README fetches a feed and sets the rate of the whole host`()
             async throws
         {
             let server = try LoopbackServer { _ in .ok("news") }

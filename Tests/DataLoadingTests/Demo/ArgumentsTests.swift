@@ -1,6 +1,7 @@
 // Copyright the DataLoading authors
 // SPDX-License-Identifier: Apache-2.0
 
+import DataLoading
 import Testing
 
 @testable import FeedDaemon
@@ -11,21 +12,20 @@ import Testing
         return options
     }
 
-    @Test func `runs for ten seconds without a log when nothing is asked for`() throws {
+    @Test func `without arguments the demo runs to its end and logs loads as text`() throws {
         let options = try #require(try options())
-        #expect(options == Arguments.Options(duration: .seconds(10), file: nil, log: nil))
+        #expect(options == Arguments.Options(duration: nil, file: nil, log: .text))
     }
 
-    @Test func `takes a value as a word of its own or after an equals sign`() throws {
+    @Test func `an option is followed by its value`() throws {
         #expect(try options("--duration", "1.5")?.duration == .milliseconds(1_500))
-        #expect(try options("--duration=3")?.duration == .seconds(3))
-        #expect(try options("--config", "a.json", "--log")?.file == "a.json")
-        #expect(try options("--config=b=c.json")?.file == "b=c.json")
-        #expect(try options("--log")?.log == .text)
-        #expect(try options("--log-json")?.log == .json)
+        #expect(try options("--config", "a.json", "--json")?.file == "a.json")
+        let quiet = try #require(try options("--quiet"))
+        #expect(quiet.log == nil)
+        #expect(try options("--json")?.log == .json)
     }
 
-    @Test func `help comes before everything that is right`() throws {
+    @Test func `the help is printed whatever valid arguments there are`() throws {
         #expect(try Arguments.parse(["--duration", "1", "--help"]) == .help)
         #expect(try Arguments.parse(["-h"]) == .help)
     }
@@ -33,10 +33,11 @@ import Testing
     @Test(arguments: [
         ["--verbose"], ["10"], [""], ["--duration"], ["--duration", "ten"], ["--duration", "-1"],
         ["--duration", "0"], ["--duration", "nan"], ["--duration", "1e3"], ["--duration", "inf"],
-        ["--duration="], ["--duration", "99999999999"], ["--config"], ["--config="],
-        ["--log", "--log-json"], ["--log=x"], ["--duration", "1", "--duration", "2"],
+        ["--duration=3"], ["--duration", "99999999999"], ["--config"], ["--config", ""],
+        ["--json", "--quiet"], ["--json=x"], ["--json", "--json"],
+        ["--duration", "1", "--duration", "2"],
     ])
-    func `refuses what it does not understand`(words: [String]) {
+    func `arguments that are unknown or out of range are errors`(words: [String]) {
         #expect(throws: Arguments.Mistake.self) { try Arguments.parse(words) }
     }
 }

@@ -1,6 +1,7 @@
 // Copyright the DataLoading authors
 // SPDX-License-Identifier: Apache-2.0
 
+@testable import DataLoadingAuth
 import DataLoading
 import Foundation
 import Testing
@@ -13,7 +14,9 @@ import Testing
             "features": [
                 {"name": "news", "urls": ["https://a.test/news", "http://b.test"], "interval": 5},
                 {"name": "events", "urls": ["https://A.test/live"], "interval": 0.5,
-                 "mode": "chunks", "authorised": true}
+                 "mode": "chunks", "authorised": true},
+                {"name": "archive", "urls": ["https://b.test/all"], "interval": 60,
+                 "file": "/tmp/all"}
             ],
             "rates": {"default": 10, "urls": {"https://a.test/news": 0.5, "http://b.test": 0}},
             "addresses": {"a.test": ["203.0.113.7", "backup.test:8443", "[::1]"]},
@@ -23,16 +26,26 @@ import Testing
         }
         """
 
-    @Test func `reads everything that a file may say`() throws {
-        let configuration = try ConfigurationFile.configuration(in: Self.whole)
+    private func configuration(in text: String) throws -> FeedConfiguration {
+        try JSONDecoder().decode(FeedConfiguration.self, from: Data(text.utf8))
+    }
+
+    /// What is printed for a text that is no configuration.
+    private func message(for text: String) -> String? {
+        let error = #expect(throws: DecodingError.self) { try configuration(in: text) }
+        return error?.message
+    }
+
+    @Test func `a file may contain everything that the daemon can be told`() throws {
+        let configuration = try configuration(in: Self.whole)
         let features = configuration.features
-        #expect(features.map(\.name) == ["news", "events"])
-        #expect(features.map(\.urls.count) == [2, 1])
-        #expect(features.map(\.interval) == [.seconds(5), .milliseconds(500)])
-        #expect(features.map(\.isStreamed) == [false, true])
-        #expect(features.map(\.isAuthorised) == [false, true])
+        #expect(features.map(\.name) == ["news", "events", "archive"])
+        #expect(features.map(\.urls.count) == [2, 1, 1])
+        #expect(features.map(\.interval) == [.seconds(5), .milliseconds(500), .seconds(60)])
+        #expect(features.map(\.body) == [.value, .chunks, .file(URL(filePath: "/tmp/all"))])
+        #expect(features.map(\.isAuthorised) == [false, true, false])
         #expect(configuration.defaultRate == 10)
-        #expect(configuration.rates.map(\.requestsPerSecond) == [0.5, 0])
+        #expect(Set(configuration.rates.map(\.requestsPerSecond)) == [0.5, 0])
         #expect(configuration.addresses["a.test"]?.count == 3)
         #expect(configuration.timeouts.idle == .seconds(15))
         #expect(configuration.retries == 2)
@@ -42,8 +55,8 @@ import Testing
         }
     }
 
-    @Test func `makes the service's configuration of it`() throws {
-        let configuration = try ConfigurationFile.configuration(in: Self.whole)
+    @Test func `the service gets the rates, addresses, limits and retries of the file`() throws {
+        let configuration = try configuration(in: Self.whole)
         let made = DataLoaderService.Configuration(configuration)
         let url = try #require(URL(string: "https://a.test/news/today"))
         let other = try #require(URL(string: "https://c.test"))
@@ -54,24 +67,22 @@ import Testing
         #expect(made.retry.maximumRetryCount == 2)
     }
 
-    @Test func `needs nothing but features`() throws {
+    @Test func `a file needs only features`() throws {
         let text = #"{"features": [{"name": "a", "urls": ["http://a.test"], "interval": 1}]}"#
-        let configuration = try ConfigurationFile.configuration(in: text)
+        let configuration = try configuration(in: text)
         #expect(configuration.defaultRate == nil)
         #expect(configuration.timeouts == Timeouts())
     }
 
-    /// A change to the file above, and where its mistake is then: what stands there, and what is said.
+    /// A change to the file above, and the message that it leads to.
     struct Mistake: Sendable, CustomTestStringConvertible {
         let old: String
         let new: String
-        let line: Int
         let message: String
 
-        init(_ old: String, _ new: String, _ line: Int, _ message: String) {
+        init(_ old: String, _ new: String, _ message: String) {
             self.old = old
             self.new = new
-            self.line = line
             self.message = message
         }
 
@@ -79,52 +90,88 @@ import Testing
     }
 
     @Test(arguments: [
-        Mistake("\"retries\": 2", "\"retries\": 2,", 12, "key in quotes"),
-        Mistake("\"retries\": 2", "\"retries\": 2.5", 11, "whole number"),
-        Mistake("\"retries\"", "\"retrys\"", 11, "has no \"retrys\""),
-        Mistake("\"name\": \"news\", ", "", 3, "needs \"name\""),
-        Mistake("\"interval\": 0.5", "\"pause\": 0.5", 4, "has no \"pause\""),
-        Mistake("\"interval\": 5", "\"interval\": 0", 3, "between"),
-        Mistake("\"interval\": 5", "\"interval\": \"5\"", 3, "must be a number, not a string"),
-        Mistake("\"events\"", "\"news\"", 4, "two features"),
-        Mistake("\"chunks\"", "\"pieces\"", 5, "\"whole\" or \"chunks\""),
-        Mistake("true}", "1}", 5, "true or false"),
-        Mistake("\"http://b.test\"]", "\"b.test\"]", 3, "http://"),
-        Mistake("\"http://b.test\"]", "\"ftp://b.test\"]", 3, "http://"),
-        Mistake("\"http://b.test\"]", "\"http://b test\"]", 3, "no URL"),
-        Mistake("\"http://b.test\"]", "\"http:///x\"]", 3, "no host"),
-        Mistake("\"http://b.test\"]", "\"http://me:pw@b.test\"]", 3, "name or password"),
-        Mistake("[\"https://A.test/live\"]", "[]", 4, "must not be empty"),
-        Mistake("https://A.test/live", "https://c.test/live", 4, "this URL's host"),
-        Mistake("https://A.test/live", "http://a.test/live", 4, "https only"),
-        Mistake("\"default\": 10", "\"default\": -1", 7, "between"),
-        Mistake("\"http://b.test\": 0", "\"b.test\": 0", 7, "http://"),
-        Mistake("0.5, \"http", "-0.5, \"http", 7, "between"),
-        Mistake("\"a.test\": [\"203", "\"a.test:80\": [\"203", 8, "no host name"),
-        Mistake("203.0.113.7", "http://203.0.113.7", 8, "no address"),
-        Mistake("\"value\": \"s3cret\", ", "", 9, "either"),
-        Mistake("\"value\": \"s3cret\"", "\"environment\": \"FEED_NONE\"", 9, "not set"),
-        Mistake("\"connect\": 5", "\"connect\": 1e9", 10, "between"),
-        Mistake("{\"connect\": 5, \"idle\": 15, \"total\": 30}", "3", 10, "must be an object"),
+        Mistake("\"retries\": 2", "\"retries\": 2.5", "retries must be a whole number"),
+        Mistake("\"retries\": 2", "\"retries\": null", "retries must be a number, not null"),
+        Mistake("\"retries\"", "\"retrys\"", "retrys is an unknown key; there are \"features\", "),
+        Mistake("\"name\": \"news\", ", "", "features[0].name is missing"),
+        Mistake(
+            "\"interval\": 5}", "\"interval\": 5, \"x y\": 1}",
+            "features[0][\"x y\"] is an unknown key"),
+        Mistake("\"interval\": 0.5,", "", "features[1].interval is missing"),
+        Mistake(
+            "\"interval\": 0.5", "\"pause\": 0.5", "features[1].pause is an unknown key; there are"),
+        Mistake("\"interval\": 5}", "\"interval\": 0}", "features[0].interval must be between"),
+        Mistake(
+            "\"interval\": 5}", "\"interval\": \"5\"}",
+            "features[0].interval must be a number, not a string"),
+        Mistake(
+            "\"events\"", "\"news\"", "features[1].name is the name of another feature, \"news\""),
+        Mistake("\"events\"", "\"\"", "features[1].name must not be empty"),
+        Mistake(
+            "\"chunks\"", "\"pieces\"", "features[1].mode must be \"whole\" or \"chunks\", not"),
+        Mistake(
+            "\"file\"", "\"mode\": \"chunks\", \"file\"", "features[2].file cannot be combined"),
+        Mistake(
+            "b.test/all\"", "b.test/all\", \"http://b.test\"", "features[2].file needs exactly"),
+        Mistake("true}", "1}", "features[1].authorised must be true or false, not number"),
+        Mistake("\"http://b.test\"]", "\"b.test\"]", "features[0].urls[1] must begin with http://"),
+        Mistake(
+            "\"http://b.test\"]", "\"ftp://b.test\"]", "features[0].urls[1] must begin with http://"
+        ),
+        Mistake("\"http://b.test\"]", "\"http://b test\"]", "features[0].urls[1] is not a URL"),
+        Mistake("\"http://b.test\"]", "\"http:///x\"]", "features[0].urls[1] has no host"),
+        Mistake(
+            "\"http://b.test\"]", "\"http://me:pw@b.test\"]",
+            "features[0].urls[1] must not contain a user or password"),
+        Mistake("[\"https://A.test/live\"]", "[]", "features[1].urls must not be empty"),
+        Mistake("[\"https://A.test/live\"]", "{}", "features[1].urls must be an array"),
+        Mistake(
+            "https://A.test/live", "https://c.test/live",
+            "features[1].urls[0] has a host that is not in token.hosts"),
+        Mistake(
+            "https://A.test/live", "http://a.test:443/live", "features[1].urls[0] must be https"),
+        Mistake("\"default\": 10", "\"default\": -1", "rates.default must be between"),
+        Mistake("\"default\"", "\"usual\"", "rates.usual is an unknown key"),
+        Mistake(
+            "\"http://b.test\": 0", "\"b.test\": 0",
+            "rates.urls[\"b.test\"] must begin with http://"),
+        Mistake(
+            "0.5, \"http", "-0.5, \"http", "rates.urls[\"https://a.test/news\"] must be between"),
+        Mistake(
+            "\"a.test\": [\"203", "\"a.test:80\": [\"203",
+            "addresses[\"a.test:80\"] is not a host name"),
+        Mistake(
+            "203.0.113.7", "http://203.0.113.7", "addresses[\"a.test\"][0] must be a name, 10.0.0.1"
+        ),
+        Mistake("\"value\": \"s3cret\", ", "", "token needs either \"value\" or \"environment\""),
+        Mistake(
+            "\"value\": \"s3cret\"", "\"environment\": \"FEED_NONE\"",
+            "token.environment names a variable that is not set, FEED_NONE"),
+        Mistake("\"connect\": 5", "\"connect\": 1e9", "timeouts.connect must be between"),
+        Mistake("\"connect\": 5", "\"dial\": 5", "timeouts.dial is an unknown key"),
+        Mistake(
+            "{\"connect\": 5, \"idle\": 15, \"total\": 30}", "3",
+            "timeouts must be an object, not number"),
     ])
-    func `points at the line of a mistake`(mistake: Mistake) throws {
+    func `an error in a file is reported with its key path`(mistake: Mistake) throws {
         try #require(Self.whole.contains(mistake.old))
         let text = Self.whole.replacingOccurrences(of: mistake.old, with: mistake.new)
-        let found = #expect(throws: Misreading.self) {
-            try ConfigurationFile.configuration(in: text)
-        }
-        #expect(found?.position.line == mistake.line)
-        #expect(found?.message.contains(mistake.message) == true, "\(found?.message ?? "")")
+        let found = try #require(message(for: text))
+        #expect(found.hasPrefix(mistake.message), "\(found)")
     }
 
-    @Test func `a token without the feature's need is no mistake, the need without one is`() throws
-    {
+    @Test(arguments: ["", "{", "{\"retries\": 2,,}", "{\"features\": [,]\n}", "\u{FEFF}[", "{} 3"])
+    func `a text that is not JSON is reported as such`(text: String) throws {
+        let found = try #require(message(for: text))
+        #expect(found.hasPrefix("the configuration The given data was not valid JSON"), "\(found)")
+    }
+
+    @Test func `an authorised feature needs a token in the file`() throws {
         let start = try #require(Self.whole.range(of: "    \"token\""))
         let end = try #require(Self.whole.range(of: "    \"timeouts\""))
         let text = Self.whole.replacingCharacters(in: start.lowerBound..<end.lowerBound, with: "")
-        let found = #expect(throws: Misreading.self) {
-            try ConfigurationFile.configuration(in: text)
-        }
-        #expect(found?.message.contains("there is no \"token\"") == true)
+        let found = try #require(message(for: text))
+        #expect(
+            found == "features[1].urls[0] belongs to an authorised feature, and there is no token")
     }
 }

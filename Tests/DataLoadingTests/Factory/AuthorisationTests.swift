@@ -1,14 +1,17 @@
 // Copyright the DataLoading authors
 // SPDX-License-Identifier: Apache-2.0
 
+@testable import DataLoadingAuth
+@testable import DataLoadingTransport
+import DataLoadingSupport
 @testable import DataLoading
 import DataLoadingTesting
 import Foundation
 import Testing
 
-// SP-02, SP-06, SP-08, SP-16 to SP-18; the seam that BA, OL and CA rows build on.
+// What a load asks of its factory's authorisers, and when.
 @Suite struct AuthorisationTests {
-    @Test func `chains authorisers in order, each with what the one before made`() async {
+    @Test func `authorisers are asked in order, each with the request of the one before`() async {
         let first = TestAuthoriser(.add("X-First", "1"), identifier: "first")
         let second = TestAuthoriser(
             .change { $0.headers["X-Second"] = ($0.headers["X-First"] ?? "") + "2" },
@@ -20,7 +23,7 @@ import Testing
         #expect(headers["X-Second"] == "12")
     }
 
-    @Test func `skips who has nothing to add`() async {
+    @Test func `an authoriser that has nothing to add is skipped`() async {
         let idle = TestAuthoriser(requires: { _ in false })
         let bed = TestBed(
             [.respond(status: 401)], authorisers: [idle, TestAuthoriser(.add("A", "b"))])
@@ -30,7 +33,7 @@ import Testing
         #expect(idle.calls.isEmpty)
     }
 
-    @Test func `sends nothing until the answer has come, which may be late`() async {
+    @Test func `nothing is sent until the authoriser has answered, however late`() async {
         let authoriser = TestAuthoriser(.hold)
         let bed = TestBed(authorisers: [authoriser])
         bed.loader.perform(.make())
@@ -45,7 +48,7 @@ import Testing
         #expect(bed.ended?.response?.metrics.authorisationTime == .seconds(30))
     }
 
-    @Test func `ends the load of a refusal without naming what it was about`() {
+    @Test func `the error of a refusal names the authoriser and no part of the request`() {
         let bed = TestBed(authorisers: [TestAuthoriser(.refuse, identifier: "oauth")])
         bed.loader.perform(.make("/secret?token=canary"))
         #expect(bed.error == .cannotAuthenticate(reason: "oauth refused: Refusal"))
@@ -53,9 +56,12 @@ import Testing
         bed.expectNothingLeft()
     }
 
-    // MARK: 401 (SP-18, OL-22)
+    // MARK: Status 401
 
-    @Test func `tells those who took part of a 401, and sends once more`() async {
+    @Test
+    func `every authoriser that added to a request is told of a 401, then it is sent once more`()
+        async
+    {
         let idle = TestAuthoriser(requires: { _ in false })
         let first = TestAuthoriser(.add("A", "1"))
         let second = TestAuthoriser(.add("B", "2"))
@@ -72,7 +78,7 @@ import Testing
         bed.expectNothingLeft()
     }
 
-    @Test func `delivers the second 401`() async {
+    @Test func `a second 401 is delivered`() async {
         let authoriser = TestAuthoriser()
         let bed = TestBed(
             otherwise: .respond(status: 401, body: Data("no".utf8)), authorisers: [authoriser])
@@ -84,7 +90,9 @@ import Testing
         #expect(authoriser.calls.count == 4)
     }
 
-    @Test func `delivers a 401 that nobody can recover from, and tells of it`() async {
+    @Test func `a 401 that no authoriser can recover from is delivered, and authorisers are told`()
+        async
+    {
         let body = Data("no".utf8)
         let stubborn = TestAuthoriser(.add("A", "1"), recovers: false)
         let bed = TestBed(otherwise: .respond(status: 401, body: body), authorisers: [stubborn])
@@ -93,7 +101,7 @@ import Testing
         #expect(bed.error == .status(.unauthorised))
         #expect(bed.ended?.response?.body == body)
         #expect(stubborn.calls == [.authorise("/x"), .failed("/x", 401)])
-        // One who can is enough.
+        // One authoriser that can recover is enough.
         let other = TestBed(
             otherwise: .respond(status: 401),
             authorisers: [stubborn, TestAuthoriser(.add("B", "2"))])
@@ -102,7 +110,7 @@ import Testing
         #expect(other.transport.attempts.count == 2)
     }
 
-    @Test func `delivers a 401 that nobody had authorised, and any 403`() {
+    @Test func `a 401 without authorisers and any 403 are delivered at once`() {
         for (status, authorisers) in [(401, []), (403, [TestAuthoriser()])] {
             let bed = TestBed(otherwise: .respond(status: status), authorisers: authorisers)
             bed.loader.perform(.make())
@@ -111,7 +119,7 @@ import Testing
         }
     }
 
-    @Test func `authorises a POST once more, for it was refused before it was worked on`() async {
+    @Test func `a POST that was answered 401 is authorised and sent once more`() async {
         let bed = TestBed(
             [.respond(status: 401), .respond(status: 200)], authorisers: [TestAuthoriser()])
         bed.loader.perform(
@@ -124,8 +132,10 @@ import Testing
         #expect(bed.transport.attempts.count == 2)
     }
 
-    // OM-04: a callback that reaches a stage after it was left does nothing.
-    @Test func `hears no answer to the first question when it asks again`() async {
+    // An answer that arrives after the load has left the stage does nothing.
+    @Test func `an answer to the first question is ignored after the authoriser is asked again`()
+        async
+    {
         let authoriser = TestAuthoriser(.hold)
         let bed = TestBed(authorisers: [authoriser])
         bed.loader.perform(.make())
@@ -142,9 +152,11 @@ import Testing
         #expect(second.headers["Authorization"] == "Bearer fresh")
     }
 
-    // MARK: Once more for each attempt
+    // MARK: Each attempt
 
-    @Test func `asks again for each retry and each redirect, with what the caller made`() async {
+    @Test func `authorisers are asked for each retry and redirect, with the caller's request`()
+        async
+    {
         let authoriser = TestAuthoriser(.add("X-Sign", "s"))
         let bed = TestBed(
             [
@@ -159,7 +171,7 @@ import Testing
         }
     }
 
-    @Test func `forgets what an authoriser made of the URL before the next attempt`() async {
+    @Test func `a URL that an authoriser set is not used for the next attempt`() async {
         let isFirst = Locked(true)
         let authoriser = TestAuthoriser(
             .change { $0.url = testURL("http://origin.test/signed?canary") },
@@ -178,14 +190,14 @@ import Testing
     // MARK: Bytes
 
     @Test(arguments: ["a\r\nX-Evil: 1", "a\nb", "a\0b", "a\u{7F}"])
-    func `checks every byte that an authoriser adds`(value: String) {
+    func `a header value that an authoriser adds is checked for forbidden bytes`(value: String) {
         let bed = TestBed(authorisers: [TestAuthoriser(.add("X-Token", value))])
         bed.loader.perform(.make())
         #expect(bed.error == .invalidRequest(.headerValue(name: "X-Token")))
         #expect(bed.transport.attempts.isEmpty)
     }
 
-    @Test func `checks the method, the URL and the names that an authoriser sets`() {
+    @Test func `the method, URL and header names that an authoriser sets are checked`() {
         let changes: [(@Sendable (inout DataLoaderRequest) -> Void, RequestFault)] = [
             ({ $0.method = HTTPMethod(rawValue: "GET / HTTP/1.1\r\n") }, .method),
             ({ $0.url = testURL("http://user:pw@origin.test/") }, .userInformation),
@@ -201,9 +213,11 @@ import Testing
         }
     }
 
-    // MARK: Cancelling (BA-13, OL-05)
+    // MARK: Cancelling
 
-    @Test func `tells who holds a load that it was cancelled, and never sends it`() async {
+    @Test func `the authoriser that holds a cancelled load is told, and the load is never sent`()
+        async
+    {
         let first = TestAuthoriser()
         let second = TestAuthoriser(.hold)
         let bed = TestBed(authorisers: [first, second])
@@ -218,22 +232,22 @@ import Testing
         bed.expectNothingLeft()
     }
 
-    @Test func `tells nobody of a 401 to a load that ended meanwhile`() async {
+    @Test func `authorisers are not told of a 401 to a load that has already ended`() async {
         let authoriser = TestAuthoriser()
         let bed = TestBed(authorisers: [authoriser])
         let token = bed.loader.perform(.make("/x"))
         let attempt = await bed.attempt(0)
         bed.settle()
-        bed.factory.queue.suspend()
+        bed.factory.context.queue.suspend()
         attempt.respond(status: 401)
         token.cancel()
-        bed.factory.queue.resume()
+        bed.factory.context.queue.resume()
         #expect(bed.error == .cancelled)
         #expect(authoriser.calls == [.authorise("/x")])
         bed.expectNothingLeft()
     }
 
-    @Test func `may be cancelled from inside the authoriser`() {
+    @Test func `an authoriser may cancel the load when it is called`() {
         let loader = Locked<DataLoader?>(nil)
         let authoriser = TestAuthoriser(
             .add("A", "b"), onCall: { _ in loader.withLock { $0 }?.cancelAllLoads() })
@@ -246,20 +260,8 @@ import Testing
         bed.expectNothingLeft()
     }
 
-    // An authoriser may load through another factory, and answer from there.
-    @Test func `may load something itself before it answers`() async {
-        let service = Locked<DataLoaderService?>(nil)
-        let bed = TestBed(otherwise: .respond(status: 200, body: Data("token".utf8)))
-        let authoriser = LoadingAuthoriser(loader: bed.loader)
-        let loader = bed.service.makeFactory(authorisers: [authoriser]).makeDataLoader()
-        let response = try? await loader.response(for: .make("/a"))
-        #expect(response?.statusCode == .ok)
-        #expect(bed.transport.attempts.last?.request.headers["Authorization"] == "Bearer token")
-        _ = service
-    }
-
-    // SP-08: a loader only authorises with its own factory's authorisers.
-    @Test func `keeps to its own factory`() async {
+    // A loader uses only the authorisers of its own factory.
+    @Test func `a loader uses only the authorisers of its own factory`() async {
         let authoriser = TestAuthoriser()
         let bed = TestBed(otherwise: .respond(status: 200), authorisers: [authoriser])
         let other = bed.service.makeFactory().makeDataLoader()
@@ -267,31 +269,4 @@ import Testing
         #expect(authoriser.calls.isEmpty)
         #expect(bed.transport.attempts[0].request.headers["Authorization"] == nil)
     }
-}
-
-/// Asks a server for the token of each request.
-private final class LoadingAuthoriser: Authoriser {
-    let identifier = "loading"
-    private let loader: DataLoader
-
-    init(loader: DataLoader) {
-        self.loader = loader
-    }
-
-    func requiresAuthorisation(_ request: DataLoaderRequest) -> Bool { true }
-
-    func authorise(_ request: DataLoaderRequest, for delegate: any AuthoriserDelegate) {
-        loader.request(testURL("http://auth.test/token"), sourceIdentifier: nil).responseData {
-            var authorised = request
-            let token = String(decoding: $0.value ?? Data(), as: UTF8.self)
-            authorised.headers["Authorization"] = "Bearer " + token
-            delegate.authoriser(self, authorised: authorised)
-        }
-    }
-
-    func requestFailedAuthorisation(_ request: DataLoaderRequest, response: DataLoaderResponse) {}
-
-    func refresh() {}
-
-    func reset() async {}
 }

@@ -1,13 +1,16 @@
 // Copyright the DataLoading authors
 // SPDX-License-Identifier: Apache-2.0
 
+@testable import DataLoadingCurl
+@testable import DataLoadingAuth
+import DataLoadingSupport
 @testable import DataLoading
 import DataLoadingTesting
 import Dispatch
 import Foundation
 import Testing
 
-/// A reset ends every load of its factory and returns when nothing of them is left.
+/// A reset ends every load of its factory and returns when nothing of them remains.
 @Suite struct ResetTests {
     @Test func `a reset returns when nothing runs, and resets each authoriser once`() async {
         let authorisers = [TestAuthoriser(), TestAuthoriser()]
@@ -18,13 +21,13 @@ import Testing
     }
 
     @Test(arguments: Stage.allCases)
-    func `a reset ends loads at once, at whatever stage they are`(stage: Stage) async {
+    func `a reset ends loads at once, at any stage`(stage: Stage) async {
         let load = await StagedLoad(stage)
         let attempts = load.bed.transport.attempts.count
         let attempt = load.attempt
         let factory = load.bed.factory
         async let reset = factory.reset()
-        // Authorisers come after the loads.
+        // The authorisers are reset after the loads.
         _ = await load.authoriser.calls(stage == .authorising ? 3 : 1)
         load.settle(releasing: true)
         _ = await reset
@@ -70,7 +73,7 @@ import Testing
         bed.expectNothingLeft()
     }
 
-    @Test func `resets that come while one runs join it, and each authoriser is reset once`()
+    @Test func `resets during a reset join it, and each authoriser is reset once`()
         async
     {
         let authoriser = SlowlyReset()
@@ -78,7 +81,7 @@ import Testing
         let over = EventRecorder<String>()
         async let first = bed.factory.reset()
         _ = await authoriser.resets.first(1)
-        // Each runs on this thread until it waits, so both have come while the first one runs.
+        // Each task runs on this thread until it suspends, so both start while the first one runs.
         let second = Task.immediate {
             await bed.factory.reset()
             over.record("factory")
@@ -92,13 +95,13 @@ import Testing
         _ = await (first, second.value, third.value)
         #expect(authoriser.resets.elements.count == 1)
         #expect(bed.transport.resetCount == 1)
-        // One that comes later is another one.
+        // A later reset is a reset of its own.
         await bed.factory.reset()
         #expect(authoriser.resets.elements.count == 2)
         bed.expectNothingLeft()
     }
 
-    @Test func `a reset returns although a delegate performs a load whenever it is told of one`()
+    @Test func `a reset returns although a delegate performs a load whenever one ends`()
         async
     {
         let loader = Locked<DataLoader?>(nil)
@@ -117,7 +120,7 @@ import Testing
         #expect(bed.delegate.events.first?.response?.error == .reset)
     }
 
-    @Test func `a reset returns when the last outcome of its loads was handed over`() async {
+    @Test func `a reset returns after the last outcome of its loads was delivered`() async {
         let queue = DispatchQueue(label: "owner")
         let mayGoOn = DispatchSemaphore(value: 0)
         let told = EventRecorder<Bool>()
@@ -132,7 +135,7 @@ import Testing
         quick.perform(.make("/quick"))
         for index in 0..<3 { slow.perform(.make("/slow\(index)")) }
         _ = await bed.attempt(3)
-        // It runs on this thread until it waits.
+        // The task runs on this thread until it suspends.
         let resetting = Task.immediate {
             await bed.factory.reset()
             isOver.withLock { $0 = true }
@@ -145,7 +148,7 @@ import Testing
         #expect(delegate.events.map { $0.response?.error } == [.reset, .reset, .reset])
         #expect(slow.currentRequests.isEmpty)
         bed.expectNothingLeft()
-        // All is as at the start: the next load is sent as the first one was.
+        // The state is as at the start: the next load is sent like the first one.
         slow.perform(.make("/next"))
         let next = await bed.attempt(4)
         #expect(next.request.headers["Authorization"] == "Bearer token")
@@ -182,7 +185,7 @@ import Testing
         _ = await bed.attempt(2)
     }
 
-    @Test func `factories and loaders may go during a reset`() async {
+    @Test func `factories and loaders may be released during a reset`() async {
         let bed = TestBed()
         var queues: [DispatchQueue] = []
         for _ in 0..<20 {
@@ -194,16 +197,16 @@ import Testing
         bed.transport.flush()
         for queue in queues { queue.sync {} }
         bed.expectNothingLeft()
-        #expect(bed.service.factories.withLock { $0.count } == 1)
+        #expect(bed.service.runtime.contexts.count == 1)
     }
 
-    @Test func `a task that began inside of a reset can ask for another one after it`() async {
+    @Test func `a task that began inside a reset can ask for another reset afterwards`() async {
         let gate = ResetGate()
         let runs = EventRecorder<Int>()
         let isOver = EventRecorder<Void>()
         let left = Locked<Task<Void, Never>?>(nil)
         await gate.perform {
-            // As an authoriser that starts its work anew.
+            // As an authoriser does that starts a task in its reset.
             let task = Task {
                 _ = await isOver.first(1)
                 await gate.perform { runs.record(2) }
@@ -216,7 +219,7 @@ import Testing
         #expect(runs.elements == [1, 2])
     }
 
-    @Test func `a reset that is asked for inside of one does not wait for itself`() async {
+    @Test func `a reset that is asked for inside a reset does not wait for itself`() async {
         let gate = ResetGate()
         let runs = EventRecorder<Int>()
         await gate.perform {
@@ -227,19 +230,13 @@ import Testing
     }
 }
 
-/// An authoriser whose reset takes until the test says so.
+/// An authoriser whose reset suspends until the test says so.
 private final class SlowlyReset: Authoriser {
     let identifier = "slow"
     let resets = EventRecorder<Void>()
     let gate = EventRecorder<Void>()
 
-    func requiresAuthorisation(_ request: DataLoaderRequest) -> Bool { false }
-
-    func authorise(_ request: DataLoaderRequest, for delegate: any AuthoriserDelegate) {}
-
-    func requestFailedAuthorisation(_ request: DataLoaderRequest, response: DataLoaderResponse) {}
-
-    func refresh() {}
+    func authorise(_ request: DataLoaderRequest) -> Authorisation { .unchanged }
 
     func reset() async {
         resets.record(())

@@ -4,13 +4,13 @@
 #if canImport(Glibc) || canImport(Musl)
     import Testing
 
-    /// Where a load stands when it is cancelled, and who cancels it.
+    /// The point at which a load is cancelled, and what cancels it.
     struct CancelCase: Hashable, Sendable, CustomTestStringConvertible {
         enum Point: String, CaseIterable, Sendable {
             case queued, rateLimited, authorising, resolving, connecting, handshaking, writing
             case waitingForHead, midBody, paused, backingOff, insideCallback
 
-            /// Whether the server has a connection that must be seen to close.
+            /// Whether the server has a connection that must close.
             var hasConnection: Bool {
                 switch self {
                 case .handshaking, .writing, .waitingForHead, .midBody, .paused, .insideCallback:
@@ -20,7 +20,7 @@
                 }
             }
 
-            /// How many requests for it the server has seen by then.
+            /// The number of requests of the load that the server has seen by then.
             var requests: Int {
                 switch self {
                 case .queued, .rateLimited, .authorising, .resolving, .connecting, .handshaking: 0

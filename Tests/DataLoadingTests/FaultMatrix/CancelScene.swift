@@ -2,11 +2,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if canImport(Glibc) || canImport(Musl)
+    @testable import DataLoadingTransport
+    import DataLoadingSupport
     @testable import DataLoading
+    @testable import DataLoadingCurl
     import DataLoadingTesting
     import Foundation
 
-    /// A load on a real socket that has come to the point where it is to be cancelled.
+    /// A load on a real socket at the point where it is cancelled.
     final class CancelScene: Sendable {
         let server: LoopbackServer
         let service: DataLoaderService
@@ -44,8 +47,8 @@
             var configuration = DataLoaderService.Configuration()
             configuration.transport = transport
             configuration.limits.perOrigin = point == .queued ? 1 : 8
-            // libcurl reads the system's authorities in the middle of its first handshake, which on
-            // a busy machine takes longer than the limit.
+            // libcurl reads the system's authorities in its first handshake, which can take longer
+            // than the limit on a busy machine.
             configuration.serverTrustPolicy = ServerTrustPolicy(
                 certificateAuthorities: TestIdentity.all?[.good]?.authority)
             service = DataLoaderService(configuration: configuration)
@@ -61,7 +64,7 @@
                 onEvent: { event in
                     switch event {
                     case .initial where point == .insideCallback:
-                        // The token may come after the response.
+                        // The token may arrive after the response.
                         hasToken.wait()
                         endInside.withLock { $0 }?()
                         onInitial.record(())
@@ -77,26 +80,26 @@
             try await arrive()
         }
 
-        /// Cancels the load, unless that has been done from inside the callback.
+        /// Cancels the load unless the callback has already done so.
         func end() {
             if test.point != .insideCallback { endNow() }
-            // What was held back goes on, if anything still does.
+            // Releases what was held, if it still exists.
             unblock.signal()
             goOn.open()
         }
 
         /// Returns when nothing of the scene runs any more.
         func close() async {
-            // Too late by now for the load, whoever ended it.
+            // Too late for the load, whatever ended it.
             authoriser.answerAll()
             await shutDown.withLock { $0 }?.value
             await service.shutDown(gracePeriod: .zero)
             server.stop()
         }
 
-        /// What the observer heard of the load that was cancelled.
+        /// What the observer was told of the cancelled load.
         func ending() async -> RecordingObserver.Entry? {
-            // The end of the service is the end of what blocks, too.
+            // The end of the service also ends the load that blocks.
             let others = test.point == .queued && test.ender == .serviceShutDown ? 1 : 0
             let path = Self.path
             let count = 1 + (test.point == .connecting ? 1 : others)
@@ -105,7 +108,7 @@
             }
         }
 
-        /// How many requests for the load the server saw.
+        /// The number of requests of the load that the server saw.
         var requests: Int { server.requests.count { $0.path == Self.path } }
 
         private static let path = "/load"
@@ -138,7 +141,7 @@
                 request.body = .data(Self.upload)
             }
             if test.point == .rateLimited {
-                service.rateLimiter.setRequestsPerSecond(0, for: request.url)
+                service.rateLimiter.setRequestsPerSecond(0, forPathOf: request.url)
             }
             if test.point == .queued {
                 blocker.perform(DataLoaderRequest(url: url("/blocker")))
@@ -160,7 +163,7 @@
             case .authorising: await authoriser.held(1)
             case .resolving: _ = await lookedUp.first(1)
             case .connecting:
-                // Attempts are taken in order: once a later one is over, the load's has begun.
+                // Attempts start in order: once a later one has ended, the load's has started.
                 _ = try await blocker.response(for: DataLoaderRequest(url: url("/started")))
                 _ = await observer.entries(1)
             case .handshaking: await greeted.opened()
@@ -195,7 +198,7 @@
                 case .paused: .ok(.pattern(50_000_000))
                 default: .steps(.stall)
                 }
-            // The end of the connection stands behind what the system has yet to send.
+            // The end of the connection comes after the data that the system has yet to send.
             let upload = LoopbackResponse.steps(.wait(for: goOn), .drain)
             return .serve(
                 LoopbackHandler(
@@ -204,7 +207,7 @@
         }
     }
 
-    /// Asks for a long pause, and tells when it was asked.
+    /// A policy that returns a long pause and records that it was asked.
     private final class AskedPolicy: RetryPolicy {
         let questions = EventRecorder<Int>()
 

@@ -2,16 +2,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if canImport(Glibc) || canImport(Musl)
+    import DataLoadingAuth
     import DataLoading
+    import DataLoadingSupport
     import DataLoadingTesting
     import Foundation
     import Testing
 
     extension SocketTests {
-        /// Row 46 of the matrix: a load that is cancelled at each of twelve points, by each of three.
+        /// A load that is cancelled at each of twelve points in each of three ways.
         @Suite struct CancellationMatrix {
             @Test(.timeLimit(.minutes(15)), arguments: CancelCase.all)
-            func `a cancelled load ends once, as cancelled, and its socket is gone within 100 ms`(
+            func `a cancelled load ends once, as cancelled, and closes its socket within 100 ms`(
                 test: CancelCase
             ) async throws {
                 let usual = try await usually(rounds: 3) {
@@ -33,7 +35,7 @@
 
             private func check(_ scene: CancelScene, _ test: CancelCase) {
                 let terminals = scene.delegate.events.filter(\.isTerminal)
-                // A loader that is gone calls nobody.
+                // A loader that was released calls no delegate.
                 #expect(terminals.count == (test.ender == .loaderDeinit ? 0 : 1))
                 for terminal in terminals {
                     guard case .cancelled = terminal else {

@@ -3,15 +3,20 @@
 
 #if canImport(Glibc)
     @testable import DataLoading
+    @testable import DataLoadingCurl
     import DataLoadingTesting
     import Foundation
     import Testing
 
     extension SocketTests {
-        /// Row 41 of the matrix: a process without descriptors, which is no fault of any address.
+        /// A process without free descriptors, which is no fault of any address.
         @Suite struct ExhaustionMatrix {
-            // OM-16: tried again, for any method; over as soon as there are descriptors.
-            @Test func `ends as out of resources, ejects no address, and recovers`() async {
+            // The load is retried for any method and succeeds once there are descriptors.
+            @Test
+            func
+                `a load without descriptors ends as out of resources, ejects no address and recovers`()
+                async
+            {
                 await #expect(processExitsWith: .success) {
                     let cells = FaultAxes.plainFirst.cells
                     try #require(cells.count == 4)
@@ -62,7 +67,7 @@
                 server.stop()
             }
 
-            /// Leaves room for two more, and takes that.
+            /// Takes all descriptors after lowering the limit to two more.
             private static func takeDescriptors() -> [Int32] {
                 var limit = rlimit()
                 getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)

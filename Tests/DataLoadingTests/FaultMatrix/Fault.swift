@@ -5,21 +5,21 @@
     import DataLoading
     import DataLoadingTesting
 
-    /// One row of the matrix, or one variant of a row: what a peer does and what must come of it.
+    /// One row of the matrix or one variant of a row: what a server does and the expected result.
     struct Fault: Sendable {
         /// The row's number.
         let number: Int
         let title: String
         var axes = FaultAxes.all
-        /// How often each cell is run, where what happens is a matter of luck.
+        /// How often each cell runs, where the result depends on timing.
         var rounds = 1
-        /// What stands at the other end in a cell.
+        /// The server of a cell.
         let scene: @Sendable (FaultCell) throws -> FaultScene
         let expectation: @Sendable (FaultCell) -> FaultExpectation
     }
 
     extension Fault {
-        /// A fault that is one answer, whatever the cell.
+        /// A fault that is one response in every cell.
         static func answer(
             _ number: Int, _ title: String, _ response: LoopbackResponse, meant: String = "",
             axes: FaultAxes = .all,
@@ -32,7 +32,7 @@
             }
         }
 
-        /// A fault that is one text, after which the connection is closed.
+        /// A fault that is one text, after which the server closes the connection.
         static func text(
             _ number: Int, _ title: String, _ text: LoopbackPayload, meant: String = "",
             axes: FaultAxes = .all,
@@ -46,14 +46,14 @@
         }
     }
 
-    /// What must come of a cell.
+    /// The expected result of a cell.
     struct FaultExpectation: Sendable {
-        /// When a load may be tried again, in words of the table.
+        /// When a load may be retried.
         enum Retry {
             case never
-            /// GET, and not POST.
+            /// GET but not POST.
             case idempotent
-            /// GET in whole mode, where nothing was handed over yet.
+            /// GET in whole mode, where nothing was delivered yet.
             case whole
             case always
 
@@ -69,15 +69,15 @@
 
         static let success = "success"
 
-        /// "success", or the kind of the error; several where the system decides.
+        /// "success" or the kind of the error; several where the system decides.
         var kinds: Set<String>
         var attempts: ClosedRange<Int>
-        /// How many requests the server sees, the one that opened the connection left out.
+        /// The number of requests that the server sees, without the one that opened the connection.
         var requests: ClosedRange<Int>
-        /// The time that it may take; nil for the deadline alone.
+        /// The time limit; nil for the deadline.
         var within: Duration?
 
-        /// One request an attempt, and one retry where there is any.
+        /// One request for each attempt, and one retry where retries are allowed.
         init(_ kinds: String..., retried: Retry = .never, in cell: FaultCell) {
             self.kinds = Set(kinds)
             let count = retried.applies(in: cell) ? 2 : 1
@@ -85,10 +85,10 @@
             requests = attempts
         }
 
-        /// An end that counts as a stale connection where the connection was used before.
+        /// An end that counts as a stale connection if the connection was used before.
         ///
-        /// What may be sent twice then has another attempt, which is no retry, and what may not has
-        /// none. Not after a whole line of the response.
+        /// A request that may be sent twice then gets another attempt, which is not a retry, and
+        /// other requests do not. Not after a complete line of the response.
         static func staleable(_ kind: String, in cell: FaultCell) -> FaultExpectation {
             guard cell.isReused else {
                 return FaultExpectation(kind, retried: .idempotent, in: cell)
@@ -98,7 +98,7 @@
                 : FaultExpectation(kind, retried: .idempotent, in: cell).replacing(1)
         }
 
-        /// The same with so many attempts more, in place of others.
+        /// The same with this many more attempts in place of others.
         func replacing(_ count: Int) -> FaultExpectation {
             with { changed in
                 changed.attempts =

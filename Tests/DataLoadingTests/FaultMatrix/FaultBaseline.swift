@@ -4,10 +4,10 @@
 #if canImport(Glibc) || canImport(Musl)
     import Foundation
 
-    /// What the process holds: I6 and I7, looked at when all cells of a fault are over.
+    /// The resources of the process (I6 and I7), compared when all cells of a fault have ended.
     ///
-    /// Cells run side by side, so that a leak or a peak is a fault's and not a cell's. The limit for
-    /// memory holds for all of them together.
+    /// Cells run side by side, so a leak or a peak belongs to a fault and not to a cell. The memory
+    /// limit applies to all of them together.
     struct FaultBaseline: Sendable {
         static let memoryLimit = 64 << 20
 
@@ -22,11 +22,10 @@
                 residentBytes: ProcessFigures.residentBytes)
         }
 
-        /// What is left over of a fault's cells when it was looked at often enough.
+        /// What the cells of a fault have left behind after several measurements.
         func violations(peak: Int) -> [FaultViolation] {
             var left = leftovers
-            // Threads and sockets of what has ended may be on their way out; a look takes longer on a
-            // busy machine.
+            // Threads and sockets may still be closing, which takes longer on a busy machine.
             for _ in 0..<(1_500 * patience) where !left.isEmpty {
                 usleep(2_000)
                 left = leftovers

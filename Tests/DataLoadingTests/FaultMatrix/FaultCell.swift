@@ -3,7 +3,7 @@
 
 #if canImport(Glibc) || canImport(Musl)
 
-    /// One way to meet a fault: how the load asks, and over what.
+    /// One way to meet a fault: the kind of the load and of its connection.
     struct FaultCell: Hashable, Sendable, CustomStringConvertible {
         enum Mode: String, CaseIterable, Sendable { case whole, chunks }
         enum Method: String, CaseIterable, Sendable { case get = "GET", post = "POST" }
@@ -25,7 +25,7 @@
         }
     }
 
-    /// The cells in which a fault makes sense.
+    /// The cells to which a fault applies.
     struct FaultAxes: Sendable {
         var modes = FaultCell.Mode.allCases
         var methods = FaultCell.Method.allCases

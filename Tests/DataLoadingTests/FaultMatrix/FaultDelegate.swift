@@ -2,23 +2,24 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if canImport(Glibc) || canImport(Musl)
+    import DataLoadingSupport
     import DataLoading
     import DataLoadingTesting
     import Foundation
 
-    /// Hears a load of the matrix, and checks its chunks against what was meant without keeping them.
-    final class FaultDelegate: DataLoaderDelegate {
+    /// The delegate of a load; compares chunks with the expected body without keeping them.
+    final class FaultDelegate: DataLoaderChunkDelegate {
         struct Heard: Sendable {
             var initialResponses = 0
             var bytes: Int64 = 0
             var isPrefix = true
             var terminals: [Outcome] = []
-            /// Calls that came after the last one.
+            /// The number of calls after the last one.
             var lateCalls = 0
         }
 
         struct Outcome: Sendable {
-            /// nil for a cancelled load.
+            /// Nil for a cancelled load.
             let response: DataLoaderResponse?
             let isSuccess: Bool
             let at: ContinuousClock.Instant
@@ -36,7 +37,7 @@
 
         var heard: Heard { state.withLock { $0 } }
 
-        /// Returns once the load has ended; false when it has not by then.
+        /// Returns once the load has ended; false if it has not ended by then.
         func end(within limit: Duration) async -> Bool {
             let nanoseconds = Int(limit / .nanoseconds(1))
             DispatchQueue.global().asyncAfter(deadline: .now() + .nanoseconds(nanoseconds)) {

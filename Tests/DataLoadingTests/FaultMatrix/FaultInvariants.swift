@@ -2,15 +2,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if canImport(Glibc) || canImport(Musl)
+    @testable import DataLoadingTransport
     import DataLoading
     import DataLoadingTesting
     import Foundation
 
-    /// The invariants I1 to I5 and I8, which are one cell's.
+    /// The invariants I1 to I5 and I8 of one cell, as listed at `FaultMatrix`.
     ///
-    /// I6 and I7 are the process's, see `FaultBaseline`.
+    /// I6 and I7 belong to the process; see `FaultBaseline`.
     struct FaultInvariants {
-        /// By how much an end may come after its deadline.
+        /// How much later than its deadline a load may end.
         static let grace = Duration.milliseconds(250) * patience
 
         let scene: FaultScene
@@ -21,7 +22,7 @@
             [ending, time, kind, attempts, requests, wire, bytes, secrecy, check].compactMap { $0 }
         }
 
-        /// I1: exactly one last call, and none after it.
+        /// I1: exactly one last call, and no call after it.
         private var ending: FaultViolation? {
             let heard = seen.heard
             guard heard.terminals.count != 1 || heard.lateCalls > 0 else { return nil }
@@ -30,7 +31,7 @@
                 seen: "\(heard.terminals.count) ends, \(heard.lateCalls) calls after the first")
         }
 
-        /// I2: the end comes before the deadline, or soon after it.
+        /// I2: the load ends by its deadline or shortly after it.
         private var time: FaultViolation? {
             let within = expectation.within.map { $0 * patience }
             let limit = min(scene.deadline + Self.grace, within ?? .seconds(1_000))
@@ -38,7 +39,7 @@
             return FaultViolation(invariant: 2, expected: "within \(limit)", seen: "\(seen.time)")
         }
 
-        /// I3: the error is the table's.
+        /// I3: the error is the one in the table.
         private var kind: FaultViolation? {
             guard !expectation.kinds.contains(seen.kind) else { return nil }
             let error = seen.outcome?.response?.error.map { " (\($0))" } ?? ""
@@ -47,7 +48,7 @@
                 seen: seen.kind + error)
         }
 
-        /// I4: as many attempts as the table says.
+        /// I4: the number of attempts is the one in the table.
         private var attempts: FaultViolation? {
             guard !expectation.attempts.contains(seen.attempts) else { return nil }
             return FaultViolation(
@@ -55,7 +56,7 @@
                 seen: "\(seen.attempts)")
         }
 
-        /// I4: as many requests.
+        /// I4: the number of requests is the one in the table.
         private var requests: FaultViolation? {
             guard !expectation.requests.contains(seen.requestCount) else { return nil }
             return FaultViolation(
@@ -63,7 +64,7 @@
                 seen: "\(seen.requestCount)")
         }
 
-        /// I4: each of them whole, the first on the connection that the cell is about.
+        /// I4: each request is complete, the first one on the connection of the cell.
         private var wire: FaultViolation? {
             for request in seen.requests
             where request.isComplete && request.method == .post && request.body != scene.body {
@@ -80,7 +81,7 @@
             return nil
         }
 
-        /// I5: what was delivered begins what was meant, and a success is all of it.
+        /// I5: the delivered bytes begin the expected body, and a success has all of it.
         private var bytes: FaultViolation? {
             var count = seen.heard.bytes
             var isPrefix = seen.heard.isPrefix
@@ -95,7 +96,7 @@
                 seen: "\(count) bytes, \(isPrefix ? "incomplete" : "others")")
         }
 
-        /// I8: no secret in any text.
+        /// I8: no text contains a secret.
         private var secrecy: FaultViolation? {
             guard let text = seen.texts.first(where: { $0.contains(FaultSecret.word) }) else {
                 return nil
@@ -103,7 +104,7 @@
             return FaultViolation(invariant: 8, expected: "no secret", seen: text)
         }
 
-        /// What a fault wants besides; it belongs to I4, what goes over the wire.
+        /// Additional conditions of a fault about the wire, as part of I4.
         private var check: FaultViolation? {
             scene.check(seen).map {
                 FaultViolation(invariant: 4, expected: "no complaint", seen: $0)

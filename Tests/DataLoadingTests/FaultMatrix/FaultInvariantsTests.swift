@@ -7,7 +7,7 @@
     import Foundation
     import Testing
 
-    /// The matrix sees what it is there to see: each invariant is broken once.
+    /// The matrix detects violations: each invariant is broken once.
     @Suite struct FaultInvariantsTests {
         private let scene = FaultScene.answering(.ok("12345"), meant: "12345")
         private let cell = FaultCell(mode: .whole, method: .get, scheme: .http, connection: .first)
@@ -34,11 +34,12 @@
             return Set(invariants.violations.map(\.invariant))
         }
 
-        @Test func `nothing is wrong with what is right`() {
+        @Test func `a correct observation violates no invariant of the fault matrix`() {
             #expect(broken { _, _ in } == [])
         }
 
-        @Test func `a second end, and a call after the end`() {
+        @Test
+        func `a second outcome and a call after the outcome violate the one-outcome invariant`() {
             #expect(
                 broken { seen, response in
                     let end = FaultDelegate.Outcome(response: response, isSuccess: true, at: .now)
@@ -47,31 +48,31 @@
             #expect(broken { seen, _ in seen.heard.lateCalls = 1 } == [1])
         }
 
-        @Test func `an end after the deadline`() {
+        @Test func `an outcome after the deadline violates the deadline invariant`() {
             let late = scene.deadline + FaultInvariants.grace + .milliseconds(1)
             #expect(broken { seen, _ in seen.time = late } == [2])
         }
 
-        @Test func `another error`() {
+        @Test func `an unexpected error violates the error invariant`() {
             #expect(broken { _, response in response.error = .dns } == [3])
         }
 
-        @Test func `another attempt, another request`() {
+        @Test func `a surplus attempt or request violates the attempts invariant`() {
             #expect(broken { _, response in response.metrics.attempts = 2 } == [4])
             #expect(broken { seen, _ in seen.requestCount = 2 } == [4])
         }
 
-        @Test func `other bytes, fewer bytes, more bytes`() {
+        @Test func `wrong, missing or surplus bytes violate the body invariant`() {
             for body in ["12346", "1234", "123456"] {
                 #expect(broken { _, response in response.body = Data(body.utf8) } == [5])
             }
         }
 
-        @Test func `a secret in a line`() {
+        @Test func `a secret in a text violates the secrecy invariant`() {
             #expect(broken { seen, _ in seen.texts.append("?\(FaultSecret.query)") } == [8])
         }
 
-        @Test func `zeros are known from other bytes`() {
+        @Test func `a body of zeros is distinguished from other bytes`() {
             let meant = MeantBody.zeros(10)
             #expect(meant.has(Data(count: 4), at: 6))
             #expect(!meant.has(Data(count: 5), at: 6))

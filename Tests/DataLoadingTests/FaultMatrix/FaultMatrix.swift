@@ -6,16 +6,16 @@
     import Testing
 
     extension SocketTests {
-        /// Every fault of a peer, in every way to meet it, against eight invariants.
+        /// Every fault of a server in every kind of load, checked against eight invariants.
         ///
-        /// I1 one last call · I2 in time · I3 the right error · I4 as many attempts and requests as
-        /// may be · I5 nothing delivered that was not meant, success only if whole · I6 nothing left
-        /// behind · I7 little memory · I8 no secret in any text. I1 to I5 and I8 hold for each cell,
-        /// I6 and I7 for the cells of a fault together, which run side by side.
+        /// I1 one last call · I2 in time · I3 the right error · I4 the right number of attempts
+        /// and requests · I5 only expected bytes, success only if complete · I6 nothing left
+        /// behind · I7 bounded memory · I8 no secret in any text. I1 to I5 and I8 are checked for
+        /// each cell, I6 and I7 for all cells of a fault together, which run side by side.
         @Suite struct FaultMatrix {
             @Test(.timeLimit(.minutes(15)))
-            func `every fault ends as the table says, whatever the load`() async {
-                // In a process of its own, whose descriptors, threads and memory are the matrix's.
+            func `every fault ends as the table says in every kind of load`() async {
+                // In a process of its own: descriptors, threads and memory are the matrix's.
                 let result = await #expect(
                     processExitsWith: .success, observing: [\.standardOutputContent]
                 ) {

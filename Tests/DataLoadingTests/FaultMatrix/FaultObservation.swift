@@ -6,36 +6,36 @@
     import DataLoadingTesting
     import Foundation
 
-    /// What was seen of a cell, on both sides.
+    /// What client and server observed in a cell.
     struct FaultObservation: Sendable {
         var cell: FaultCell
         var heard: FaultDelegate.Heard
         /// The time from `perform` to the last call of the delegate.
         var time: Duration
-        /// The requests that the server saw, the one that opened the connection left out.
+        /// The requests that the server saw, without the one that opened the connection.
         var requests: [RecordedRequest]
-        /// How many there were, where the server keeps no records of them.
+        /// The number of requests, where the server records none.
         var requestCount: Int
-        /// The connection of the request that opened one.
+        /// The connection of the request that opened it.
         var warmConnection: Int?
-        /// Everything that was written about the load, which must hold no secret.
+        /// Every text about the load, which must not contain a secret.
         var texts: [String]
-        /// Whether an address that was configured is no longer the first choice.
+        /// Whether the configured address is no longer the first choice.
         var isEjected: Bool
 
         /// The outcome of the load.
         var outcome: FaultDelegate.Outcome? { heard.terminals.first }
 
-        /// "success", or the kind of the error.
+        /// "success" or the kind of the error.
         var kind: String {
             guard let outcome else { return "nothing" }
             if outcome.isSuccess { return FaultExpectation.success }
-            return outcome.response?.error?.kind ?? "cancelled"
+            return outcome.response?.error?.name ?? "cancelled"
         }
 
         var attempts: Int { outcome?.response?.metrics.attempts ?? 0 }
 
-        /// The words of an outcome that might end up in a log.
+        /// The texts of an outcome that a log could contain.
         static func texts(of outcome: FaultDelegate.Outcome) -> [String] {
             guard let response = outcome.response else { return [] }
             var texts = [
@@ -44,14 +44,14 @@
             ]
             if let error = response.error {
                 texts += [
-                    "\(error)", String(reflecting: error), error.localizedDescription, error.kind,
+                    "\(error)", String(reflecting: error), error.localizedDescription, error.name,
                 ]
             }
             return texts
         }
     }
 
-    /// An invariant that does not hold.
+    /// A violated invariant.
     struct FaultViolation: Sendable {
         let invariant: Int
         let expected: String

@@ -2,11 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if canImport(Glibc) || canImport(Musl)
+    @testable import DataLoadingTransport
+    @testable import DataLoadingAuth
     @testable import DataLoading
     import DataLoadingTesting
     import Foundation
 
-    /// Runs one cell of a fault: a server, a service and a load of its own, all gone afterwards.
+    /// Runs one cell of a fault with a server, a service and a load of its own.
     struct FaultRunner: Sendable {
         let fault: Fault
         let cell: FaultCell
@@ -16,10 +18,10 @@
             case noTLS, warmUp
         }
 
-        /// The violations of the cell, and whether a busy machine alone may have made them.
+        /// Returns the violations of the cell, and whether a busy machine could have caused them.
         ///
-        /// Where a scene's limits are short, such a machine can turn one error into another and cause an
-        /// attempt more. It makes no second end, no other bytes and shows no secret.
+        /// Where limits are short, a busy machine can cause another error or another attempt. It
+        /// cannot cause a second outcome, wrong bytes or a secret in a text.
         func run(pace: Int) async throws -> (violations: [FaultViolation], mayBeLate: Bool) {
             let scene = column.adapt(try fault.scene(cell).at(pace))
             let server = try makeServer(scene)
@@ -32,7 +34,7 @@
             let violations = FaultInvariants(
                 scene: scene, expectation: expectation, seen: seen
             ).violations
-            // No machine is so busy that a POST goes out twice.
+            // No load of the machine makes a POST go out twice.
             let isDoubled = cell.isPost && seen.requestCount > expectation.requests.upperBound
             let mayBeLate = violations.allSatisfy { violation in
                 switch violation.invariant {
@@ -77,14 +79,14 @@
             return configuration
         }
 
-        /// A connection on which HTTP/2 was offered in vain is closed with its load, so that there would
-        /// be none to use again.
+        /// A connection on which HTTP/2 was offered and refused closes with its load, so the next
+        /// load could not reuse it.
         private func http2(_ scene: FaultScene) -> HTTP2Use {
             if scene.identity == .http2 { return .always }
             return cell.isReused ? .never : .automatic
         }
 
-        /// The most bytes of a body in whole mode: much less than I7 allows in all.
+        /// The maximum body in whole mode, much less than I7 allows.
         static let bodyLimit: Int64 = 2_097_152
 
         private func observe(
@@ -126,7 +128,7 @@
                 isEjected: isEjected)
         }
 
-        /// Opens the connection, in the same mode, which decides about the protocol.
+        /// Opens the connection in the same mode, which decides about the protocol.
         private func warmUp(
             _ loader: DataLoader, _ scene: FaultScene, _ server: LoopbackServer
         ) async throws {

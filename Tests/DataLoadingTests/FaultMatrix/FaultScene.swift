@@ -2,52 +2,53 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if canImport(Glibc) || canImport(Musl)
+    @testable import DataLoadingCurl
     @testable import DataLoading
     import DataLoadingTesting
     import Foundation
 
-    /// What stands at the other end in one cell, and how the load is set up for it.
+    /// The server of one cell and the settings of its load.
     struct FaultScene: Sendable {
         static let host = "origin.test"
 
         /// What the server does with its connections.
         var script: LoopbackScript
-        /// How the server speaks TLS in cells of https.
+        /// How the server speaks TLS in https cells.
         var tls = LoopbackTLS.Behaviour()
         /// The identity that the server shows.
         var identity = TestIdentity.Kind.good
-        /// The bytes that the server means to send as the body.
+        /// The body that the server intends to send.
         var meant = MeantBody.bytes(Data())
-        /// The target of the request, to which the secret is added.
+        /// The target of the request; the secret is added to it.
         var target = "/fault"
         var body = Data("the body of a request".utf8)
         var timeouts = FaultScene.patient
         /// The deadline of the load.
         var deadline = Duration.seconds(8)
-        /// Addresses for the host, in front of its name; "PORT" stands for the server's.
+        /// Addresses of the host, before its name; "PORT" is replaced by the server's port.
         var addresses: [String] = []
         /// Pins for the host; nil for none.
         var pins: [String]?
-        /// Where the request goes; nil for the server.
+        /// The port of the request; nil for the server's.
         var port: UInt16?
-        /// Whether the server speaks TLS; nil for as the cell does.
+        /// Whether the server speaks TLS; nil for the cell's choice.
         var serverIsSecure: Bool?
-        /// What the host's name leads to.
+        /// The addresses that the host's name resolves to.
         var lookup: @Sendable (String) -> NameAnswer = { _ in .addresses(["127.0.0.1"]) }
-        /// Whether a load on a used connection may find it closed already.
+        /// Whether a load on a used connection may find it closed.
         var mayReconnect = false
-        /// Whether connections are closed after answers that do not say so.
+        /// Whether connections close after responses that do not say so.
         var closesUnsaid = false
-        /// Called once the warm-up, if there is one, is over.
+        /// Called after the warm-up, if there is one.
         var prepare: @Sendable (LoopbackServer) throws -> Void = { _ in }
-        /// Called when the load has ended, before anything is taken down.
+        /// Called when the load has ended, before anything is stopped.
         var finish: @Sendable () -> Void = {}
-        /// How many requests came, where the server keeps no records of them.
+        /// The number of requests, where the server records none.
         var requestCount: (@Sendable () -> Int)?
-        /// Whatever else must be true; the words say what is not.
+        /// Additional conditions; returns what is wrong.
         var check: @Sendable (FaultObservation) -> String? = { _ in nil }
 
-        /// Limits that no machine is too busy for.
+        /// Limits that suit any machine.
         static let patient: Timeouts = {
             var timeouts = Timeouts()
             timeouts.connect = .seconds(6)
@@ -55,12 +56,12 @@
             return timeouts
         }()
 
-        /// Whether a machine that does something else meanwhile may overstep its limits.
+        /// Whether a busy machine may exceed the limits of the scene.
         var isHasty: Bool {
             min(timeouts.connect, timeouts.idle, deadline) < .seconds(5)
         }
 
-        /// The same with so many times the time, where its limits for a connection are short.
+        /// The same scene with longer limits, where its limits for a connection are short.
         func at(_ pace: Int) -> FaultScene {
             guard pace > 1, min(timeouts.connect, timeouts.idle) < .seconds(1) else { return self }
             return with {
@@ -74,7 +75,7 @@
             self.script = script
         }
 
-        /// A server that answers every request alike, but for the one that opens the connection.
+        /// A server that answers every request alike, except the one that opens the connection.
         static func answering(
             _ response: LoopbackResponse, meant: String = ""
         ) -> FaultScene {
@@ -101,13 +102,13 @@
             return changed
         }
 
-        /// The same with a short limit for silence.
+        /// The same scene with a short idle limit.
         func impatient(_ idle: Duration = .milliseconds(250)) -> FaultScene {
             with { $0.timeouts.idle = idle }
         }
     }
 
-    /// The body that a server means to send.
+    /// The body that a server intends to send.
     enum MeantBody: Sendable {
         case bytes(Data)
         case zeros(Int64)
@@ -119,7 +120,7 @@
             }
         }
 
-        /// Whether these bytes stand at that place.
+        /// Whether the body has these bytes at the offset.
         func has(_ data: Data, at offset: Int64) -> Bool {
             guard offset + Int64(data.count) <= count else { return false }
             switch self {
@@ -131,7 +132,7 @@
                     guard let start = bytes.baseAddress, bytes.count > 1 else {
                         return bytes.allSatisfy { $0 == 0 }
                     }
-                    // Every byte is as the one before it.
+                    // Every byte equals the one before it.
                     return bytes[0] == 0 && memcmp(start, start + 1, bytes.count - 1) == 0
                 }
             }

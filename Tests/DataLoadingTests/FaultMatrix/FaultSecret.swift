@@ -3,7 +3,7 @@
 
 #if canImport(Glibc) || canImport(Musl)
 
-    /// The secret that every load of the matrix carries in three places.
+    /// The secret that every load of the matrix has in three places.
     enum FaultSecret {
         static let word = "canary7f3a"
         static let headers: [(String, String)] = [

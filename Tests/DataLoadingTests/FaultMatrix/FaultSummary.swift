@@ -4,30 +4,30 @@
 #if canImport(Glibc) || canImport(Musl)
     import Foundation
 
-    /// What came of every fault, as a table.
+    /// The results of all faults as a table.
     struct FaultSummary: Sendable {
         struct Row: Sendable {
             let fault: Fault
             let cells: Int
-            /// The outcomes that there were.
+            /// The outcomes that occurred.
             var outcomes: Set<String> = []
             let seconds: Double
             let megabytes: Double
             var violations: [(cell: String, violation: FaultViolation)]
         }
 
-        /// The transport's; nil for the one that the table is written for.
+        /// The name of the transport; nil for the one that the table is written for.
         var title: String?
         var rows: [Row] = []
-        /// Why cells were left out, and how many.
+        /// Why cells were excluded, and how many.
         var excluded: [(reason: String, cells: Int)] = []
-        /// How many cells of https were left out because there is no OpenSSL.
+        /// The number of https cells excluded because OpenSSL is missing.
         var skipped = 0
 
         var cells: Int { rows.reduce(0) { $0 + $1.cells } }
         var violations: Int { rows.reduce(0) { $0 + $1.violations.count } }
 
-        /// One line a fault, one a violation, and the line with the totals.
+        /// One line for each fault, one for each violation, and one with the totals.
         var text: String {
             var lines = ["  #  cells  viol.   time     peak  fault"]
             for row in rows {

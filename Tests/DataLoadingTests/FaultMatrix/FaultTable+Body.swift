@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if canImport(Glibc) || canImport(Musl)
+    @testable import DataLoadingAuth
     import DataLoading
     import DataLoadingTesting
     import Foundation
@@ -9,7 +10,7 @@
     extension FaultTable {
         /// Rows 8, 9, 11, 12, 16, 17, 19: a body that ends early, late or never.
         static let bodyFaults: [Fault] = [
-            // The pause lets the head arrive: a reset may overtake it.
+            // The pause lets the head arrive, which a reset could overtake.
             .answer(
                 8, "RST inside the body",
                 half.followed(by: .flush, .pause(.milliseconds(20)), .reset),
@@ -36,7 +37,7 @@
             ) {
                 FaultExpectation("success", in: $0)
             },
-            // A load that wants all of it refuses the length at once, being past its limit.
+            // A whole load refuses the declared length at once, because it exceeds the limit.
             .answer(
                 16, "60 GB declared, 5 bytes sent",
                 .truncated("12345", declaring: 60_000_000_000), meant: "1234567890"
@@ -86,7 +87,7 @@
             },
         ]
 
-        /// Five bytes of ten.
+        /// Five of ten declared bytes.
         private static let half = LoopbackResponse.status(
             200, headers: ["Content-Length": "10"], body: "12345")
 

@@ -2,15 +2,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if canImport(Glibc) || canImport(Musl)
+    @testable import DataLoadingTransport
+    @testable import DataLoadingAuth
     import DataLoading
     import DataLoadingTesting
     import Foundation
 
     extension FaultTable {
-        /// Row 40: codings that swell, break or are cut off.
+        /// Row 40: codings that expand, are malformed or are cut off.
         static let codingFaults: [Fault] = [
             Fault(number: 40, title: "a gzip bomb: 2 GB whole, 64 MB in chunks") { cell in
-                // What is streamed has no limit and must come through in little memory.
+                // A streamed body has no limit and must arrive in bounded memory.
                 let count: Int64 = cell.isWhole ? 2_000_000_000 : 64_000_000
                 return FaultScene.answering(
                     .ok(.gzipBomb(inflatedCount: count), headers: ["Content-Encoding": "gzip"])
@@ -36,7 +38,7 @@
             }
         }
 
-        /// "hello" in gzip's format, stored.
+        /// "hello" in gzip format, stored.
         private static let packed: [UInt8] = [
             0x1F, 0x8B, 8, 0, 0, 0, 0, 0, 0, 0xFF, 1, 5, 0, 0xFA, 0xFF, 0x68, 0x65, 0x6C, 0x6C,
             0x6F,

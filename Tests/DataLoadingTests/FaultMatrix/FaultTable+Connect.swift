@@ -2,13 +2,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if canImport(Glibc) || canImport(Musl)
+    @testable import DataLoadingAuth
+    @testable import DataLoadingCurl
     @testable import DataLoading
     import DataLoadingTesting
     import Dispatch
     import Foundation
 
     extension FaultTable {
-        /// Rows 1 to 5: no connection, or one that is closed at once.
+        /// Rows 1 to 5: no connection, or one that the server closes at once.
         static let connectFaults = [
             Fault(number: 1, title: "a name without an address", axes: .firstOnly) { _ in
                 FaultScene.answering(.ok()).with { $0.lookup = { _ in .unknown } }
@@ -66,7 +68,7 @@
             },
         ]
 
-        /// An address that is bad, which must be ejected, and the server itself as the next one.
+        /// A bad address, which must be ejected, followed by the server's address.
         private static func besideGood(
             _ port: UInt16, finish: @escaping @Sendable () -> Void
         ) -> FaultScene {

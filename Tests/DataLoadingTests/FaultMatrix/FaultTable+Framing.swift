@@ -2,11 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if canImport(Glibc) || canImport(Musl)
+    @testable import DataLoadingAuth
     import DataLoading
     import DataLoadingTesting
 
     extension FaultTable {
-        /// Rows 10 and 13 to 15: two readers would disagree where the body ends.
+        /// Rows 10 and 13 to 15: framing that two readers would read differently.
         static let framingFaults: [Fault] = [
             (10, "a chunk size that is none", "Transfer-Encoding: chunked\r\n\r\nxyz\r\n"),
             (

@@ -2,25 +2,27 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if canImport(Glibc) || canImport(Musl)
+    @testable import DataLoadingAuth
+    @testable import DataLoadingCurl
     @testable import DataLoading
     import DataLoadingTesting
     import Foundation
 
     extension FaultTable {
-        /// Row 38: what can go wrong on a connection of HTTP/2, which whole loads over TLS use.
+        /// Row 38: faults on an HTTP/2 connection, which whole loads over TLS use.
         static let http2Faults: [Fault] = [
             http2("a whole response, no fault") {
                 HTTP2Peer.response($0, "1234567890")
             } expectation: {
                 FaultExpectation("success", in: $0)
             },
-            // Not processed, which is safe to repeat for any method: once in any case, and a retry.
+            // Not processed, so any method may be repeated: once in any case, and as a retry.
             http2("GOAWAY that leaves the request out") { _ in
                 [.send([.goAway(last: 0)])]
             } expectation: {
                 FaultExpectation("http2", retried: .always, in: $0).replacing(1)
             },
-            // On a connection that was used before it looks to most libcurls as if that had died.
+            // On a used connection most libcurl versions report this as a dead connection.
             http2("RST_STREAM: refused") {
                 [.send([.reset($0, 7)])]
             } expectation: { cell in
@@ -54,14 +56,14 @@
             } expectation: {
                 FaultExpectation("idle_timeout", retried: .idempotent, in: $0)
             },
-            // nghttp2 answers all of them, in bounded memory.
+            // nghttp2 acknowledges all of them in bounded memory.
             http2("a flood of SETTINGS", idle: .milliseconds(500)) { _ in
                 [.flood(.settings, count: 20_000), .stall]
             } expectation: { cell in
                 guard mayEndFloods else {
                     return FaultExpectation("http2", "idle_timeout", retried: .idempotent, in: cell)
                 }
-                // A connection that has timed out may be used again, and die then.
+                // A connection that has timed out may be reused and fail then.
                 let attempts = cell.isPost ? 1...1 : 2...3
                 return FaultExpectation("http2", "idle_timeout", "connection_reset", in: cell)
                     .attempting(attempts).requesting(attempts)
@@ -75,13 +77,13 @@
 
         private static let version = CurlLibrary.shared?.version ?? 0
 
-        /// Whether nghttp2 may end a connection on which it is flooded with SETTINGS: 1.70.0 mostly does,
-        /// as many of them as come at once, which is seen with libcurl 8.23.0; 1.52.0 does not, with 7.88.1
-        /// and 8.14.1.
+        /// Whether nghttp2 may end a connection that is flooded with SETTINGS: 1.70.0 usually does,
+        /// depending on how many arrive at once (seen with libcurl 8.23.0); 1.52.0 does not, with
+        /// 7.88.1 and 8.14.1.
         private static let mayEndFloods = version >= 0x08_17_00
 
-        /// Whether libcurl says of a stream that it was refused on a connection that was there before:
-        /// seen on 8.23.0, not on 7.88.1 and 8.14.1.
+        /// Whether libcurl reports a stream as refused on a used connection: seen on 8.23.0, not on
+        /// 7.88.1 and 8.14.1.
         private static let tellsRefusals = version >= 0x08_17_00
 
         private static func http2(
@@ -104,7 +106,7 @@
                     if let idle { $0.timeouts.idle = idle }
                     $0.check = { seen in
                         let version = seen.outcome?.response?.metrics.httpVersion
-                        // Not known before a head.
+                        // Unknown before a head.
                         return version == nil || version == "2" ? nil : "HTTP/\(version ?? "")"
                     }
                 }

@@ -2,12 +2,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if canImport(Glibc) || canImport(Musl)
+    import DataLoadingSupport
+    @testable import DataLoadingAuth
     import DataLoading
     import DataLoadingTesting
     import Foundation
 
     extension FaultTable {
-        /// Rows 6, 7, 18, 20 to 26: what can be wrong with a head.
+        /// Rows 6, 7, 18, 20 to 26: malformed heads.
         static let headFaults: [Fault] =
             brokenHeads + silentHeads + largeHeads + oddHeads
             + informationalHeads
@@ -23,7 +25,7 @@
             ) {
                 FaultExpectation("connection_reset", retried: .idempotent, in: $0)
             },
-            // libcurl tells no byte of a line that is not whole.
+            // libcurl reports no byte of an incomplete line.
             .text(7, "FIN inside the status line", "HTTP/1.1 20") {
                 .staleable("no_response", in: $0)
             },

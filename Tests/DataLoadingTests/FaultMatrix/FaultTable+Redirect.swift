@@ -2,15 +2,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if canImport(Glibc) || canImport(Musl)
+    @testable import DataLoadingAuth
     import DataLoading
     import DataLoadingTesting
     import Foundation
 
     extension FaultTable {
-        /// Rows 27 to 29: redirects that lead nowhere, or somewhere odd.
+        /// Rows 27 to 29: redirects that lead nowhere or to unusual places.
         static let redirectFaults: [Fault] = endlessRedirects + oddRedirects + keptBodies
 
-        // A POST that became a GET has not been where it is sent to.
+        // A POST that became a GET was not sent to the new target.
         private static let endlessRedirects: [Fault] = [
             Fault(number: 27, title: "a redirect to itself") { _ in
                 .serving { redirect(to: $0.target) }

@@ -2,15 +2,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if canImport(Glibc) || canImport(Musl)
+    @testable import DataLoadingAuth
     import DataLoading
+    import DataLoadingSupport
     import DataLoadingTesting
     import Foundation
 
     extension FaultTable {
-        /// Row 30: what servers write into Retry-After, with a deadline before that.
+        /// Row 30: values of Retry-After, with a deadline before their time.
         ///
-        /// A delay that can be read outlasts the deadline and ends the load at once, with the
-        /// instant; what cannot be read counts as absent, and the load is tried again.
+        /// A readable delay is longer than the deadline and ends the load at once, with its date;
+        /// an unreadable one counts as absent, and the load is retried.
         static let retryAfterFaults: [Fault] = [429, 503].flatMap { status in
             forms.map { form in
                 Fault(
@@ -19,7 +21,7 @@
                     FaultScene.answering(
                         .status(status, headers: HTTPHeaders(retryAfter: form.values()))
                     ).with {
-                        // Less than any delay asks for.
+                        // Shorter than any of the delays.
                         $0.deadline = form.delay == 1 ? .milliseconds(900) : .seconds(4)
                         $0.check = { complaint(form.delay, $0) }
                     }
@@ -34,7 +36,7 @@
 
         private struct Form: Sendable {
             let title: String
-            /// The seconds that it asks for; nil for what cannot be read.
+            /// The seconds of the delay; nil if it cannot be read.
             let delay: Double?
             let values: @Sendable () -> [String]
 
@@ -66,7 +68,7 @@
             Form("empty", nil) { [""] },
         ]
 
-        /// The day as asctime has it, with a blank in front of a single figure.
+        /// The day in asctime format, with a space before a single digit.
         private static var blankDay: String {
             let day = date("d")
             return day.count == 1 ? " \(day)" : day
@@ -80,7 +82,7 @@
             return formatter.string(from: Date(timeIntervalSinceNow: 30))
         }
 
-        /// What is wrong with the instant that the load ended with.
+        /// What is wrong with the date in the outcome.
         private static func complaint(_ delay: Double?, _ seen: FaultObservation) -> String? {
             let since = seen.outcome.map { (ContinuousClock.now - $0.at) / .seconds(1) } ?? 0
             let told = seen.outcome?.response?.retryAfter.map { $0.timeIntervalSinceNow + since }
@@ -88,7 +90,7 @@
             case (nil, nil): return nil
             case (nil, let told?): return "an instant in \(told) s from nothing"
             case (let delay?, let told?):
-                // The largest ones are cut off somewhere.
+                // The largest delays are capped.
                 let isRight = delay >= 1e9 ? told >= 3_600 : abs(told - delay) < 2.5
                 return isRight ? nil : "an instant in \(told) s"
             case (_?, nil): return "no instant"

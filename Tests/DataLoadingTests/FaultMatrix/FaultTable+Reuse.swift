@@ -2,12 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if canImport(Glibc) || canImport(Musl)
+    @testable import DataLoadingAuth
     import DataLoading
     import DataLoadingTesting
     import Foundation
 
     extension FaultTable {
-        /// Rows 35 to 37 and 39: connections that end while they are in use, or in between.
+        /// Rows 35 to 37 and 39: connections that end during a request or between requests.
         static let reuseFaults: [Fault] = [
             stale("a stale connection, reset at its second use", .reset),
             stale("a stale connection, closed at its second use", .close),
@@ -15,7 +16,7 @@
                 number: 36, title: "an idle connection closed while it is written to",
                 axes: .reusedOnly, rounds: 125
             ) { _ in
-                // The pause differs, so that some closes come before the request and some after.
+                // The pause varies, so that some closes come before the request and some after.
                 let pause = Duration.microseconds(Int.random(in: 0...3_000))
                 let script = LoopbackScript.perConnection { number in
                     let end = [LoopbackStep.flush, .pause(pause), .close]
@@ -45,8 +46,8 @@
                 number: 39, title: "413 and a reset while the body is sent",
                 axes: FaultAxes(methods: [.post])
             ) { cell in
-                // What has arrived is read, though the connection be reset; TLS must be read before,
-                // and its server waits for that.
+                // What has arrived is read although the connection is reset; TLS must be read
+                // before the reset, so its server waits.
                 let refusal = LoopbackResponse.status(
                     413, headers: ["Connection": "close"], body: "too much"
                 ).followed(by: .flush, cell.isSecure ? .stall : .confirmed, .reset)
@@ -69,7 +70,7 @@
             FaultScene(script: script).with { $0.meant = .bytes(Data("warm".utf8)) }
         }
 
-        /// What may be sent twice is, by another attempt on a fresh connection; nothing else is.
+        /// Only a repeatable request is sent again, in another attempt on a fresh connection.
         private static func stale(_ title: String, _ end: LoopbackStep) -> Fault {
             Fault(number: 35, title: title, axes: .reusedOnly) { _ in
                 scene(.answers([warm, .steps(end)]))

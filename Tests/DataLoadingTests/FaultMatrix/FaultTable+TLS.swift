@@ -2,12 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if canImport(Glibc) || canImport(Musl)
+    @testable import DataLoadingAuth
     import DataLoading
     import DataLoadingTesting
     import Foundation
 
     extension FaultTable {
-        /// Rows 32 and 34: a server that is not who it should be gets no byte, and no second chance.
+        /// Rows 32 and 34: a server with a wrong identity gets no byte and no second attempt.
         static let trustFaults: [Fault] =
             [
                 ("a certificate that has expired", .expired),
@@ -54,7 +55,7 @@
                 },
             ]
 
-        /// Row 33: a handshake that does not come about.
+        /// Row 33: a failed handshake.
         static let handshakeFaults: [Fault] =
             [
                 Fault(number: 33, title: "TLS to a plain port", axes: .secureFirst) { _ in
@@ -73,7 +74,7 @@
                 } expectation: {
                     FaultExpectation("connect_timeout", retried: .always, in: $0).requesting(0)
                 },
-                // The request is on the wire before the server, which reads none, closes.
+                // The request is sent before the server closes without reading it.
                 Fault(number: 33, title: "plain to a port of TLS", axes: .plainFirst) { _ in
                     FaultScene.answering(.ok()).with { $0.serverIsSecure = true }
                 } expectation: {

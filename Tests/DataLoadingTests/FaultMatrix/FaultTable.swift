@@ -4,19 +4,19 @@
 #if canImport(Glibc) || canImport(Musl)
     import Foundation
 
-    /// All faults, and how they are run: one after another, the cells of each side by side.
+    /// All faults, which run one after another with the cells of each side by side.
     enum FaultTable {
         static let all =
             connectFaults + headFaults + bodyFaults + framingFaults + codingFaults + redirectFaults
             + retryAfterFaults + trustFaults + handshakeFaults + reuseFaults + http2Faults
 
-        /// The faults of one row where the environment names one, else all.
+        /// The faults of the row that the environment names, or all.
         static var chosen: [Fault] {
             let row = ProcessInfo.processInfo.environment["DATALOADING_FAULT"].flatMap { Int($0) }
             return row.map { row in all.filter { $0.number == row } } ?? all
         }
 
-        /// The most cells at a time: no more than this machine can keep in time.
+        /// The maximum of concurrent cells, so that this machine keeps the time limits.
         static let width = 16
 
         static func run(
@@ -26,7 +26,7 @@
             summary.excluded = column.excluded(from: faults)
             let faults = faults.filter { !column.cells(of: $0).isEmpty }
             guard let first = faults.first else { return summary }
-            // Twice, so that whatever is made once is there.
+            // Runs twice, so that lazily created objects exist before the measurement.
             for _ in 0..<2 { _ = await run(first, column, nil) }
             ProcessFigures.resetPeak()
             let baseline = FaultBaseline.now
@@ -74,8 +74,8 @@
                 violations: violations)
         }
 
-        /// Runs a cell, again and with more time if nothing but its time was wrong: a busy machine may
-        /// be late, and a library that is late, or waits for what it should not, does so again.
+        /// Runs a cell, and again with more time if only its time was wrong: a busy machine may be
+        /// late once, but a library that is late is late again.
         private static func run(_ runner: FaultRunner) async -> [FaultViolation] {
             var found: [FaultViolation] = []
             for pace in [1, 1, 1, 4, 8] {

@@ -2,17 +2,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if canImport(Glibc) || canImport(Musl)
+    import DataLoadingSupport
     import DataLoading
 
-    /// Counts itself among the living as long as something keeps it.
+    /// Counts the tracers that exist.
     ///
-    /// A request carries one, so that whatever keeps a copy shows; so do transport and delegate.
+    /// A request contains one, so that a retained copy is detected; so do transport and delegate.
     final class FaultTracer: Sendable, RequestOption {
         static let defaultValue: FaultTracer? = nil
         static var staysWithOrigin: Bool { false }
         private static let alive = Locked(0)
 
-        /// How many there are.
+        /// The number of existing tracers.
         static var count: Int { alive.withLock { $0 } }
 
         init() {
@@ -24,7 +25,7 @@
         }
     }
 
-    /// Passes everything on to another transport, and keeps a tracer.
+    /// Forwards everything to another transport and keeps a tracer.
     struct TracedTransport: Transport {
         let next: any Transport
         let tracer: FaultTracer

@@ -8,14 +8,14 @@
     import Testing
 
     extension SocketTests {
-        /// Row 44 of the matrix: a server that dies under 200 loads, is away and comes back.
+        /// A server that is killed during 200 loads, is away and comes back.
         @Suite struct RestartMatrix {
             @Test(.timeLimit(.minutes(15)), arguments: RestartScene.all)
-            func `a restart costs no GET, sends no POST twice, and few attempts more than loads`(
+            func `a server restart fails no GET, repeats no POST and costs few extra attempts`(
                 scene: RestartScene
             ) async throws {
                 let seen = try await scene.play()
-                // Printed, because the bounds leave room and the figures say how much.
+                // Printed, because the bounds are wide and the figures tell how wide.
                 print("restart: \(scene) \(seen)")
                 #expect(seen.ends == RestartScene.loads)
                 #expect(seen.GETs == RestartScene.loads / 2)

@@ -3,10 +3,11 @@
 
 #if canImport(Glibc) || canImport(Musl)
     import DataLoading
+    import DataLoadingSupport
     import DataLoadingTesting
     import Foundation
 
-    /// A server that is killed under loads in flight, refuses for a while and answers again.
+    /// A server that is killed during loads, refuses connections for a while and answers again.
     struct RestartScene: Sendable {
         /// How the connections of a dead server end.
         enum Death: CaseIterable, Sendable { case closing, resetting }
@@ -14,9 +15,9 @@
         /// Half of them GET, half POST.
         static let loads = 200
         private static let isLong = ProcessInfo.processInfo.environment["DATALOADING_SOAK"] == "1"
-        /// How long the server is away: 3 s with `DATALOADING_SOAK=1`.
+        /// How long the server is away; 3 s with `DATALOADING_SOAK=1`.
         private static let outage: Duration = isLong ? .seconds(3) : .milliseconds(300)
-        /// Each death with each kind of load, or each of them once.
+        /// Each way to die with each kind of load, or each of them once.
         static let all =
             isLong
             ? Death.allCases.flatMap { death in
@@ -28,20 +29,20 @@
             ]
 
         let death: Death
-        /// Whether the loads wait for a connection.
+        /// Whether the loads wait for connectivity.
         let waits: Bool
 
-        /// What came of it.
+        /// The result of a scene.
         struct Observation: Sendable {
             var GETs = 0
             var successfulGETs = 0
             var successfulPOSTs = 0
             var ends = 0
-            /// Loads that outlasted their deadline.
+            /// The number of loads that ended after their deadline.
             var late = 0
-            /// The attempts of all loads, those that found no server too.
+            /// The attempts of all loads, including those that found no server.
             var attempts = 0
-            /// The requests that the server saw, and the most of any one POST.
+            /// The requests that the server saw, and the maximum for any one POST.
             var requests = 0
             var mostOfOnePOST = 0
             var errors: [String: Int] = [:]
@@ -55,7 +56,7 @@
             let delegate = RecordingDelegate()
             let loader = service.makeFactory().makeDataLoader(delegate: delegate)
             for number in 0..<Self.loads { loader.perform(request(number, server)) }
-            // As many as a host is asked at once by default; the others wait for a slot.
+            // As many as a host gets at once by default; the others wait for a slot.
             await server.waitForHeads(8)
             server.goDown(resettingConnections: death == .resetting)
             mayAnswer.open()
@@ -91,7 +92,7 @@
                 seen.attempts += response.metrics.attempts
                 if response.requestTime > .seconds(31) * patience { seen.late += 1 }
                 if let error = response.error {
-                    seen.errors[(isPOST ? "POST " : "GET ") + error.kind, default: 0] += 1
+                    seen.errors[(isPOST ? "POST " : "GET ") + error.name, default: 0] += 1
                 } else if isPOST {
                     seen.successfulPOSTs += 1
                 } else {
@@ -105,7 +106,7 @@
             return seen
         }
 
-        /// Lets time pass, in steps, without a thread.
+        /// Lets time pass in steps without a thread.
         private static func pass(_ duration: Duration) async {
             let begun = ContinuousClock.now
             while ContinuousClock.now - begun < duration {

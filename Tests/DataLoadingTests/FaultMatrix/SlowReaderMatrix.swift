@@ -8,18 +8,19 @@
     import Testing
 
     extension SocketTests {
-        /// Rows 42 and 45 of the matrix: 64 streams that are read slowly.
+        /// 64 streams that are read slowly.
         ///
-        /// Each test has a process.
+        /// Each test runs in a process of its own.
         @Suite struct SlowReaderMatrix {
-            /// What 64 streams may hold: a window each, and as much again for what libcurl and the
-            /// server, which is in the same process, hold for each.
+            /// The memory for 64 streams: a window each, and as much again for what libcurl and the
+            /// server, which is in the same process, buffer.
             static let limit = SlowReaders.count * 2 * 262_144
             private static let rounds =
                 ProcessInfo.processInfo.environment["DATALOADING_SOAK"] == "1" ? 4_000 : 400
 
             @Test(.timeLimit(.minutes(15)))
-            func `64 slow readers hold no more than their windows, and starve nobody`() async {
+            func `64 slow readers hold no more than their windows and starve no other load`() async
+            {
                 let result = await #expect(
                     processExitsWith: .success, observing: [\.standardOutputContent]
                 ) {
@@ -32,7 +33,7 @@
                     try await streams.open()
                     let limit = ProcessFigures.isSanitized ? Int.max : Self.limit
                     var grown = 0
-                    // Looked at in between, so that nothing goes on once there is no bound.
+                    // Measured in between, so that the test stops if memory is not bounded.
                     for first in stride(from: 0, to: Self.rounds, by: 20) where grown < limit {
                         try await streams.read(rounds: first..<(first + 20))
                         grown = ProcessFigures.peakResidentBytes - before
@@ -47,11 +48,11 @@
                         "usually in \(seen.usualSmall), \(seen.smalls.max() ?? .zero) at most,",
                         "\(alone) alone")
                     ChildReport.require(grown < limit, "more than \(limit >> 10) KiB")
-                    // The quickest is asked four times as often as the slowest.
+                    // The fastest reader reads four times as often as the slowest.
                     let most = seen.bytes.max() ?? 0
                     ChildReport.require(least > 0 && most < least * 16, "one has nothing")
-                    // A busy machine holds up a load that is alone as well. A load that starves waits
-                    // every time, or for ever, which the limit of the test ends.
+                    // A busy machine also delays a load that is alone. A starved load is late
+                    // every time or never ends, which the time limit of the test catches.
                     ChildReport.require(
                         seen.usualSmall < .milliseconds(100) * patience + alone * 20,
                         "one was starved")
@@ -62,13 +63,13 @@
             @Test(
                 .timeLimit(.minutes(15)),
                 .disabled(if: ProcessFigures.isSanitized, "a shadow of memory needs address space"))
-            func `64 streams are read to the end of what memory there is, and not past it`() async {
+            func `64 slow streams are read within a limited address space`() async {
                 await #expect(processExitsWith: .success) {
                     let streams = try SlowReaders()
                     try await streams.loadSmall()
                     try await streams.open()
                     try await streams.read(rounds: 0..<8)
-                    // Room for every window once more, and for a few threads of Dispatch.
+                    // Room for every window once more and for a few Dispatch threads.
                     ProcessFigures.limitAddressSpace(more: 2 * Self.limit)
                     try await streams.read(rounds: 8..<(8 + Self.rounds))
                     let sum = streams.observation.bytes.reduce(0, +)

@@ -2,11 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if os(Linux)
+    import DataLoadingSupport
     import DataLoading
     import DataLoadingTesting
     import Foundation
 
-    /// A fast server, and 64 streams of it that one task reads in turn, each as often as it may.
+    /// A fast server and 64 of its streams, which one task reads in turn at different paces.
     final class SlowReaders: Sendable {
         enum Failure: Error {
             case otherBytes(reader: Int), ended(reader: Int), small
@@ -14,16 +15,16 @@
 
         static let count = 64
 
-        /// What was seen while the streams were read.
+        /// What was observed while the streams were read.
         struct Observation: Sendable {
-            /// The bytes that each reader took.
+            /// The number of bytes that each reader took.
             var bytes = Array(repeating: Int64(0), count: SlowReaders.count)
             /// The longest wait for one piece.
             var longestWait = Duration.zero
-            /// What the small loads took that were made meanwhile.
+            /// The times of the small loads in between.
             var smalls: [Duration] = []
 
-            /// What one of two small loads took at most.
+            /// The median time of the small loads.
             var usualSmall: Duration {
                 smalls.isEmpty ? .zero : smalls.sorted()[smalls.count / 2]
             }
@@ -55,12 +56,12 @@
 
         var observation: Observation { seen.withLock { $0 } }
 
-        /// Opens every stream; the windows fill up from then on.
+        /// Opens every stream; its window then fills up.
         func open() async throws {
             for reader in readers { _ = try await reader.response() }
         }
 
-        /// Lets every reader have its turns: some one each round, some one each second, third, fourth.
+        /// Reads in rounds: some readers in each round, others in every second, third or fourth.
         func read(rounds: Range<Int>) async throws {
             for round in rounds {
                 for (number, reader) in readers.enumerated() where round % (1 + number % 4) == 0 {
@@ -84,7 +85,7 @@
             }
         }
 
-        /// One load more, beside all the streams.
+        /// Performs one more load beside the streams.
         func loadSmall() async throws {
             let begun = ContinuousClock.now
             let response = try await loader.response(
@@ -94,7 +95,7 @@
             seen.withLock { $0.smalls.append(time) }
         }
 
-        /// Leaves out of the observation what was loaded before the streams were opened.
+        /// Drops the observations from before the streams were opened.
         func forgetSmalls() { seen.withLock { $0.smalls = [] } }
 
         func close() async {

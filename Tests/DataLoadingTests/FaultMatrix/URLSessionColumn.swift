@@ -6,14 +6,14 @@
     import Testing
 
     extension SocketTests {
-        /// For comparison: what plain URLSession makes of the faults, when asked for by
-        /// DATALOADING_URLSESSION=1.
+        /// For comparison: the outcomes of the faults with plain URLSession, if
+        /// DATALOADING_URLSESSION=1 is set.
         ///
-        /// GET over plain HTTP on a first connection; each fault in a process of its own, because it
-        /// may be the last one's.
+        /// GET over plain HTTP on a new connection. Each fault has a process of its own, because
+        /// it may crash the process.
         @Suite(.enabled(if: URLSessionProbe.environment["DATALOADING_URLSESSION"] == "1"))
         struct URLSessionColumn {
-            @Test func `lists the outcomes beside the table's`() throws {
+            @Test func `the outcomes of plain URLSession are listed beside the table`() throws {
                 var lines: [String] = []
                 for (index, fault) in FaultTable.all.enumerated()
                 where URLSessionProbe.suits(fault) {
@@ -50,10 +50,10 @@
             }
         }
 
-        /// One fault, for the column.
+        /// One fault of the comparison.
         @Suite(.enabled(if: URLSessionProbe.environment[URLSessionProbe.variable] != nil))
         struct URLSessionChild {
-            @Test func `meets one fault`() throws {
+            @Test func `plain URLSession ends the chosen fault with some outcome`() throws {
                 let index = URLSessionProbe.environment[URLSessionProbe.variable].flatMap(Int.init)
                 let fault = FaultTable.all[try #require(index)]
                 let outcome = try URLSessionProbe.outcome(of: fault)

@@ -7,7 +7,7 @@
     import Testing
 
     extension SocketTests {
-        /// The matrix over URLSession, in those cells that it can meet on Linux.
+        /// The matrix with `URLSessionTransport`, in the cells that apply to it on Linux.
         @Suite struct URLSessionFaultMatrix {
             @Test(.timeLimit(.minutes(15)))
             func `every fault that URLSession survives ends as the table says`() async {
@@ -20,13 +20,13 @@
                 }
                 let report = String(decoding: result?.standardOutputContent ?? [], as: UTF8.self)
                 print(report)
-                // Foundation says there why it ended the process.
+                // Foundation writes there why it ended the process.
                 print(String(decoding: result?.standardErrorContent ?? [], as: UTF8.self))
                 let totals = report.split(separator: "\n").last { $0.hasPrefix("fault matrix ") }
                 #expect(totals?.contains(" cells, 0 violations, ") == true)
             }
 
-            @Test func `every reason to leave cells out keeps some out`() {
+            @Test func `every reason to exclude cells from the URLSession matrix excludes some`() {
                 for (reason, cells) in FaultColumn.urlSession.excluded(from: FaultTable.all) {
                     #expect(cells > 0, "\(reason)")
                 }
@@ -35,7 +35,7 @@
     }
 
     extension FaultColumn {
-        /// What libcurl does for `CurlTransport` cannot all be had from Foundation 6.3.1.
+        /// What Foundation 6.3.1 does not support compared with `CurlTransport`.
         static let urlSession: FaultColumn = {
             var column = FaultColumn(title: "URLSessionTransport") { _ in URLSessionTransport() }
             column.host = "127.0.0.1"
@@ -44,7 +44,7 @@
             column.adapt = { scene in
                 scene.with {
                     $0.addresses = []
-                    // The limit for silence is both, as long as nothing was heard.
+                    // The idle limit also covers connecting, as long as nothing was received.
                     if $0.isHasty { $0.timeouts.connect = .milliseconds(1) }
                 }
             }
@@ -71,8 +71,8 @@
             FaultExclusion("it does not tell when it has connected") { fault, _ in
                 fault.number == 4 || fault.title.contains("waits for a line")
             },
-            // Upstream commit e1bc19d78; see `URLSessionCrashTests`. A server that is taken down in the
-            // middle of its head ends the head as well, unless the cancellation is faster.
+            // Upstream commit e1bc19d78; see `URLSessionCrashTests`. A server that is stopped in
+            // the middle of its head also ends the head, unless the cancellation is faster.
             FaultExclusion("it ends the process") { fault, _ in
                 [
                     "FIN inside a field", "FIN before the empty line", "slow-loris head",
@@ -95,14 +95,14 @@
                     "one in Latin-1",
                 ].contains(fault.title)
             },
-            // Whether it reads the answer before it writes to what is reset is left to chance.
+            // Whether it reads the response before it writes to a reset connection varies.
             FaultExclusion("a reset can overtake an answer that has arrived") { fault, _ in
                 fault.number == 39
             },
             FaultExclusion("a body is written after its head, where a close becomes a reset") {
                 fault, cell in fault.title == "plain to a port of TLS" && cell.isPost
             },
-            // Foundation's libcurl does what `CurlTransport` refuses it.
+            // Foundation's libcurl does what `CurlTransport` forbids.
             FaultExclusion("on a stale connection it sends again by itself, unseen") {
                 fault, cell in
                 let isStale =

@@ -2,6 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if canImport(FoundationNetworking)
+    @testable import DataLoadingCurl
+    @testable import DataLoadingAuth
+    import DataLoadingSupport
     import DataLoading
     import DataLoadingTesting
     import Dispatch
@@ -15,8 +18,8 @@
         static let environment = ProcessInfo.processInfo.environment
         static let cell = FaultCell(mode: .whole, method: .get, scheme: .http, connection: .first)
 
-        /// Whether URLSession can be asked the same: it has no resolver to be told, no other
-        /// addresses and no retries, and trusts no private authority.
+        /// Whether the fault applies to URLSession, which has no resolver setting, fallback
+        /// addresses, retries or private authorities.
         static func suits(_ fault: Fault) -> Bool {
             guard fault.axes.cells.contains(cell), ![1, 2, 30, 33].contains(fault.number) else {
                 return false
@@ -30,7 +33,7 @@
             defer { server.stop() }
             try scene.prepare(server)
             let configuration = URLSessionConfiguration.ephemeral
-            // With a cache it may stop the process by itself.
+            // With a cache URLSession may crash the process.
             configuration.urlCache = nil
             configuration.timeoutIntervalForRequest = 2
             let session = URLSession(configuration: configuration)

@@ -1,15 +1,17 @@
 // Copyright the DataLoading authors
 // SPDX-License-Identifier: Apache-2.0
 
+import DataLoadingTransport
+import DataLoadingSupport
+@testable import DataLoadingAuth
 @testable import DataLoading
 import DataLoadingTesting
 import Foundation
 import Testing
 
-/// The parsers that an authorization server feeds, or a browser that comes from one.
-// FAULTS section 3.2, "Fuzz".
+/// The parsers of what an authorization server sends or redirects a browser to.
 @Suite struct FuzzAuthorisationTests {
-    @Test func `WWW-Authenticate`() {
+    @Test func `the WWW-Authenticate parser accepts or refuses any bytes`() {
         let seeds = [
             "Basic realm=\"simple\"", "Bearer error=\"insufficient_scope\", scope=\"a b\"",
             "Newauth realm=\"apps\", type=1, title=\"Login to \\\"apps\\\"\", Basic realm=\"x\"",
@@ -27,7 +29,7 @@ import Testing
                 guard names.allSatisfy({ !$0.isEmpty && $0.utf8.allSatisfy(\.isTokenCharacter) })
                 else { return .wrong("\(names)") }
             }
-            // Another field adds challenges, and changes none.
+            // Another field adds challenges and changes none.
             headers.add("Basic", for: "WWW-Authenticate")
             let more = AuthenticationChallenge.all(in: headers)
             guard more.starts(with: challenges) else { return .wrong("\(more)") }
@@ -35,7 +37,7 @@ import Testing
         }
     }
 
-    @Test func `answers of a token endpoint`() {
+    @Test func `the token response parser accepts or refuses any bytes`() {
         let seeds = [
             #"{"access_token":"a","token_type":"Bearer","expires_in":3600,"refresh_token":"r"}"#,
             #"{"access_token":"a","token_type":"bearer","expires_in":"60"}"#,
@@ -65,7 +67,7 @@ import Testing
         }
     }
 
-    @Test func `redirects of a login`() {
+    @Test func `the login redirect parser accepts or refuses any bytes`() {
         let seeds = [
             "code=a&state=b&iss=https%3A%2F%2Fa", "error=access_denied&state=b", "a=1&a=2", "=",
             "&&",

@@ -2,14 +2,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if canImport(Glibc) || canImport(Musl)
+    @testable import DataLoadingTransport
+    @testable import DataLoadingCurl
     @testable import DataLoading
     @testable import DataLoadingTesting
     import Foundation
     import Testing
 
-    /// Content codings: their names, and whatever bytes come in their guise.
+    /// Content codings: their names, and arbitrary bytes declared as gzip.
     @Suite struct FuzzDecodingTests {
-        @Test func `Content-Encoding`() {
+        @Test func `the Content-Encoding parser accepts or refuses any bytes`() {
             let words = [",", " ", "gzip", "deflate", "br", "identity", "x-gzip", "\t", "GZIP"]
             fuzz(["gzip", "deflate, gzip", "identity", "", "gzip,gzip,gzip"], words: words) {
                 input in
@@ -23,12 +25,12 @@
             }
         }
 
-        @Test func `encoded bodies`() {
+        @Test func `the gzip decoder accepts or refuses any bytes, however they are split`() {
             var gzip: [UInt8] = []
             LoopbackPayload.gzip(Array("hello hello hello".utf8)).forEachSlice { gzip += $0 }
             var bomb: [UInt8] = []
             LoopbackPayload.gzipBomb(inflatedCount: 50_000).forEachSlice { bomb += $0 }
-            // The mutator starts from texts, and these are bytes: one scalar each.
+            // The mutator starts from text, so each byte is one scalar.
             let seeds = [gzip, bomb, gzip + gzip].map { bytes in
                 String(String.UnicodeScalarView(bytes.map { Unicode.Scalar($0) }))
             }

@@ -1,19 +1,20 @@
 // Copyright the DataLoading authors
 // SPDX-License-Identifier: Apache-2.0
 
+@testable import DataLoadingTransport
+import DataLoadingSupport
 @testable import DataLoading
 import DataLoadingTesting
 import Foundation
 import Testing
 
-/// Every parser that a server feeds: no trap, nothing out of bounds, whatever the bytes.
-// FAULTS section 3.2, "Fuzz".
+/// Every parser of what a server sends: no trap and no access out of bounds, whatever the bytes.
 @Suite struct FuzzTests {
     private static let date = Date(timeIntervalSince1970: 1_767_225_600)
 
     private static func text(_ bytes: [UInt8]) -> String { String(decoding: bytes, as: UTF8.self) }
 
-    @Test func `HTTP dates`() {
+    @Test func `the HTTP date parser accepts or refuses any bytes`() {
         let seeds = [
             "Sun, 06 Nov 1994 08:49:37 GMT", "Sunday, 06-Nov-94 08:49:37 GMT",
             "Sun Nov  6 08:49:37 1994", "Fri, 31 Dec 9999 23:59:60 GMT",
@@ -37,7 +38,7 @@ import Testing
         }
     }
 
-    /// The date as RFC 9110 wants it written.
+    /// The date in the format of RFC 9110.
     private static func fixdate(_ seconds: Int64) -> Substring {
         let date = CivilDate(secondsSince1970: seconds)
         let months = [
@@ -50,7 +51,7 @@ import Testing
         return "Mon, \(two(date.day)) \(months[Int(date.month) - 1]) \(year) \(time) GMT"
     }
 
-    @Test func `Retry-After and X-Rate-Limit-Reset`() {
+    @Test func `the parsers of Retry-After and X-Rate-Limit-Reset accept or refuse any bytes`() {
         let seeds = [
             "0", "120", " 5 ", "Sun, 06 Nov 2044 08:49:37 GMT", "1, 2", "99999999999999999999",
             "Mon, 1", "Sunday, 06-Nov-94 08:49:37 GMT, 7", "",
@@ -71,7 +72,7 @@ import Testing
         }
     }
 
-    @Test func `Content-Range`() {
+    @Test func `the Content-Range parser accepts or refuses any bytes`() {
         let seeds = [
             "bytes 0-9/10", "bytes 5-9/10", "BYTES 0-0/1", "bytes */10", "bytes 0-9/*",
             "bytes 9223372036854775806-9223372036854775806/9223372036854775807",
@@ -85,7 +86,7 @@ import Testing
             guard 0 <= range.first, range.first <= range.last, range.last < range.length else {
                 return .wrong("\(range)")
             }
-            // Nothing but the three numbers is in what is taken.
+            // An accepted text contains only the three numbers.
             let rest = text.utf8.dropFirst(6)
             let numbers = rest.split { !$0.isDigit }
             let digits = numbers.reduce(0) { $0 + $1.count }
@@ -98,7 +99,7 @@ import Testing
         }
     }
 
-    @Test func `Location`() throws {
+    @Test func `the Location resolver accepts or refuses any bytes`() throws {
         let base = try RequestTarget(text: "https://a.test:8443/b/c/d;p?q")
         let seeds = [
             "/g", "../g?y#s", "//h/x", "http://h:80/a/./b/../c", "?y", "g;x=1/../y", ".", "",
@@ -127,7 +128,7 @@ import Testing
         }
     }
 
-    @Test func `redirects`() throws {
+    @Test func `a redirect with any Location keeps secrets within their origin`() throws {
         let target = try RequestTarget(text: "http://origin.test/a")
         let seeds = [
             "/b", "//other.test/", "https://origin.test/", "http://origin.test:81/|", "?x",
@@ -155,7 +156,7 @@ import Testing
         }
     }
 
-    @Test func `response heads`() {
+    @Test func `the response head parser accepts or refuses any bytes`() {
         let seeds = [
             "HTTP/1.1 200 OK\r\nContent-Length: 5\r\nX: y\r\n\r\n",
             "HTTP/1.1 103 Early\r\nLink: x\r\n\r\nHTTP/1.1 204 No\r\n\r\n",
@@ -181,7 +182,7 @@ import Testing
         var complaint: String?
     }
 
-    /// Reads lines as libcurl hands them over.
+    /// Reads lines as libcurl passes them.
     private static func read(_ input: [UInt8]) -> Reading {
         let limit = 2_000
         var head = ResponseGuard(byteLimit: limit, allowsHTTP2: input.count % 2 == 0)

@@ -1,14 +1,15 @@
 // Copyright the DataLoading authors
 // SPDX-License-Identifier: Apache-2.0
 
+import DataLoadingSupport
 import DataLoadingTesting
 import Foundation
 import Testing
 
-/// Makes inputs that are nearly what a parser expects: changed, cut, spliced, doubled, with words
-/// that matter put in.
+/// Makes inputs that a parser almost expects: changed, cut, spliced and doubled, with keywords
+/// inserted.
 struct Mutator {
-    /// Inputs to start from; those that a parser took are worth more than random bytes.
+    /// Inputs to start from; an input that the parser accepted is better than random bytes.
     private(set) var corpus: [[UInt8]]
     private let words: [[UInt8]]
     private var generator: SeededGenerator
@@ -20,7 +21,7 @@ struct Mutator {
         generator = SeededGenerator(seed: seed)
     }
 
-    /// Keeps an input to start from.
+    /// Adds an input to start from.
     mutating func keep(_ input: [UInt8]) {
         guard input.count < 4_096 else { return }
         if corpus.count < Self.corpusLimit {
@@ -65,11 +66,11 @@ struct Mutator {
     }
 }
 
-/// Feeds a parser for a time: as many seconds as `DATALOADING_FUZZ_SECONDS` says, else 0.2, on the walk
-/// that `DATALOADING_FUZZ_SEED` names.
+/// Feeds a parser for as many seconds as `DATALOADING_FUZZ_SECONDS` says, 0.2 by default, with the
+/// seed `DATALOADING_FUZZ_SEED`.
 ///
-/// `check` answers nil when all is well, with whether the parser took the input, and a complaint
-/// otherwise. A trap ends the process, so the input is no more than the seed away.
+/// `check` says whether the parser accepted or refused the input, or what is wrong with its
+/// result. A trap ends the process; the seed reproduces the input.
 func fuzz(
     _ seeds: [String], words: [String], sourceLocation: SourceLocation = #_sourceLocation,
     _ check: ([UInt8]) -> FuzzVerdict
@@ -98,7 +99,7 @@ func fuzz(
     for input in mutator.corpus {
         guard run(input) else { return }
     }
-    // Where not even the seeds are taken, nothing is tested.
+    // If no seed is accepted, the test checks nothing.
     #expect(taken > 0, sourceLocation: sourceLocation)
     while ContinuousClock.now < end {
         for _ in 0..<50 {

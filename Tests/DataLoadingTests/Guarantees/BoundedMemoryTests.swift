@@ -2,18 +2,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if os(Linux)
+    import DataLoadingSupport
     import DataLoading
     import DataLoadingTesting
     import Foundation
     import Testing
 
     extension SocketTests {
-        /// Promise 1: memory stays bounded whatever the peer does.
+        /// Memory is bounded whatever the server sends.
         ///
-        /// Each test has a process.
+        /// Each test runs in a process of its own.
         @Suite struct BoundedMemoryTests {
-            // TP-03
-            @Test func `600 MB in chunks for a slow delegate stay under 32 MiB and lose no byte`()
+            @Test func `600 MB in chunks for a slow delegate stay below 32 MiB and lose no byte`()
                 async
             {
                 await #expect(processExitsWith: .success) {
@@ -55,12 +55,12 @@
                         guard error == .bodyTooLarge(limit: 33_554_432) else { exit(3) }
                     }
                     let grown = ProcessFigures.residentBytes - before
-                    // The limit's worth of body may have been held when it was refused.
+                    // The body that was refused may have used memory up to the limit.
                     guard ProcessFigures.isSanitized || grown < 96 * 1_048_576 else { exit(4) }
                 }
             }
 
-            @Test func `a claimed length of 60 GB costs nothing`() async {
+            @Test func `a declared length of 60 GB allocates nothing`() async {
                 await #expect(processExitsWith: .success) {
                     let server = try LoopbackServer { _ in
                         .status(200, headers: ["Content-Length": "60000000000"], body: "12345")
@@ -85,8 +85,8 @@
         }
     }
 
-    /// Reads a pattern in chunks, checks each byte, and takes its time now and then.
-    private final class SlowReader: DataLoaderDelegate {
+    /// Reads a pattern in chunks, checks each byte and sleeps now and then.
+    private final class SlowReader: DataLoaderChunkDelegate {
         struct Result: Sendable {
             var received: Int64 = 0
             var isWhole = true
@@ -106,6 +106,12 @@
             await done.first(1).first ?? Result()
         }
 
+        func dataLoader(
+            _ dataLoader: DataLoader, didReceiveInitialResponse response: DataLoaderResponse
+        ) {}
+
+        func dataLoader(_ dataLoader: DataLoader, didCancelRequest request: DataLoaderRequest) {}
+
         func dataLoaderShouldSupportChunks(_ dataLoader: DataLoader) -> Bool { true }
 
         func dataLoader(
@@ -121,7 +127,7 @@
                 return state.chunks % 64 == 0
             }
             guard isSampled else { return }
-            // The reader is the slow side: it stops for a moment, and the window must fill up.
+            // The reader sleeps, so that the window fills up.
             usleep(2_000)
             let resident = ProcessFigures.residentBytes
             state.withLock { $0.peak = max($0.peak, resident) }

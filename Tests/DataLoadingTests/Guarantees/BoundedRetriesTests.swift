@@ -1,18 +1,19 @@
 // Copyright the DataLoading authors
 // SPDX-License-Identifier: Apache-2.0
 
+@testable import DataLoadingCurl
+import DataLoadingTransport
 @testable import DataLoading
 import DataLoadingTesting
 import Dispatch
 import Foundation
 import Testing
 
-/// However long the outage and however many callers, a bounded number of retries.
-// P3, SP-04, TP-04.
+/// The number of retries is bounded for any length of an outage and any number of loads.
 @Suite struct BoundedRetriesTests {
     @Test(arguments: [(nil, 35), (500, 35), (503, 100), (429, 100)] as [(Int?, Int)])
-    func `an outage costs no more than the origin's budget`(status: Int?, most: Int) {
-        // All are on their way before the first hears of its end: what follows would stand back.
+    func `an outage costs no more retries than the origin's budget`(status: Int?, most: Int) {
+        // All attempts have started before the first one fails: later ones would be skipped.
         let haveBegun = DispatchSemaphore(value: 0)
         let answer = ScriptedAnswer.run { attempt in
             haveBegun.wait()
@@ -31,7 +32,7 @@ import Testing
         while bed.passPause() {}
         #expect(bed.transport.attempts.count == loads + most)
         #expect(bed.delegate.outcomeCount == loads)
-        // Another origin has its own.
+        // Another origin has a budget of its own.
         bed.loader.perform(.make("/", host: "http://other.test") { $0.maximumRetryCount = 5 })
         while bed.passPause() {}
         #expect(bed.transport.attempts.count == loads + most + 6)
@@ -39,7 +40,7 @@ import Testing
     }
 
     @Test
-    func `successes fill the budget again, one by one, and retries that succeed cost nothing`() {
+    func `successes refill the budget one by one, and successful retries cost nothing`() {
         let bed = TestBed()
         func run(_ answers: [ScriptedAnswer]) -> Int {
             let before = bed.transport.attempts.count
@@ -49,7 +50,7 @@ import Testing
             return bed.transport.attempts.count - before
         }
         let origin = Origin(isSecure: false, host: "origin.test", port: 80)
-        let budget = bed.service.runtime.budget
+        let budget = bed.service.runtime.originHealth
         for _ in 0..<50 {
             #expect(run([.fail(.dns), .respond(status: 200)]) == 2)
             #expect(budget.balance(of: origin) == 500)

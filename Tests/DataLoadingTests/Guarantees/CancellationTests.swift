@@ -1,15 +1,17 @@
 // Copyright the DataLoading authors
 // SPDX-License-Identifier: Apache-2.0
 
+@testable import DataLoadingAuth
+import DataLoadingSupport
 @testable import DataLoading
 import DataLoadingTesting
 import Foundation
 import Testing
 
-/// A load that is cancelled ends as cancelled, once, wherever it stands; nothing of it goes on.
+/// A cancelled load ends once, as cancelled, at any stage, and nothing of it continues.
 @Suite struct CancellationTests {
     @Test(arguments: Stage.allCases)
-    func `a cancelled load ends once, as cancelled, and lets go of everything`(stage: Stage) async {
+    func `a cancelled load ends once, as cancelled, and releases everything`(stage: Stage) async {
         let load = await StagedLoad(stage)
         let attempts = load.bed.transport.attempts.count
         load.token.cancel()
@@ -28,19 +30,20 @@ import Testing
         load.endBlocker()
         load.bed.advance(.seconds(120))
         #expect(load.bed.transport.attempts.count == attempts)
-        #expect(load.weakExchange == nil)
+        #expect(load.weakLoad == nil)
         load.bed.expectNothingLeft()
     }
 
     @Test(arguments: Stage.allCases)
-    func `a cancelled load is not sent when an answer, a slot or the end of a pause comes later`(
+    func `a cancelled load is not sent when an answer, a slot or the end of a pause follows`(
         stage: Stage
     ) async {
         let load = await StagedLoad(stage)
         let attempts = load.bed.transport.attempts.count
         load.token.cancel()
         if stage == .authorising { load.authoriser.grant(0) }
-        load.bed.service.rateLimiter.setRequestsPerSecond(nil, for: testURL("http://origin.test"))
+        load.bed.service.rateLimiter.setRequestsPerSecond(
+            nil, forHostOf: testURL("http://origin.test"))
         load.endBlocker()
         load.settle(releasing: true)
         load.bed.advance(.seconds(120))
@@ -49,7 +52,7 @@ import Testing
     }
 
     @Test(arguments: Stage.allCases)
-    func `a load ends with its loader, which calls no delegate and leaves nothing`(stage: Stage)
+    func `a load ends with its loader, calls no delegate and leaves nothing behind`(stage: Stage)
         async
     {
         let load = await StagedLoad(stage)
@@ -61,25 +64,25 @@ import Testing
         load.settle(releasing: true)
         #expect(load.delegate.events.count == calls)
         #expect(load.reports.map(\.error) == [.cancelled])
-        #expect(load.weakExchange == nil)
+        #expect(load.weakLoad == nil)
         #expect(load.token.isCancelled)
         load.endBlocker()
         load.bed.expectNothingLeft()
     }
 
     @Test(arguments: Stage.allCases)
-    func `a token that is cancelled when its loader has gone does nothing, and keeps nothing`(
+    func `a token that is cancelled after its loader has gone does nothing and keeps nothing`(
         stage: Stage
     ) async {
         let load = await StagedLoad(stage)
         let calls = load.delegate.events.count
         let attempts = load.bed.transport.attempts.count
         load.drop()
-        // The token that is held keeps neither of them.
+        // The token does not retain the loader or the load.
         #expect(load.weakLoader == nil)
         load.token.cancel()
         load.settle(releasing: true)
-        #expect(load.weakExchange == nil)
+        #expect(load.weakLoad == nil)
         load.token.cancel()
         load.endBlocker()
         load.bed.advance(.seconds(120))
@@ -90,7 +93,7 @@ import Testing
         load.bed.expectNothingLeft()
     }
 
-    @Test func `a token and the end of its loader may cross on two threads`() async {
+    @Test func `a token and the end of its loader may race on two threads`() async {
         for round in 0..<200 {
             let bed = TestBed()
             let loader = Locked<DataLoader?>(bed.factory.makeDataLoader(delegate: bed.delegate))
@@ -106,9 +109,9 @@ import Testing
             }
             #expect(await bed.observer.entries(1).map(\.response.error) == [.cancelled])
             #expect(token?.isCancelled == true)
-            // The loader's queue, where its load ends, may still be at it.
+            // The loader's queue may still be ending its load.
             queue?.sync {}
-            // Told by the token, or not at all once the loader had gone.
+            // The delegate is called only if the token ended the load before the release.
             #expect(bed.delegate.events.count <= 1)
             bed.expectNothingLeft()
         }
@@ -135,8 +138,8 @@ import Testing
         }
     }
 
-    // Cancel while: after completion.
-    @Test func `a cancellation after the end of its load changes nothing`() {
+    // Cancelled after the outcome.
+    @Test func `a cancellation after the outcome of a load changes nothing`() {
         let bed = TestBed(otherwise: .respond(status: 200))
         let token = bed.loader.perform(.make())
         bed.settle()
@@ -148,8 +151,8 @@ import Testing
         #expect(bed.observer.entries.count == 1)
     }
 
-    // Cancel while: inside a delegate callback.
-    @Test func `a delegate may cancel inside any of its calls, and is then told of that alone`()
+    // Cancelled in a delegate call.
+    @Test func `a delegate may cancel inside any of its calls and then gets the cancellation only`()
         async
     {
         for index in 0..<4 {
@@ -172,7 +175,7 @@ import Testing
             for _ in 0..<5 { attempt.send(patternBytes(10)) }
             attempt.end()
             bed.settle()
-            // The call that cancelled, and then one more.
+            // The call that cancelled and one more.
             #expect(bed.delegate.events.count == index + 2)
             guard case .cancelled? = bed.delegate.events.last else {
                 Issue.record("\(bed.delegate.events)")
@@ -182,7 +185,7 @@ import Testing
         }
     }
 
-    @Test func `a delegate may cancel inside the last call of a load, which stays the last`() {
+    @Test func `a delegate may cancel inside the last call of a load, which stays the last call`() {
         for answer in [ScriptedAnswer.respond(status: 200), .fail(.dns), .respond(status: 500)] {
             let token = Locked<CancellationToken?>(nil)
             let delegate = RecordingDelegate(onEvent: { _ in token.withLock { $0 }?.cancel() })
@@ -197,7 +200,7 @@ import Testing
         }
     }
 
-    @Test func `the slot of a cancelled load goes to the next one`() async {
+    @Test func `the slot of a cancelled load goes to the next load`() async {
         let bed = TestBed { $0.limits.perOrigin = 1 }
         let first = bed.loader.perform(.make("/first"))
         bed.loader.perform(.make("/second"))

@@ -2,13 +2,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if os(Linux)
+    import DataLoadingAuth
     import DataLoading
+    import DataLoadingSupport
     import DataLoadingTesting
     import Foundation
     import Testing
 
     extension SocketTests {
-        /// Promise 2: a loader that is dropped ends its loads, whatever they wait for.
+        /// A loader that is released ends its loads, whatever they wait for.
         @Suite struct DroppedLoaderTests {
             @Test(arguments: DropScene.Stage.allCases)
             func `a dropped loader closes its socket within 100 ms and calls no delegate`(
@@ -41,7 +43,7 @@
                     for _ in 0..<3 {
                         try await DropScene.playEveryStage()
                     }
-                    // What has ended may be on its way out: a look takes longer on a busy machine.
+                    // Threads and descriptors may take longer to close on a busy machine.
                     for _ in 0..<(1_000 * patience)
                     where ProcessFigures.descriptors > descriptors
                         || ProcessFigures.loopThreads > 0

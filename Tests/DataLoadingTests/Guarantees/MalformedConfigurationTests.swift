@@ -1,12 +1,13 @@
 // Copyright the DataLoading authors
 // SPDX-License-Identifier: Apache-2.0
 
+@testable import DataLoadingAuth
 @testable import DataLoading
 import DataLoadingTesting
 import Foundation
 import Testing
 
-/// What was set and cannot be meant ends the loads that it concerns; it is never passed over.
+/// A malformed setting ends the loads that it applies to and is never ignored.
 @Suite struct MalformedConfigurationTests {
     private static let host = "https://api.test"
 
@@ -18,7 +19,7 @@ import Testing
             fixed,
             TokenAuthoriser(hosts: hosts, clock: ManualClock()) { _ in AccessToken("t") },
             BasicAuthoriser(hosts: hosts, credentials: credentials),
-            CompositeAuthoriser([.bearer: fixed]),
+            StaticTokenAuthoriser(token: "t", hosts: hosts, method: .bearer),
             OAuthAuthoriser(
                 OAuthConfiguration(
                     server: .endpoints(OAuthEndpoints(token: testURL("https://auth.test/token"))),
@@ -29,7 +30,7 @@ import Testing
         ]
     }
 
-    /// How a load ends: the kind of its error, nil for success; and how many attempts it took.
+    /// Returns the kind of the load's error, nil for success, and the number of its attempts.
     private func load(
         _ url: String, authorisers: [any Authoriser] = [],
         _ configure: (inout DataLoaderService.Configuration) -> Void = { _ in }
@@ -44,12 +45,12 @@ import Testing
         let loader = bed.factory.makeDataLoader()
         var request = DataLoaderRequest(url: testURL(url))
         request[option: AuthenticationMethod.self] =
-            bed.factory.authorisers.contains { $0 is CompositeAuthoriser } ? [.bearer] : []
+            bed.factory.context.authorisers.compactMap(\.method)
         do {
             _ = try await loader.response(for: request)
             return (nil, bed.transport.attempts.count - attempts)
         } catch {
-            let kind = (error as? DataLoaderError)?.kind ?? "\(error)"
+            let kind = (error as? DataLoaderError)?.name ?? "\(error)"
             return (kind, bed.transport.attempts.count - attempts)
         }
     }
@@ -73,21 +74,21 @@ import Testing
         "api.test", "API.test", "api.test:443", "api.test:*", "127.0.0.1", "::1", "[::1]",
         "[::1]:8443", "[::1]:*", "x_y", "localhost:8080",
     ])
-    func `hosts that are well-formed end none`(host: String) async throws {
+    func `well-formed hosts of an authoriser end no load`(host: String) async throws {
         for authoriser in try Self.authorisers([host, "api.test"]) {
             let end = await load("https://api.test/x", authorisers: [authoriser])
             #expect(end == (nil, 1), "\(authoriser.identifier)")
         }
     }
 
-    @Test func `a load that its authoriser is not asked about is sent`() async throws {
+    @Test func `a load that skips an authoriser with malformed hosts is sent`() async throws {
         let authorisers = try Self.authorisers(["https://api.test"])
         let bed = TestBed(otherwise: .respond(status: 200), authorisers: authorisers)
         bed.loader.perform(
             .make(host: Self.host) { $0[option: SkipsAuthorisation.self] = true })
         _ = await bed.outcome()
         #expect(bed.error == nil)
-        // Its own credentials go to whatever host it names.
+        // A request's own credentials are sent to the host of the request.
         let basic = BasicAuthoriser(hosts: [])
         let other = TestBed(otherwise: .respond(status: 200), authorisers: [basic])
         let own = try BasicCredentials(username: "ada", password: "pw")
@@ -102,7 +103,7 @@ import Testing
         "", " ", "a b", "http://x", "x/y", "x?y", "x#y", "u@x", "::1", "[::1", "x:0", "x:65536",
         "x:", "x:-1", "[::1]x", "x:1:2", "x\r\ny", "ä.test", "%61.test",
     ])
-    func `a malformed address ends the loads of its host until it is set right`(
+    func `a malformed address ends the loads of its host until it is corrected`(
         address: String
     ) async {
         let bed = TestBed(otherwise: .respond(status: 200))
@@ -115,7 +116,7 @@ import Testing
     }
 
     @Test(arguments: ["https://api.test", "api.test:443", "api test", "", "*.test"])
-    func `addresses for what is no host end every load until they are taken back`(
+    func `addresses for a malformed host end every load until they are removed`(
         host: String
     ) async {
         let bed = TestBed(otherwise: .respond(status: 200))
@@ -127,18 +128,18 @@ import Testing
     }
 
     @Test(arguments: [-1, -0.001, Double.infinity, -.infinity, .nan])
-    func `a malformed rate ends the loads that it is for until it is set right`(
+    func `a malformed rate ends the loads that it applies to until it is corrected`(
         rate: Double
     ) async {
         let bed = TestBed(otherwise: .respond(status: 200))
         let limiter = bed.service.rateLimiter
-        limiter.setRequestsPerSecond(rate, for: testURL("https://api.test/search/x"))
+        limiter.setRequestsPerSecond(rate, forPathOf: testURL("https://api.test/search/x"))
         #expect(await load("https://api.test/search", bed) == ("invalid_configuration", 0))
         #expect(await load("https://api.test/other", bed) == (nil, 1))
         #expect(await load("http://api.test/search", bed) == (nil, 1))
-        limiter.setRequestsPerSecond(100, for: testURL("https://api.test/search"))
+        limiter.setRequestsPerSecond(100, forPathOf: testURL("https://api.test/search"))
         #expect(await load("https://api.test/search", bed) == (nil, 1))
-        limiter.setRequestsPerSecond(rate, for: testURL("https://api.test"))
+        limiter.setRequestsPerSecond(rate, forHostOf: testURL("https://api.test"))
         #expect(await load("https://api.test/search", bed) == ("invalid_configuration", 0))
         #expect(await load("https://other.test/", bed) == (nil, 1))
         let all = await load("https://api.test/") {
@@ -148,17 +149,17 @@ import Testing
     }
 
     @Test(arguments: ["ftp://a.test", "/relative", "https://u:p@a.test", "data:,x"])
-    func `a rate for what cannot be loaded ends every load until it is taken back`(
+    func `a rate for an unloadable URL ends every load until it is removed`(
         url: String
     ) async {
         let bed = TestBed(otherwise: .respond(status: 200))
-        bed.service.rateLimiter.setRequestsPerSecond(1, for: testURL(url))
+        bed.service.rateLimiter.setRequestsPerSecond(1, forHostOf: testURL(url))
         #expect(await load("https://api.test/", bed) == ("invalid_configuration", 0))
-        bed.service.rateLimiter.setRequestsPerSecond(nil, for: testURL(url))
+        bed.service.rateLimiter.setRequestsPerSecond(nil, forHostOf: testURL(url))
         #expect(await load("https://api.test/", bed) == (nil, 1))
     }
 
-    // A redirect leads to another host, whose addresses count then.
+    // After a redirect the addresses of the new host apply.
     @Test func `a redirect to a host with a malformed address ends the load`() async {
         let bed = TestBed(
             [.respond(status: 302, headers: ["Location": "https://api.test/"])],
@@ -172,7 +173,7 @@ import Testing
             var kinds: [String] = []
             for change in [
                 { $0.resolver.setAddresses(["http://x"], forHost: "a.test") },
-                { $0.rateLimiter.setRequestsPerSecond(.nan, for: testURL("http://a.test")) },
+                { $0.rateLimiter.setRequestsPerSecond(.nan, forHostOf: testURL("http://a.test")) },
                 { $0.serverTrustPolicy = ServerTrustPolicy(pinnedPublicKeys: ["A": []]) },
             ] as [(inout DataLoaderService.Configuration) -> Void] {
                 var configuration = DataLoaderService.Configuration()
@@ -180,13 +181,13 @@ import Testing
                 do {
                     try DataLoaderService.bootstrap(configuration)
                 } catch let error as DataLoaderError {
-                    kinds.append(error.kind)
+                    kinds.append(error.name)
                 } catch {
                     kinds.append("\(error)")
                 }
             }
             #expect(kinds == ["invalid_configuration", "invalid_configuration", "certificate"])
-            // Nothing was changed by those.
+            // The failed calls have changed nothing.
             try DataLoaderService.bootstrap(DataLoaderService.Configuration())
         }
     }

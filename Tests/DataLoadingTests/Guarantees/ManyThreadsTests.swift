@@ -1,16 +1,17 @@
 // Copyright the DataLoading authors
 // SPDX-License-Identifier: Apache-2.0
 
+import DataLoadingSupport
 @testable import DataLoading
 import DataLoadingTesting
 import Dispatch
 import Foundation
 import Testing
 
-/// The guarantees hold whichever threads call, and however their calls cross.
-// RT-22; run under the thread sanitizer too.
+/// The guarantees hold for calls from any threads in any order.
+// The thread sanitizer runs these tests too.
 @Suite struct ManyThreadsTests {
-    @Test func `end each load once while everything happens at once`() async {
+    @Test func `loads end once each while threads perform, cancel and reset at once`() async {
         for seed in UInt64(1)...60 {
             let authorisers = seed % 3 == 0 ? [TestAuthoriser()] : []
             let bed = TestBed(
@@ -41,7 +42,7 @@ import Testing
                     case 5:
                         bed.service.rateLimiter.setRequestsPerSecond(
                             Bool.random(using: &generator) ? 50 : nil,
-                            for: testURL("http://origin.test"))
+                            forHostOf: testURL("http://origin.test"))
                     default: _ = bed.loader.currentRequests
                     }
                 }
@@ -59,7 +60,7 @@ import Testing
     }
 
     @Test(.timeLimit(.minutes(15)))
-    func `pause and go on without a stall while owner and wire race`() async {
+    func `chunks pause and resume without a stall while delegate and server race`() async {
         for seed in UInt64(1)...20 {
             let bed = TestBed()
             bed.loader.perform(.make { $0.chunks = true })
@@ -69,7 +70,7 @@ import Testing
             var generator = SeededGenerator(seed: seed)
             var changes = 0
             for _ in 0..<200 {
-                // The owner works on its own queue meanwhile; a wire stands still while paused.
+                // The delegate works on its own queue; a paused server sends nothing.
                 while attempt.isPaused {
                     changes = await attempt.waitForFlowChanges(changes + 1).count
                 }
@@ -83,7 +84,7 @@ import Testing
         }
     }
 
-    @Test func `hand a slot on whoever leaves and whoever gives up`() async {
+    @Test func `slots pass on when loads finish and are cancelled concurrently`() async {
         let bed = TestBed(otherwise: .respond(status: 200)) { configuration in
             configuration.limits.perOrigin = 2
             configuration.limits.total = 3

@@ -2,13 +2,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if os(Linux)
+    @testable import DataLoadingTransport
+    @testable import DataLoadingCurl
     @testable import DataLoading
+    import DataLoadingSupport
     import DataLoadingTesting
     import Foundation
     import Testing
 
     extension SocketTests {
-        /// Everyday traffic beside each other: streams, whole loads, uploads, several origins.
+        /// Concurrent streams, whole loads and uploads to several origins.
         @Suite(.enabled(if: NginxServer.isInstalled, "nginx and openssl are not installed"))
         struct MixedTrafficTests {
             private let server: NginxServer
@@ -17,12 +20,12 @@
                 server = try NginxServer()
             }
 
-            // More of them by hand: MIXED_ROUNDS=500.
+            // For longer runs by hand: MIXED_ROUNDS=500.
             private static let rounds =
                 ProcessInfo.processInfo.environment["MIXED_ROUNDS"].flatMap { Int($0) } ?? 3
 
             @Test(arguments: [false, true])
-            func `a body in chunks and whole loads beside it stay apart`(
+            func `a body in chunks and whole loads beside it do not mix`(
                 isWarm: Bool
             ) async throws {
                 for _ in 0..<Self.rounds {
@@ -40,7 +43,7 @@
             }
 
             @Test(arguments: [false, true])
-            func `a body on its way to a file and whole loads beside it stay apart`(
+            func `a download to a file and whole loads beside it do not mix`(
                 isWarm: Bool
             ) async throws {
                 let directory = TemporaryDirectory()
@@ -61,7 +64,7 @@
                 }
             }
 
-            @Test func `GET and POST to one origin of HTTP/2 and another of HTTP/1.1 all succeed`()
+            @Test func `GET and POST to an HTTP/2 origin and an HTTP/1.1 origin all succeed`()
                 async throws
             {
                 let plain = try LoopbackServer { request in .ok("\(request.target)") }
@@ -81,8 +84,8 @@
                 await service.shutDown(gracePeriod: .zero)
             }
 
-            /// One load in four goes to the other origin, one in four has a body, one in eight a
-            /// file; what was wrong with it.
+            /// One load in four goes to the other origin, one in four has a body, one in eight goes
+            /// to a file; returns what was wrong.
             private func load(
                 _ number: Int, _ loader: DataLoader, _ plain: LoopbackServer,
                 _ directory: TemporaryDirectory
@@ -112,7 +115,7 @@
             }
 
             @Test(arguments: [1, 2])
-            func `hosts that do not finish their handshakes hold up no other`(
+            func `hosts that do not finish their handshakes delay no other load`(
                 count: Int
             ) async throws {
                 let holes = try (0..<count).map { _ in try LoopbackServer(script: .silent) }
@@ -141,7 +144,8 @@
                 let hole = try LoopbackServer(script: .silent)
                 let healthy = try LoopbackServer { _ in .ok("fine") }
                 let service = try service {
-                    $0.timeouts.connect = areCancelled ? .seconds(10) : .milliseconds(200)
+                    $0.timeouts.connect =
+                        areCancelled ? .seconds(10) : .milliseconds(200) * patience
                 }
                 let loader = service.makeFactory().makeDataLoader()
                 let hung = DataLoaderRequest(url: testURL("https://127.0.0.1:\(hole.port)/"))

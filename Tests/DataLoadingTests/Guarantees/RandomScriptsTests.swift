@@ -1,15 +1,18 @@
 // Copyright the DataLoading authors
 // SPDX-License-Identifier: Apache-2.0
 
+@testable import DataLoadingTransport
+@testable import DataLoadingAuth
+import DataLoadingSupport
 @testable import DataLoading
 import DataLoadingTesting
 import Dispatch
 import Foundation
 import Testing
 
-/// Whatever happens in whatever order: one outcome for each load, and nothing left.
+/// Each load has one outcome and leaves nothing behind, whatever happens in whatever order.
 ///
-/// Random scripts of outcomes, cancels, time, authorisers' answers and resets.
+/// Random scripts contain outcomes, cancellations, time, authorisers' answers and resets.
 @Suite struct RandomScriptsTests {
     @Test func `random scripts end each load once and leave nothing`() async {
         for index in 0..<UInt64(propertyCases) {
@@ -21,7 +24,7 @@ import Testing
     }
 }
 
-/// One script: some loads, and then anything that may happen to them.
+/// One script: some loads, and then random events.
 private final class RandomScript {
     private var generator: SeededGenerator
     private let authoriser = TestAuthoriser(.hold)
@@ -46,7 +49,7 @@ private final class RandomScript {
         self.generator = generator
     }
 
-    /// Plays the script; answers what went wrong.
+    /// Runs the script and returns what went wrong.
     func run() async -> String? {
         for _ in 0..<Int.random(in: 3..<24, using: &generator) { await step() }
         bed.loader.cancelAllLoads()
@@ -80,13 +83,14 @@ private final class RandomScript {
         case 3:
             bed.service.rateLimiter.setRequestsPerSecond(
                 [nil, 0, 1, 100].randomElement(using: &generator) ?? nil,
-                for: testURL("http://origin.test"))
+                forHostOf: testURL("http://origin.test"))
         case 4:
-            bed.service.rateLimiter.setRetryAfter(
+            try? bed.service.rateLimiter.setRetryAfter(
                 .seconds(Int.random(in: 1...100, using: &generator)),
                 for: testURL("http://origin.test"))
         case 5:
-            bed.service.rateLimiter.setRequestsPerSecond(5, for: testURL("http://origin.test/a"))
+            bed.service.rateLimiter.setRequestsPerSecond(
+                5, forPathOf: testURL("http://origin.test/a"))
         case 6: bed.factory.isOffline.toggle()
         default:
             if Int.random(in: 0..<4, using: &generator) == 0 { bed.service.invalidateAndCancel() }
@@ -159,12 +163,12 @@ private final class RandomScript {
         for (load, token) in tokens where token.isCancelled != cancelled.contains(load) {
             return "token \(load) says \(token.isCancelled), its outcome something else"
         }
-        // No outcome comes after its deadline.
+        // No outcome is later than its deadline.
         for case .error(let response) in events {
             guard let timeout = response.request.timeout else { continue }
             if response.requestTime > timeout { return "\(response) took \(response.requestTime)" }
         }
-        // An initial response is never the last word, and comes before the end of its load.
+        // An initial response is never the last call, and comes before the outcome of its load.
         var over: Set<Int64> = []
         for event in events {
             guard let identifier = event.requestIdentifier else { continue }
@@ -174,8 +178,8 @@ private final class RandomScript {
         let runtime = bed.service.runtime
         if runtime.admission.load != (0, 0) { return "slots \(runtime.admission.load)" }
         if !runtime.admission.isIdle { return "admission is not idle" }
-        if runtime.ledger.live != 0 { return "\(runtime.ledger.live) live" }
-        if runtime.agenda.count != 0 { return "\(runtime.agenda.count) appointments" }
+        if runtime.liveLoads.live != 0 { return "\(runtime.liveLoads.live) live" }
+        if runtime.timerQueue.count != 0 { return "\(runtime.timerQueue.count) appointments" }
         if !bed.loader.currentRequests.isEmpty { return "requests are left" }
         return nil
     }

@@ -2,13 +2,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if os(Linux)
+    import DataLoadingSupport
     import DataLoading
     import DataLoadingTesting
     import Foundation
     import Testing
 
     extension SocketTests {
-        /// Against a server that nobody here wrote: TLS, names, pins, HTTP/2.
+        /// TLS, names, pins and HTTP/2 with nginx.
         @Suite(.enabled(if: NginxServer.isInstalled, "nginx and openssl are not installed"))
         struct SecureConnectionTests {
             private let server: NginxServer
@@ -19,7 +20,7 @@
                 url = testURL("https://origin.test:\(server.port)/")
             }
 
-            @Test func `trusts a private authority and speaks HTTP/2`() async throws {
+            @Test func `a load trusts a private authority and uses HTTP/2`() async throws {
                 let service = try service()
                 let response = try await load(with: service)
                 #expect(response.metrics.httpVersion == "2")
@@ -28,7 +29,9 @@
                 await service.shutDown(gracePeriod: .zero)
             }
 
-            @Test func `keeps name, Host and certificate check on a fallback address`() async throws
+            @Test
+            func `a fallback address keeps the host's name, Host field and certificate check`()
+                async throws
             {
                 let service = try service()
                 let body = try await load(with: service).body ?? Data()
@@ -38,7 +41,7 @@
                 await service.shutDown(gracePeriod: .zero)
             }
 
-            @Test func `sends many loads at once over one connection`() async throws {
+            @Test func `sixty loads at once share one HTTP/2 connection`() async throws {
                 let service = try service()
                 let loader = service.makeFactory().makeDataLoader()
                 let connections = try await withThrowingTaskGroup(of: String?.self) { group in
@@ -54,9 +57,9 @@
                 await service.shutDown(gracePeriod: .zero)
             }
 
-            // nginx ends them with a GOAWAY, while streams above its last one are on their way. The
-            // POSTs have no body: nginx would answer before it comes, with a reset behind the answer.
-            @Test func `loses no POST to connections that end after fifty requests`() async throws {
+            // nginx ends connections with a GOAWAY while streams above its last one are in flight.
+            // The POSTs have no body: nginx would answer before it arrives and reset the stream.
+            @Test func `no POST is lost when connections end after fifty requests`() async throws {
                 let ending = try NginxServer(requestsPerConnection: 50)
                 var configuration = DataLoaderService.Configuration()
                 configuration.serverTrustPolicy = ServerTrustPolicy(
@@ -71,7 +74,7 @@
                 post.method = .post
                 post.maximumRetryCount = 3
                 let request = post
-                // Whether any stream is refused is a matter of who is faster.
+                // Whether a stream is refused depends on timing.
                 var replaced = 0
                 for _ in 0..<20 where replaced == 0 {
                     replaced = try await withThrowingTaskGroup(of: Int.self) { group in
@@ -87,7 +90,7 @@
                 await service.shutDown(gracePeriod: .zero)
             }
 
-            @Test func `streams over HTTP/1.1, where a pause reaches the server`() async throws {
+            @Test func `a load in chunks uses HTTP/1.1 although HTTP/2 is enabled`() async throws {
                 let service = try service()
                 let loader = service.makeFactory().makeDataLoader()
                 var body = Data()
@@ -98,21 +101,20 @@
                 await service.shutDown(gracePeriod: .zero)
             }
 
-            // CP-01
-            @Test func `refuses a certificate of an authority that is not trusted`() async throws {
+            @Test func `a certificate of an untrusted authority is refused`() async throws {
                 let service = try service { $0.serverTrustPolicy = nil }
                 await #expect(throws: DataLoaderError.self) {
                     do {
                         _ = try await load(with: service)
                     } catch let error as DataLoaderError {
-                        #expect(error.kind == "certificate")
+                        #expect(error.name == "certificate")
                         throw error
                     }
                 }
                 await service.shutDown(gracePeriod: .zero)
             }
 
-            @Test func `refuses a certificate for another name, and tries no other address`()
+            @Test func `a certificate for another name is refused without trying another address`()
                 async throws
             {
                 let service = try service()
@@ -124,14 +126,16 @@
                     do {
                         _ = try await loader.response(for: request)
                     } catch let error as DataLoaderError {
-                        #expect(error.kind == "certificate")
+                        #expect(error.name == "certificate")
                         throw error
                     }
                 }
                 await service.shutDown(gracePeriod: .zero)
             }
 
-            @Test func `takes a pinned key and its backup, and refuses any other`() async throws {
+            @Test func `a pinned key and its backup are accepted, and any other key is refused`()
+                async throws
+            {
                 let pin = try server.pin
                 let other = Data(repeating: 7, count: 32).base64EncodedString()
                 let pinned = try service {
@@ -146,7 +150,7 @@
                 await wrong.shutDown(gracePeriod: .zero)
             }
 
-            @Test func `tells TLS spoken to a plain port apart`() async throws {
+            @Test func `TLS to a plain HTTP port fails as a TLS error`() async throws {
                 let plain = try LoopbackServer(
                     script: .steps(.bytes("HTTP/1.1 400 Bad Request\r\n\r\n"), .flush, .close))
                 let service = try service()

@@ -1,15 +1,15 @@
 // Copyright the DataLoading authors
 // SPDX-License-Identifier: Apache-2.0
 
+@testable import DataLoadingTransport
 @testable import DataLoading
 import DataLoadingTesting
 import Foundation
 import Testing
 
-/// A request that is not idempotent is never on the wire twice, unless the caller says so.
-// P2; RT-09.
+/// A non-idempotent request is never on the wire twice unless the caller allows it.
 @Suite struct SentOnceTests {
-    @Test func `P2 whatever a server and its addresses do`() {
+    @Test func `a POST is written once at most, whatever the server and its addresses do`() {
         property { generator in
             let bed = TestBed()
             if Bool.random(using: &generator) {
@@ -48,7 +48,7 @@ import Testing
                     attempt.sendHead(status: 200)
                     attempt.fail(.truncatedBody, sent: .headReceived)
                 case 4:
-                    // Refused before it was worked on.
+                    // Refused before it was processed.
                     attempt.respond(status: 429)
                 default:
                     bed.advance(.seconds(20))
@@ -65,6 +65,6 @@ import Testing
 }
 
 extension RecordingDelegate {
-    /// How many loads have ended.
+    /// The number of loads that have ended.
     var outcomeCount: Int { events.count { $0.isTerminal } }
 }

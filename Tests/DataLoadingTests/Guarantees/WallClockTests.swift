@@ -1,19 +1,20 @@
 // Copyright the DataLoading authors
 // SPDX-License-Identifier: Apache-2.0
 
+@testable import DataLoadingTransport
 @testable import DataLoading
 import DataLoadingTesting
 import Foundation
 import Testing
 
-// Fault matrix, row 43: whoever sets the wall clock, nothing goes off sooner or later.
+// A jump of the wall clock makes no timer fire earlier or later.
 @Suite struct WallClockTests {
-    /// By how many seconds somebody sets the clock; a leap second among them.
+    /// Jumps of the wall clock in seconds, among them a leap second.
     private static let jumps: [Double] = [1, -1, 3_600, -3_600, 315_576_000, -315_576_000]
 
     private typealias Jump = (TestBed) -> Void
 
-    /// What went on when, in a story that is told with and without jumps.
+    /// Compares the events of a scenario with and without jumps.
     private static func compare(
         _ jump: Double, sourceLocation: SourceLocation = #_sourceLocation,
         _ story: (_ jump: Jump) throws -> [String]
@@ -31,12 +32,14 @@ import Testing
         bed.starts.map { "\($0.at) \($0.path)" }
     }
 
-    /// Moves on from one thing that is due to the next, the clock set before each.
+    /// Advances to each due timer, with a jump before each.
     private static func pass(_ bed: TestBed, _ jump: Jump) {
         repeat { jump(bed) } while bed.passPause()
     }
 
-    @Test(arguments: jumps) func `the limiter keeps its spacing`(jump: Double) {
+    @Test(arguments: jumps) func `the rate limiter keeps its spacing when the wall clock jumps`(
+        jump: Double
+    ) {
         Self.compare(jump) { jump in
             let bed = TestBed(otherwise: .respond(status: 200)) {
                 $0.rateLimiter = RateLimiter(defaultRequestsPerSecond: 4, burst: 2)
@@ -48,7 +51,7 @@ import Testing
         }
     }
 
-    @Test(arguments: jumps) func `a gate opens when it was said to, by seconds or by date`(
+    @Test(arguments: jumps) func `a Retry-After gate opens on time when the wall clock jumps`(
         jump: Double
     ) {
         for value in ["2", "Thu, 01 Jan 2026 00:00:02 GMT"] {
@@ -66,7 +69,8 @@ import Testing
         }
     }
 
-    @Test(arguments: jumps) func `an address stays away as long as it was sent away`(
+    @Test(arguments: jumps)
+    func `an address stays ejected as long as set when the wall clock jumps`(
         jump: Double
     ) {
         Self.compare(jump) { jump in
@@ -85,7 +89,9 @@ import Testing
         }
     }
 
-    @Test(arguments: jumps) func `deadlines and pauses are as long as they are`(jump: Double) {
+    @Test(arguments: jumps) func `deadlines and pauses keep their length when the wall clock jumps`(
+        jump: Double
+    ) {
         Self.compare(jump) { jump in
             let bed = TestBed(otherwise: .fail(.noResponse, sent: .written)) {
                 $0.retry.maximumRetryCount = 3
@@ -94,19 +100,20 @@ import Testing
             Self.pass(bed, jump)
             bed.transport.then(.hold)
             bed.loader.perform(.make("/held") { $0.timeout = .seconds(3) })
-            let begun = bed.clock.now
+            let begun = bed.clock.elapsed
             Self.pass(bed, jump)
-            #expect(bed.clock.now - begun == .seconds(3))
-            #expect(bed.error?.kind == "timed_out")
+            #expect(bed.clock.elapsed - begun == .seconds(3))
+            #expect(bed.error?.name == "timed_out")
             bed.expectNothingLeft()
             return Self.starts(bed) + [
-                "\(bed.clock.now)", "\(bed.ended?.response?.requestTime ?? .zero)",
+                "\(bed.clock.elapsed)", "\(bed.ended?.response?.requestTime ?? .zero)",
             ]
         }
     }
 
-    // By its date: a validator is compared with the server's clock, not with ours.
-    @Test(arguments: jumps) func `a broken body goes on where it broke`(jump: Double) {
+    // Validated by date: the validator is compared with the server's clock, not with the client's.
+    @Test(arguments: jumps) func `a broken body is resumed when the wall clock jumps`(jump: Double)
+    {
         Self.compare(jump) { jump in
             let headers: HTTPHeaders = [
                 "Last-Modified": "Wed, 31 Dec 2025 22:00:00 GMT",

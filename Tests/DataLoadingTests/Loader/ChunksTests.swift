@@ -1,19 +1,21 @@
 // Copyright the DataLoading authors
 // SPDX-License-Identifier: Apache-2.0
 
+@testable import DataLoadingTransport
+import DataLoadingSupport
 @testable import DataLoading
 import DataLoadingTesting
 import Dispatch
 import Foundation
 import Testing
 
-// SP-10, TP-01, TP-03: initial response, chunks in order, one last call; the wire waits for the owner.
+// The initial response, chunks in order and one last call; the transfer pauses for the delegate.
 @Suite struct ChunksTests {
     private static let half = ChunkWindow.size / 2
 
     private static func chunked() -> DataLoaderRequest { .make { $0.chunks = true } }
 
-    @Test func `come in order, after the initial response and before the end`() async {
+    @Test func `chunks arrive in order, after the initial response and before the outcome`() async {
         let bed = TestBed()
         bed.loader.perform(Self.chunked())
         let attempt = await bed.attempt(0)
@@ -35,7 +37,7 @@ import Testing
         bed.expectNothingLeft()
     }
 
-    @Test func `of an error status come too, and end in the error`() async {
+    @Test func `chunks of an error status are delivered and end in the error`() async {
         let bed = TestBed([.respond(status: 404, body: Data("gone".utf8))])
         bed.loader.perform(Self.chunked())
         _ = await bed.outcome()
@@ -45,8 +47,8 @@ import Testing
         #expect(bed.delegate.events.first?.response?.error == .status(.notFound))
     }
 
-    // ST-05: nothing from attempts that are retried, authorised again or redirected.
-    @Test func `are never those of an attempt that something follows`() async {
+    // Attempts that are retried, authorised again or redirected deliver no chunks.
+    @Test func `chunks of an attempt that is retried or redirected are never delivered`() async {
         let bed = TestBed(
             [
                 .respond(status: 503, body: Data("busy".utf8)),
@@ -65,8 +67,8 @@ import Testing
         bed.expectNothingLeft()
     }
 
-    // Retry: chunks already delivered.
-    @Test func `once delivered, rule out any retry`() async {
+    // No retry after chunks were delivered.
+    @Test func `chunks that were delivered rule out a retry`() async {
         let bed = TestBed()
         bed.loader.perform(
             .make { request in
@@ -83,7 +85,7 @@ import Testing
         #expect(bed.transport.attempts.count == 1)
     }
 
-    /// A load whose owner has stopped taking what comes.
+    /// A load whose delegate queue is suspended.
     private static func stalled() async -> (TestBed, DispatchQueue, ScriptedAttempt) {
         let queue = DispatchQueue(label: "slow")
         let bed = TestBed(delegateQueue: queue)
@@ -95,7 +97,7 @@ import Testing
         return (bed, queue, attempt)
     }
 
-    @Test func `pause the transfer at 256 KiB and let it go on at half`() async {
+    @Test func `chunks pause the transfer at 256 KiB and resume it at half of that`() async {
         let (bed, queue, attempt) = await Self.stalled()
         attempt.send(patternBytes(Self.half))
         attempt.send(patternBytes(Self.half - 1))
@@ -111,7 +113,7 @@ import Testing
         #expect(bed.delegate.body.count == ChunkWindow.size)
     }
 
-    @Test func `that still come while paused pause it again`() async {
+    @Test func `chunks that arrive while paused pause the transfer again`() async {
         let (bed, queue, attempt) = await Self.stalled()
         for _ in 0..<5 { attempt.send(patternBytes(ChunkWindow.size)) }
         #expect(attempt.isPaused)
@@ -121,8 +123,8 @@ import Testing
         #expect(!attempt.isPaused)
     }
 
-    // The pause that a full window asks for may come after the resumption that room asks for.
-    @Test func `go on when making room overtakes the pause`() async {
+    // The pause for a full window may arrive after the resume for room in it.
+    @Test func `a resume that overtakes its pause wins`() async {
         let queue = DispatchQueue(label: "slow")
         let transport = ManualTransport()
         defer { transport.letGo() }
@@ -140,12 +142,12 @@ import Testing
         attempt.sink.didReceive(ResponseHead(status: .ok))
         attempt.sink.didReceive(patternBytes(ChunkWindow.size))
         #expect(!attempt.isPaused.withLock { $0 })
-        attempt.sink.didEnd(TransportEnd())
+        attempt.sink.didEnd(TransportReport())
         _ = await bed.outcome()
         bed.expectNothingLeft()
     }
 
-    @Test func `go on after a delegate that went away, and end unheard`() async {
+    @Test func `chunks continue without calls after the delegate has gone`() async {
         let bed = TestBed()
         bed.loader.perform(Self.chunked())
         let attempt = await bed.attempt(0)
@@ -163,7 +165,7 @@ import Testing
         bed.expectNothingLeft()
     }
 
-    @Test func `of one load leave the queue to others between them`() async {
+    @Test func `chunks of one load let other loads use the delegate queue in between`() async {
         let queue = DispatchQueue(label: "shared")
         let bed = TestBed(delegateQueue: queue)
         bed.loader.perform(Self.chunked())
@@ -185,7 +187,7 @@ import Testing
         #expect(bed.delegate.events.count == 103)
     }
 
-    @Test func `are not kept for an owner that cancels on its queue`() async {
+    @Test func `chunks are dropped when the delegate cancels on its queue`() async {
         let queue = DispatchQueue(label: "owner")
         let bed = TestBed(delegateQueue: queue)
         let token = bed.loader.perform(Self.chunked())
@@ -202,12 +204,13 @@ import Testing
         #expect(bed.error == .cancelled)
     }
 
-    // A cancellation drops what is held before it decides: an end may come in between.
-    @Test func `that a cancellation dropped make no success`() async {
+    @Test func `chunks are dropped when their load is cancelled before they are delivered`()
+        async
+    {
         let (bed, queue, attempt) = await Self.stalled()
         attempt.send(patternBytes(10))
-        for load in bed.loader.core.exchanges { load.recipient.dropPending() }
         attempt.end()
+        bed.loader.cancelAllLoads()
         queue.resume()
         bed.settle()
         #expect(bed.error == .cancelled)
@@ -215,8 +218,8 @@ import Testing
         bed.expectNothingLeft()
     }
 
-    // P13: pausing and resuming at random points loses and doubles no byte.
-    @Test func `lose and double no byte, however the owner dawdles`() async {
+    // Pausing and resuming at random points loses and repeats no byte.
+    @Test func `chunks lose and repeat no byte, however slow the delegate is`() async {
         for seed in UInt64(1)...60 {
             var generator = SeededGenerator(seed: seed)
             let queue = DispatchQueue(label: "dawdling")
@@ -233,7 +236,7 @@ import Testing
                     isSuspended.toggle()
                 }
                 if !isSuspended { bed.settle() }
-                // A wire sends nothing new while it is paused.
+                // The server sends nothing while the transfer is paused.
                 guard !attempt.isPaused else { continue }
                 let count = Int.random(in: 1...60_000, using: &generator)
                 attempt.send(patternBytes(count, from: sent))

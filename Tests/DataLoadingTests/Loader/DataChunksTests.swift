@@ -1,14 +1,15 @@
 // Copyright the DataLoading authors
 // SPDX-License-Identifier: Apache-2.0
 
+@testable import DataLoadingTransport
 @testable import DataLoading
 import DataLoadingTesting
 import Foundation
 import Testing
 
-// ST-01, ST-02, CB-02: the reader sets the pace.
+// The reader of an iterator sets the pace of the transfer.
 @Suite struct DataChunksTests {
-    @Test func `gives every piece in order, and then nil`() async throws {
+    @Test func `an iterator returns every chunk in order and then nil`() async throws {
         let bed = TestBed()
         let iterator = bed.loader.chunks(for: .make()).makeAsyncIterator()
         async let head = iterator.response()
@@ -27,7 +28,7 @@ import Testing
         bed.expectNothingLeft()
     }
 
-    @Test func `starts nothing before the first piece is asked for`() {
+    @Test func `an iterator starts no load before the first chunk is asked for`() {
         let bed = TestBed()
         let chunks = bed.loader.chunks(for: .make())
         _ = chunks.makeAsyncIterator()
@@ -35,7 +36,7 @@ import Testing
         #expect(bed.transport.attempts.isEmpty)
     }
 
-    @Test func `needs nobody who supports chunks`() async throws {
+    @Test func `an iterator does not need a delegate that supports chunks`() async throws {
         let bed = TestBed(
             [.respond(status: 200, body: Data("x".utf8))],
             delegate: RecordingDelegate(supportsChunks: false))
@@ -44,7 +45,7 @@ import Testing
         #expect(body == Data("x".utf8))
     }
 
-    @Test func `cancels the load when its reader leaves early`() async throws {
+    @Test func `an iterator cancels its load when its reader leaves early`() async throws {
         let bed = TestBed()
         let reading = Task {
             for try await _ in bed.loader.chunks(for: .make()) { break }
@@ -57,7 +58,7 @@ import Testing
         bed.expectNothingLeft()
     }
 
-    @Test func `throws cancelled to a task that is cancelled while it waits`() async {
+    @Test func `an iterator throws cancelled in a task that is cancelled while it waits`() async {
         let bed = TestBed()
         let reading = Task {
             for try await _ in bed.loader.chunks(for: .make()) {}
@@ -70,7 +71,7 @@ import Testing
         bed.expectNothingLeft()
     }
 
-    @Test func `sends nothing for a task that was cancelled before`() async {
+    @Test func `an iterator sends nothing in a task that was already cancelled`() async {
         let bed = TestBed()
         let gate = EventRecorder<Void>()
         let reading = Task {
@@ -83,8 +84,10 @@ import Testing
         #expect(bed.transport.attempts.isEmpty)
     }
 
-    // A body that lost its end must never look whole.
-    @Test func `throws when it is cancelled with pieces unread, even after the end`() async throws {
+    // A body without its end must never look complete.
+    @Test func `an iterator that is cancelled with unread chunks throws even after the end`()
+        async throws
+    {
         let bed = TestBed()
         let (iterator, attempt) = try await Self.reader(bed)
         attempt.send(patternBytes(10))
@@ -94,7 +97,7 @@ import Testing
             withUnsafeCurrentTask { $0?.cancel() }
             return try await iterator.next()
         }
-        // Either it was there already, or it is gone: never the end of a whole body.
+        // The chunk was there already or is dropped; the body never looks complete.
         let piece = try? await reading.value
         #expect(piece == nil || piece == patternBytes(10))
         if piece == nil {
@@ -102,7 +105,7 @@ import Testing
         }
     }
 
-    @Test func `throws the status after the pieces of an error`() async throws {
+    @Test func `an iterator throws an error status after its chunks`() async throws {
         let bed = TestBed([.respond(status: 500, body: Data("oops".utf8))])
         let iterator = bed.loader.chunks(for: .make()).makeAsyncIterator()
         #expect(try await iterator.response().statusCode == .internalServerError)
@@ -112,7 +115,7 @@ import Testing
         }
     }
 
-    @Test func `throws what broke the body, after what came of it`() async throws {
+    @Test func `an iterator throws the error of a broken body after its chunks`() async throws {
         let bed = TestBed()
         let iterator = bed.loader.chunks(for: .make()).makeAsyncIterator()
         async let first = iterator.next()
@@ -124,14 +127,14 @@ import Testing
         await #expect(throws: DataLoaderError.truncatedBody) { try await iterator.next() }
     }
 
-    @Test func `throws to both calls when there is no response at all`() async {
+    @Test func `an iterator without a response throws from both calls`() async {
         let bed = TestBed([.fail(.dns)])
         let iterator = bed.loader.chunks(for: .make()).makeAsyncIterator()
         await #expect(throws: DataLoaderError.dns) { try await iterator.response() }
         await #expect(throws: DataLoaderError.dns) { try await iterator.next() }
     }
 
-    @Test func `ends cancelled when all loads of its loader are`() async {
+    @Test func `an iterator throws cancelled when its loader cancels all loads`() async {
         let bed = TestBed()
         let iterator = bed.loader.chunks(for: .make()).makeAsyncIterator()
         let reading = Task { try await iterator.next() }
@@ -143,7 +146,7 @@ import Testing
         bed.expectNothingLeft()
     }
 
-    @Test func `makes a load for each iterator`() async throws {
+    @Test func `each iterator starts a load of its own`() async throws {
         let bed = TestBed(otherwise: .respond(status: 200, body: Data("x".utf8)))
         let chunks = bed.loader.chunks(for: .make())
         for _ in 0..<2 {
@@ -154,7 +157,7 @@ import Testing
         #expect(bed.transport.attempts.count == 2)
     }
 
-    /// A reader of a load whose head has come.
+    /// An iterator of a load whose head has arrived.
     private static func reader(
         _ bed: TestBed
     ) async throws -> (DataChunks.AsyncIterator, ScriptedAttempt) {
@@ -166,7 +169,7 @@ import Testing
         return (iterator, attempt)
     }
 
-    @Test func `gives each piece once when several tasks read`() async throws {
+    @Test func `each chunk is returned once when several tasks read an iterator`() async throws {
         let bed = TestBed()
         let (iterator, attempt) = try await Self.reader(bed)
         let readers = (0..<4).map { _ in
@@ -185,7 +188,7 @@ import Testing
         #expect(read.count == 50)
     }
 
-    @Test func `pauses the transfer until the reader wants more`() async throws {
+    @Test func `an iterator pauses the transfer until its reader asks for more`() async throws {
         let bed = TestBed()
         let (iterator, attempt) = try await Self.reader(bed)
         for index in 0..<4 { attempt.send(patternBytes(65_536, from: index * 65_536)) }

@@ -1,6 +1,8 @@
 // Copyright the DataLoading authors
 // SPDX-License-Identifier: Apache-2.0
 
+@testable import DataLoadingCurl
+import DataLoadingSupport
 @testable import DataLoading
 import DataLoadingTesting
 import Dispatch
@@ -8,17 +10,19 @@ import Foundation
 import Synchronization
 import Testing
 
-/// The last reference to a loader may go on any thread, at any moment.
+/// The last reference to a loader may be released on any thread at any time.
 @Suite struct DroppedOwnerTests {
-    /// Ends the process if a round has hung: the test sees that it was killed.
-    private static func watch() { alarm(rounds > 10_000 ? 3_000 : 120) }
+    /// Ends the process if a round hangs, which fails the test.
+    private static func watch() {
+        alarm((rounds > 10_000 ? 3_000 : 120) * UInt32(clamping: patience))
+    }
 
-    /// How many rounds: `ROUNDS` in the environment, for longer runs by hand.
+    /// The number of rounds: `ROUNDS` in the environment, for longer runs by hand.
     private static var rounds: Int {
         ProcessInfo.processInfo.environment["ROUNDS"].flatMap { Int($0) } ?? 2_000
     }
 
-    @Test func `a loader that is dropped while it is asked for its listener locks nothing`() async {
+    @Test func `a loader that is released while its listener is read does not deadlock`() async {
         await #expect(processExitsWith: .success) {
             Self.watch()
             var configuration = DataLoaderService.Configuration()
@@ -26,16 +30,16 @@ import Testing
             let factory = DataLoaderService(configuration: configuration).makeFactory()
             for _ in 0..<Self.rounds {
                 let loader = Locked<DataLoader?>(factory.makeDataLoader())
-                guard let core = loader.withLock({ $0?.core }) else { exit(3) }
+                guard let end = loader.withLock({ $0?.delegateEnd }) else { exit(3) }
                 let stage = Stage()
                 let isOver = DispatchSemaphore(value: 0)
                 Thread.detachNewThread {
                     stage.value.store(1, ordering: .releasing)
-                    while stage.value.load(ordering: .acquiring) == 1 { _ = core.listener }
+                    while stage.value.load(ordering: .acquiring) == 1 { _ = end.listener }
                     isOver.signal()
                 }
                 while stage.value.load(ordering: .acquiring) == 0 {}
-                // Let go outside the lock, as an owner's reference is.
+                // Released outside the lock, like an owner's reference.
                 _ = loader.withLock { $0.take() }
                 stage.value.store(2, ordering: .releasing)
                 isOver.wait()
@@ -43,12 +47,12 @@ import Testing
         }
     }
 
-    /// 0 before the other thread runs, 1 while it asks, 2 to end it.
+    /// 0 before the other thread runs, 1 while it reads, 2 to end it.
     private final class Stage: Sendable {
         let value = Atomic(0)
     }
 
-    @Test func `owners that die in mid-stream lock nothing`() async {
+    @Test func `delegates that are released in mid-stream do not deadlock`() async {
         await #expect(processExitsWith: .success) {
             Self.watch()
             var configuration = DataLoaderService.Configuration()
@@ -72,12 +76,12 @@ import Testing
                 attempt.letGo()
             }
             await service.shutDown(gracePeriod: .zero)
-            guard service.runtime.ledger.live == 0 else { exit(4) }
+            guard service.runtime.liveLoads.live == 0 else { exit(4) }
         }
     }
 
-    /// The recommended shape: a delegate that holds its loader.
-    private final class Owner: DataLoaderDelegate {
+    /// The recommended pattern: a delegate that owns its loader.
+    private final class Owner: DataLoaderChunkDelegate {
         private let loader = Locked<DataLoader?>(nil)
 
         init(_ factory: DataLoaderFactory) {
@@ -85,6 +89,17 @@ import Testing
         }
 
         func start() { loader.withLock { $0 }?.perform(.make { $0.chunks = true }) }
+
+        func dataLoader(
+            _ dataLoader: DataLoader, didReceiveInitialResponse response: DataLoaderResponse
+        ) {}
+
+        func dataLoader(
+            _ dataLoader: DataLoader, didReceiveDataChunk data: Data,
+            forResponse response: DataLoaderResponse
+        ) {}
+
+        func dataLoader(_ dataLoader: DataLoader, didCancelRequest request: DataLoaderRequest) {}
 
         func dataLoaderShouldSupportChunks(_ dataLoader: DataLoader) -> Bool { true }
 
@@ -97,7 +112,7 @@ import Testing
         ) {}
     }
 
-    @Test func `what a call lets go of may come back to the call from its deinit`() async {
+    @Test func `an object that a call releases may use the call in its deinit`() async {
         await #expect(processExitsWith: .success) {
             Self.watch()
             let bed = TestBed()
@@ -115,7 +130,7 @@ import Testing
         }
     }
 
-    /// Does something when it goes.
+    /// Runs a closure in its deinit.
     private final class Guest: Sendable {
         private let body: @Sendable () -> Void
 

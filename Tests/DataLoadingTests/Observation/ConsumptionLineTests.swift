@@ -8,7 +8,7 @@ import Testing
 
 @Suite struct ConsumptionLineTests {
     private func line(
-        _ format: ConsumptionLogger.Format, status: HTTPStatus, error: DataLoaderError?
+        _ format: ConsumptionLogger.Format, status: HTTPStatus?, error: DataLoaderError?
     ) throws -> String {
         let lines = EventRecorder<String>()
         let logger = ConsumptionLogger(format: format) { lines.record($0) }
@@ -22,12 +22,12 @@ import Testing
 
     @Test(
         arguments: [
-            (HTTPStatus.ok, nil, "200 attempts"), (.none, .dns, "- dns attempts"),
+            (HTTPStatus.ok, nil, "200 attempts"), (nil, .dns, "- dns attempts"),
             (.notFound, .status(.notFound), "404 attempts"),
             (.ok, .cancelled, "200 cancelled attempts"),
-        ] as [(HTTPStatus, DataLoaderError?, String)])
-    func `says in a line how a load ended, and nothing secret`(
-        status: HTTPStatus, error: DataLoaderError?, words: String
+        ] as [(HTTPStatus?, DataLoaderError?, String)])
+    func `a consumption line says how a load ended and contains no secret`(
+        status: HTTPStatus?, error: DataLoaderError?, words: String
     ) throws {
         let line = try line(.text, status: status, error: error)
         #expect(line.hasPrefix("a?b GET http://a.test/x?… \(words)=0 down=7 up=5 "))
@@ -36,7 +36,7 @@ import Testing
         #expect(!line.contains("s3cret"))
     }
 
-    @Test func `is JSON where it is asked for it`() throws {
+    @Test func `a consumption line is JSON when that format is set`() throws {
         let line = try line(.json, status: .notFound, error: .status(.notFound))
         let object = try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any]
         #expect(object?["error.type"] as? String == "404")

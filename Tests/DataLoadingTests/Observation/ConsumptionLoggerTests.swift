@@ -1,6 +1,7 @@
 // Copyright the DataLoading authors
 // SPDX-License-Identifier: Apache-2.0
 
+@testable import DataLoadingTransport
 @testable import DataLoading
 import DataLoadingTesting
 import Foundation
@@ -23,7 +24,7 @@ import Testing
         return lines.elements.joined()
     }
 
-    @Test func `writes words and figures for people`() {
+    @Test func `the text format has words and figures for people`() {
         #expect(
             Self.line(.text) == """
                 test GET https://api.test/feed?… 200 attempts=2 down=5000000000 up=42 \
@@ -32,13 +33,13 @@ import Testing
                 """)
         let failed = Self.line(.text) { response in
             response.error = .timedOut(after: .seconds(1), mayHaveBeenProcessed: true)
-            response.statusCode = .none
+            response.statusCode = nil
             response.metrics.redirects = 3
         }
         #expect(failed.contains(" - timed_out attempts=2 redirects=3 "))
     }
 
-    @Test func `writes an object a line for machines`() throws {
+    @Test func `the JSON format has one object for each line`() throws {
         let line = Self.line(.json) { $0.error = .status(.notFound) }
         let value = try JSONDecoder().decode(JSONValue.self, from: Data(line.utf8))
         guard case .object(let object) = value else {
@@ -55,7 +56,7 @@ import Testing
     }
 
     // OpenTelemetry counts resends "for any reason", redirects and 401 included.
-    @Test func `counts what was sent again for any reason, and what of it replaced a connection`()
+    @Test func `the log counts all resent requests and those that replaced a connection`()
         throws
     {
         let line = Self.line(.json) { response in
@@ -71,6 +72,8 @@ import Testing
         #expect(object["http.request.resend_count"] == .number(4))
         #expect(object["retries"] == .number(1))
         #expect(object["replaced"] == .number(1))
+        #expect(Self.line(.json) { $0.metrics.load = 17 }.contains("\"load\":17"))
+        #expect(Self.line(.text) { $0.metrics.load = 17 }.contains(" 200 load=17 attempts=2 "))
         let none = Self.line(.json) { $0.metrics.attempts = 0 }
         #expect(none.contains("\"http.request.resend_count\":0"))
         #expect(
@@ -80,11 +83,13 @@ import Testing
 
     @Test(
         arguments: [
-            (HTTPStatus.ok, nil, "200 attempts"), (.none, .dns, "- dns attempts"),
+            (HTTPStatus.ok, nil, "200 attempts"), (nil, .dns, "- dns attempts"),
             (.notFound, .status(.notFound), "404 attempts"),
             (.ok, .cancelled, "200 cancelled attempts"),
-        ] as [(HTTPStatus, DataLoaderError?, String)])
-    func `says a status once`(status: HTTPStatus, error: DataLoaderError?, words: String) {
+        ] as [(HTTPStatus?, DataLoaderError?, String)])
+    func `the text format says a status once`(
+        status: HTTPStatus?, error: DataLoaderError?, words: String
+    ) {
         let line = Self.line(.text) { response in
             response.statusCode = status
             response.error = error
@@ -92,9 +97,9 @@ import Testing
         #expect(line.hasPrefix("test GET https://api.test/feed?… \(words)=2 down="))
     }
 
-    // P14's spirit: any string gives a line, and one line only.
+    // Any string gives exactly one line.
     @Test(arguments: [ConsumptionLogger.Format.text, .json])
-    func `stays one line of printable text, whatever a caller's strings hold`(
+    func `a log line is one line of printable text, whatever a caller's strings contain`(
         format: ConsumptionLogger.Format
     ) {
         for evil in ["a\nb", "a\r\nb", "\u{1B}[31m", "\0", "\u{7F}", "\"}\n{", "\u{2028}x\u{85}y"] {
@@ -112,7 +117,7 @@ import Testing
         }
     }
 
-    @Test func `says what is no URL without showing it`() {
+    @Test func `a log line names an invalid URL without showing it`() {
         let line = Self.line(.text) {
             $0.request.url = testURL("http://user:canary@h/canary?canary")
         }

@@ -1,13 +1,14 @@
 // Copyright the DataLoading authors
 // SPDX-License-Identifier: Apache-2.0
 
+import DataLoadingSupport
 @testable import DataLoading
 import DataLoadingTesting
 import Dispatch
 import Foundation
 import Testing
 
-/// Observers are told the real bytes up and down of each ended load, heads included.
+/// Observers are told the bytes up and down of each ended load, including heads.
 @Suite struct ConsumptionTests {
     private static func report(_ size: Int64) -> TransportReport {
         var report = TransportReport()
@@ -18,7 +19,7 @@ import Testing
         return report
     }
 
-    @Test func `an observer is told the bytes of all attempts, those of failed ones too`() async {
+    @Test func `an observer is told the bytes of all attempts, including failed ones`() async {
         let bed = TestBed(
             [
                 .run { attempt in
@@ -42,8 +43,7 @@ import Testing
         #expect(entry.response.metrics.retries == 1)
     }
 
-    @Test func `an observer is told what a cancelled load moved until its socket was closed`() async
-    {
+    @Test func `an observer is told the bytes of a cancelled load until its socket closed`() async {
         let bed = TestBed()
         let token = bed.loader.perform(.make())
         let attempt = await bed.attempt(0)
@@ -56,7 +56,7 @@ import Testing
         #expect(bed.observer.entries.count == 1)
     }
 
-    @Test func `an observer is told of a load when its last socket is closed, and not before`()
+    @Test func `an observer is told of a load when its last socket has closed, and not before`()
         async
     {
         let transport = ManualTransport()
@@ -68,11 +68,11 @@ import Testing
         bed.settle()
         #expect(bed.delegate.events.count == 1)
         #expect(bed.observer.entries.isEmpty)
-        #expect(bed.service.runtime.ledger.live == 1)
+        #expect(bed.service.runtime.liveLoads.live == 1)
         #expect(bed.service.runtime.admission.load == (0, 1))
         attempt.sink.didFail(
             TransportFailure(.cancelled, sent: .written, report: Self.report(7)))
-        attempt.sink.didEnd(TransportEnd(report: Self.report(9)))
+        attempt.sink.didEnd(Self.report(9))
         bed.settle()
         #expect(bed.observer.entries.map(\.bytesDownloaded) == [7_700])
         bed.expectNothingLeft()
@@ -113,7 +113,7 @@ import Testing
         #expect(entries.map(\.bytesDownloaded) == [10, 10, 10])
     }
 
-    @Test func `comes after the delegate, on the observer's own queue`() {
+    @Test func `an observer is called after the delegate, on its own queue`() {
         let order = EventRecorder<String>()
         let delegate = RecordingDelegate(onEvent: { _ in order.record("delegate") })
         let bed = TestBed(otherwise: .respond(status: 200), delegate: delegate)
@@ -137,7 +137,7 @@ import Testing
         withExtendedLifetime(observer) {}
     }
 
-    @Test func `a service holds observers weakly, once each, and forgets those that are removed`() {
+    @Test func `a service holds observers weakly and once, and forgets removed ones`() {
         let bed = TestBed(otherwise: .respond(status: 200))
         let queue = DispatchQueue(label: "observing")
         let removed = RecordingObserver()
@@ -161,7 +161,7 @@ import Testing
         #expect(twice.entries.count == 1)
     }
 
-    @Test func `may load, cancel and remove from inside the call`() async {
+    @Test func `an observer may perform, cancel and remove itself when it is called`() async {
         let bed = TestBed(otherwise: .respond(status: 200))
         let heard = EventRecorder<Void>()
         let box = Locked<CallingObserver?>(nil)
@@ -181,7 +181,7 @@ import Testing
         box.withLock { $0 = nil }
     }
 
-    @Test func `tells how long the parts of a load took`() async {
+    @Test func `metrics report how long the parts of a load took`() async {
         let bed = TestBed {
             $0.rateLimiter = RateLimiter(defaultRequestsPerSecond: 0.5)
         }
@@ -196,7 +196,7 @@ import Testing
         #expect(metrics.attempts == 1)
     }
 
-    @Test func `keeps no more than thirty-two addresses`() {
+    @Test func `metrics keep thirty-two addresses at most`() {
         var metrics = LoadMetrics()
         for index in 0..<100 { metrics.note("10.0.0.\(index)") }
         metrics.note("10.0.0.1")

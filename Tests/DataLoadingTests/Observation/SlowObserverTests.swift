@@ -1,15 +1,16 @@
 // Copyright the DataLoading authors
 // SPDX-License-Identifier: Apache-2.0
 
+@testable import DataLoadingCurl
 @testable import DataLoading
 import DataLoadingTesting
 import Dispatch
 import Foundation
 import Testing
 
-/// An observer that does not keep up costs a bounded amount of memory.
+/// A slow observer uses a bounded amount of memory.
 @Suite struct SlowObserverTests {
-    @Test func `no response or request body waits for an observer's queue`() async {
+    @Test func `no response or request body waits in an observer's queue`() async {
         let freed = EventRecorder<Void>()
         let answer = ScriptedAnswer.run { attempt in
             attempt.respond(status: 200, body: .telling(freed))
@@ -26,7 +27,7 @@ import Testing
                     $0.body = .data(.telling(freed))
                 })
         }
-        // The test's own transport keeps the request bodies, and lets the others go.
+        // The test's transport keeps request bodies and releases response bodies.
         _ = await freed.first(200)
         queue.resume()
         let entries = await observer.entries(200)
@@ -35,7 +36,7 @@ import Testing
         #expect(entries.allSatisfy { $0.bytesDownloaded == 100_000 })
     }
 
-    @Test func `more than 4,096 waiting notices drop the oldest, and are counted`() async {
+    @Test func `more than 4,096 waiting notices drop the oldest and are counted`() async {
         let observers = ObserverList()
         let observer = RecordingObserver()
         let queue = DispatchQueue(label: "slow")
@@ -75,12 +76,12 @@ import Testing
         withExtendedLifetime(other) {}
     }
 
-    @Test func `a service tells how many notices were dropped`() {
+    @Test func `a service reports how many notices were dropped`() {
         let bed = TestBed()
         #expect(bed.service.droppedConsumptionNotices == 0)
     }
 
-    /// Blocks in its first call until it is told to go on.
+    /// Blocks in its first call until the test releases it.
     private final class BlockingObserver: ConsumptionObserver {
         let calls = EventRecorder<String>()
         let isCalled = DispatchSemaphore(value: 0)
@@ -95,7 +96,7 @@ import Testing
             mayGoOn.signal()
         }
 
-        /// What it has been told while it blocks and 8,192 further loads end.
+        /// The calls while the observer blocks and 8,192 more loads end.
         func callsWhileBlocked(_ observers: ObserverList) -> [String] {
             observers.notify(DataLoaderResponse(request: .make("/0")))
             isCalled.wait()
@@ -107,7 +108,7 @@ import Testing
         }
     }
 
-    @Test func `an observer that blocks keeps 4,096 notices waiting, and is called once at a time`()
+    @Test func `a blocking observer keeps 4,096 notices waiting and is called once at a time`()
         async
     {
         let observers = ObserverList()

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if os(Linux)
-    /// Apache with its event module, whose connections take 50 requests.
+    /// Apache with its event module, limited to 50 requests per connection.
     enum ApacheServerSetup {
         private static let modules = [
             "mpm_event", "authz_core", "ssl", "http2", "rewrite", "proxy", "proxy_http",

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if os(Linux)
-    /// Caddy, whose administration socket takes new configurations.
+    /// Caddy, reconfigured through its administration socket.
     enum CaddyServerSetup {
         static func front(_ ports: RealServer.Ports, _ path: String) -> String {
             """

@@ -2,15 +2,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if os(Linux)
-    /// haproxy in front of the second server, which has the files, too.
+    /// haproxy in front of the second server, which also serves the files.
     ///
-    /// Over HTTP/2 it has taken a byte of a body before it answers early. Seen on 2.6.12: what comes of
-    /// a body after the answer counts for nobody in the connection's window, which opens with the first
-    /// byte that is taken of any body. Where the first body on a connection filled that window after its
-    /// answer, no later one could be sent: a client that knew nothing of this package got a 504 too,
-    /// and the log had not a byte of its body. RFC 9113 section 5.1 has such frames counted.
+    /// Over HTTP/2 it must read a byte of a body before it answers early. haproxy 2.6.12 does not
+    /// count the bytes of a body after the answer in the connection's window, which it opens with
+    /// the first byte that it reads of any body. When the first body on a connection filled that
+    /// window after its answer, no later body could be sent: another client also got a 504, and
+    /// the log showed no byte of its body. RFC 9113 section 5.1 requires such frames to be counted.
     ///
-    /// Its limits are longer than those of a load, so that a load that gets stuck does not end by them.
+    /// Its timeouts are longer than those of a load, so that they do not end a stuck load.
     enum HaproxyServerSetup {
         static func front(_ ports: RealServer.Ports, _ path: String) -> String {
             """

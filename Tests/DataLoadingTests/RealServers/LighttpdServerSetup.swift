@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if os(Linux)
-    /// lighttpd, whose connections take 50 requests, and 8 streams at a time.
+    /// lighttpd, limited to 50 requests and 8 concurrent streams per connection.
     ///
-    /// Its log goes through a pipe, because only that is written line by line.
+    /// Its log goes through a pipe, because only a pipe is written line by line.
     enum LighttpdServerSetup {
         static func front(_ ports: RealServer.Ports, _ path: String) -> String {
             """

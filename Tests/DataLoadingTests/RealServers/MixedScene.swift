@@ -2,13 +2,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if os(Linux)
+    @testable import DataLoadingTransport
     import DataLoading
+    import DataLoadingSupport
     import DataLoadingTesting
     import Foundation
 
-    /// Users of several services that load in every way at once, while the server is disturbed.
+    /// Users of several services that load in every way while the server is disturbed.
     final class MixedScene: Sendable {
-        /// How many users each service has; they share its loaders' origins.
+        /// The number of users of each service; they share its origins.
         static let users = SceneSettings.number("USERS") ?? 12
 
         let server: RealServer
@@ -30,7 +32,7 @@
             ].filter { !SceneSettings.isPlain || !$0.hasPrefix("https") }
         }
 
-        /// Runs for a while, and then until every load has ended; returns how often it disturbed.
+        /// Runs for a duration and until every load has ended; returns the number of disturbances.
         func run(for duration: Duration) async throws -> Int {
             let end = ContinuousClock.now + duration
             let deadline = DispatchTime.now() + .nanoseconds(Int(duration / .nanoseconds(1)))
@@ -61,15 +63,15 @@
             configuration.serverTrustPolicy = ServerTrustPolicy(
                 certificateAuthorities: try server.site.authority)
             configuration.retry.maximumRetryCount = 12
-            // An outage of each few seconds is more than the budget is made for.
+            // The default budget is not made for an outage every few seconds.
             configuration.retry.budget = nil
-            // The one of the loaded libcurl, and HTTP/2 whatever that is.
+            // The HTTP/2 setting of the loaded libcurl, and HTTP/2 always.
             var always = configuration
             always.http2 = .always
             return [configuration, always]
         }
 
-        /// Reloads the server, kills a worker, and kills it whole, again and again.
+        /// Reloads the server, kills a worker, and kills all of it, repeatedly.
         private func disturb(until deadline: DispatchTime) async throws -> Int {
             try await withCheckedThrowingContinuation { continuation in
                 let thread = Thread { [server, pace, ledger] in

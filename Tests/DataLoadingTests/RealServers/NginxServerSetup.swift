@@ -4,9 +4,9 @@
 #if os(Linux)
     import Glibc
 
-    /// nginx, as the server that is tested and as the one behind all of them.
+    /// nginx, as the server under test and as the second server behind each of them.
     ///
-    /// A connection takes 50 requests; over HTTP/2 a GOAWAY then ends it.
+    /// It allows 50 requests per connection, which ends with a GOAWAY over HTTP/2.
     enum NginxServerSetup {
         static func command(_ file: String, _ path: String) -> [String] {
             ["/usr/sbin/nginx", "-p", path, "-c", file, "-e", "\(file).errors"]
@@ -61,7 +61,7 @@
         private static func configuration(
             _ name: String, _ path: String, _ servers: String
         ) -> String {
-            // Only root may say whose its workers are, and they read what is root's.
+            // Only root can set the user of the workers, which must read root's files.
             """
             daemon off;
             pid \(path)/\(name).pid;

@@ -15,17 +15,17 @@
             }
         }
 
-        /// Whether it is there; continuous integration installs it.
+        /// Whether the server is installed; continuous integration installs it.
         var isInstalled: Bool {
             [executable, "/usr/sbin/nginx", "/usr/bin/openssl"].allSatisfy {
                 FileManager.default.isExecutableFile(atPath: $0)
             }
         }
 
-        /// What it answers to a request of `/early` that it does not forbid.
+        /// The response to a request of `/early` that is not forbidden.
         var earlyAnswer: String { self == .apache ? "" : "early" }
 
-        /// What starts it in the foreground.
+        /// The command that starts it in the foreground.
         func command(_ path: String) -> [String] {
             switch self {
             case .nginx: NginxServerSetup.command("front.conf", path)
@@ -37,7 +37,7 @@
             }
         }
 
-        /// Its files, by name.
+        /// Its configuration files by name.
         func configuration(_ ports: RealServer.Ports, _ path: String) -> [(String, String)] {
             let text =
                 switch self {
@@ -52,7 +52,7 @@
     }
 
     extension ServerProcess {
-        /// Lets a server begin anew while what it does ends: its connections get a limited time.
+        /// Reloads the server while running requests end; its connections get a limited time.
         func reload(_ kind: RealServer.Kind, _ site: ServerSite) {
             switch kind {
             case .nginx: signal(SIGHUP)
@@ -65,7 +65,7 @@
                         "--adapter", "caddyfile", "--address", "unix/\(site.path)/admin.sock",
                     ], in: site.directory, log: "reload.out")
                 while reload?.isGone == false { usleep(2_000) }
-                // Its watcher would wait for the end of the test.
+                // Its watcher process would wait for the end of the test.
                 reload?.signal(SIGKILL, toAll: true)
             }
         }

@@ -2,26 +2,27 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if os(Linux)
+    import DataLoadingSupport
     import DataLoading
     import DataLoadingTesting
     import Foundation
 
-    /// A server that nobody here wrote, on two ports of loopback: HTTP, and TLS with HTTP/2.
+    /// A real server on two ports of loopback: HTTP, and TLS with HTTP/2.
     ///
-    /// `/files/` is what its site has. `/early` is answered before the body was read, or forbidden.
+    /// `/files/` are static files. `/early` is answered before the body was read, or forbidden.
     /// `/work` goes to a second nginx, which reads the whole request and is never disturbed.
     final class RealServer: Sendable {
         enum Kind: String, CaseIterable, Codable, Sendable {
             case nginx, haproxy, apache, caddy, lighttpd
         }
 
-        /// Ports: of plain HTTP, of TLS, of the second server.
+        /// The ports of plain HTTP, of TLS and of the second server.
         struct Ports: Sendable {
             var plain: UInt16
             var secure: UInt16
             var behind: UInt16
 
-            /// Three that were free just now.
+            /// Three ports that were free just now.
             init() throws {
                 let reservations = try (0..<3).map { _ in try LoopbackServer { _ in .ok() } }
                 plain = reservations[0].port
@@ -62,12 +63,12 @@
             }
         }
 
-        /// Takes a new configuration, or the same again, and lets what runs end.
+        /// Loads a new configuration or the same one again, and lets running requests end.
         func reload() {
             front.withLock { $0 }.reload(kind, site)
         }
 
-        /// Kills one of its workers, or all of it where it has none or would not replace them.
+        /// Kills one of its workers, or all of it if it has none or would not replace them.
         func killWorker() throws {
             switch kind {
             case .nginx, .apache: front.withLock { $0 }.killWorker()
@@ -75,10 +76,10 @@
             }
         }
 
-        /// Kills all of it, and starts it again.
+        /// Kills all of it and starts it again.
         func restart() throws {
             front.withLock { $0 }.kill()
-            // Its workers may die after it, and the port is theirs until then.
+            // Its workers may exit later than it and hold the port until then.
             while Self.listens(ports.secure) || Self.listens(ports.plain) { usleep(1_000) }
             for _ in 0..<20 {
                 let process = try Self.start(kind, site)
@@ -91,7 +92,7 @@
             throw Failure.doesNotListen("\(kind) again")
         }
 
-        /// Starts it again when it has died of itself; true when it had.
+        /// Starts it again if it has crashed; returns true if it had.
         func revive() throws -> Bool {
             guard front.withLock({ $0.isGone }) else { return false }
             try restart()
@@ -103,7 +104,7 @@
             behind.kill()
         }
 
-        /// What the log of the server has of each POST, and that of the one behind it.
+        /// What its log and the log of the second server contain about each POST.
         var logs: (front: [Int: [String]], behind: [Int: [String]]) {
             (site.posts(in: "front.log"), site.posts(in: "behind.log"))
         }

@@ -2,10 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if os(Linux)
+    @testable import DataLoadingCurl
     import DataLoading
+    import DataLoadingSupport
     import Foundation
 
-    /// Runs the scene against one server, and tells what came of it.
+    /// Runs the scene against one server and reports the result.
     struct RealServerReport {
         private let kind: RealServer.Kind
         private let seed: UInt64
@@ -22,7 +24,7 @@
 
         func run() async throws {
             ChildReport.tell("\(kind): seed \(seed), \(duration)")
-            // Once before, so that whatever is made once is there.
+            // Runs once before, so that lazily created objects exist before the measurement.
             try await scene(for: .seconds(2), isReported: false)
             let before = await SocketFootprint.measured()
             try await scene(for: duration, isReported: true)
@@ -37,7 +39,7 @@
             let begun = ContinuousClock.now
             let figures = isReported ? SceneFigures(kind, scene.ledger) : nil
             defer { figures?.stop() }
-            // A fifth of the time for memory to find its size.
+            // Memory use settles in a fifth of the time.
             let first = try await scene.run(for: duration / 5)
             let warm = ProcessFigures.residentBytes
             let disturbances = first + (try await scene.run(for: duration / 5 * 4))
@@ -69,7 +71,7 @@
             ChildReport.require(
                 tally.isObserved,
                 "observers heard of \(tally.observed) of \(tally.performed), \(tally.tasks)")
-            // What takes as long as that was stuck until a limit on silence ended it.
+            // A load that took that long was stuck until an idle limit ended it.
             ChildReport.require(tally.slowest < Timeouts().idle, "one took \(tally.slowest)")
             ChildReport.require(disturbances > 3, "\(disturbances) disturbances")
             ChildReport.require(

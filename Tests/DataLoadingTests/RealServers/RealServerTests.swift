@@ -6,7 +6,7 @@
     import Foundation
     import Testing
 
-    /// The servers that `DATALOADING_SERVERS` names, with blanks between, or `all`.
+    /// The servers that `DATALOADING_SERVERS` names, separated by spaces, or `all`.
     private let chosen: [RealServer.Kind] = {
         let names = ProcessInfo.processInfo.environment["DATALOADING_SERVERS"] ?? ""
         if names == "all" { return RealServer.Kind.allCases }
@@ -14,13 +14,14 @@
     }()
 
     extension SocketTests {
-        /// Everyday traffic of every kind against servers that nobody here wrote.
+        /// Mixed traffic of every kind with real servers.
         ///
-        /// Each runs for `DATALOADING_SERVERS_SECONDS`, a minute unless told, in a process of its own.
-        /// The seed is the clock's, and printed; `DATALOADING_SEED` sets it. `SceneSettings` has more.
+        /// Each runs for `DATALOADING_SERVERS_SECONDS`, by default a minute, in its own process.
+        /// The clock gives the seed, which is printed; `DATALOADING_SEED` sets it.
+        /// `SceneSettings` has more settings.
         @Suite(.enabled(if: !chosen.isEmpty)) struct RealServerTests {
             @Test(.timeLimit(.minutes(90)), arguments: chosen)
-            func `a reloaded and killed server fails no GET, and gets no POST twice`(
+            func `a reloaded and killed server fails no GET and gets no POST twice`(
                 kind: RealServer.Kind
             ) async {
                 #expect(kind.isInstalled)

@@ -2,13 +2,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if os(Linux)
+    import DataLoadingSupport
     import DataLoading
     import DataLoadingTesting
     import Foundation
 
-    /// Hears loads of one loader, and counts ends after the first of each.
-    final class SceneDelegate: DataLoaderDelegate {
-        /// nil for a cancelled load.
+    /// The delegate of one loader; counts outcomes after the first one of each load.
+    final class SceneDelegate: DataLoaderChunkDelegate {
+        /// Nil for a cancelled load.
         typealias Ending = @Sendable (DataLoaderResponse?, Data) -> Void
 
         private struct State: Sendable {
@@ -23,7 +24,7 @@
             self.ledger = ledger
         }
 
-        /// Performs a request, and returns its outcome with the chunks that came before.
+        /// Performs a request and returns its outcome with the chunks before it.
         func outcome(
             of request: DataLoaderRequest, with loader: DataLoader,
             _ start: (CancellationToken) -> Void
@@ -38,7 +39,7 @@
             }
         }
 
-        /// Takes an end that nobody waits for, should it come before its loader goes.
+        /// Accepts an outcome that no user waits for, if it comes before the loader is released.
         func letGo(of request: DataLoaderRequest) {
             state.withLock { $0.endings[request.uniqueIdentifier] = { _, _ in } }
         }
@@ -66,6 +67,10 @@
         func dataLoader(_ dataLoader: DataLoader, didCancelRequest request: DataLoaderRequest) {
             end(request, nil)
         }
+
+        func dataLoader(
+            _ dataLoader: DataLoader, didReceiveInitialResponse response: DataLoaderResponse
+        ) {}
 
         func dataLoaderShouldSupportChunks(_ dataLoader: DataLoader) -> Bool { true }
 

@@ -2,15 +2,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if os(Linux)
+    @testable import DataLoadingCurl
     import DataLoading
+    import DataLoadingSupport
     import DataLoadingTesting
     import Foundation
 
-    /// Writes what the process uses to a file, once a minute, while a scene runs.
+    /// Writes the resource use of the process to a file once a minute while a scene runs.
     final class SceneFigures: Sendable {
         private let over = DispatchSemaphore(value: 0)
 
-        /// nil when nobody has asked for figures.
+        /// Nil unless figures are wanted.
         init?(_ kind: RealServer.Kind, _ ledger: SceneLedger) {
             guard let path = SceneSettings.figures else { return nil }
             let begun = ContinuousClock.now
@@ -31,7 +33,7 @@
             over.signal()
         }
 
-        /// One write at the end of the file, so that several processes may share it.
+        /// One write at the end of the file, so that several processes can share it.
         private static func append(_ line: String, to path: String) {
             guard let file = fopen(path, "a") else { return }
             fputs(line, file)

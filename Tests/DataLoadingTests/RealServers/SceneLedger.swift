@@ -2,12 +2,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if os(Linux)
+    @testable import DataLoadingCurl
+    import DataLoadingSupport
     import DataLoading
     import Foundation
 
-    /// What became of every load of a scene, and what the servers' logs say to that.
+    /// The results of every load of a scene, compared with the servers' logs.
     final class SceneLedger: Sendable {
-        /// What a client knows of a POST when its load has ended.
+        /// What the client knows about a POST when its load has ended.
         enum Posted: Sendable {
             case answered, maybe, notProcessed, cancelled
         }
@@ -15,26 +17,26 @@
         struct Tally: Sendable {
             var performed = 0
             var ended = 0
-            /// Ends of loads that had ended.
+            /// The number of second outcomes.
             var doubles = 0
             var cancelled = 0
-            /// Loads of loaders that were dropped: nobody but an observer is told of their ends.
+            /// Loads of loaders that were released: only observers are told of their ends.
             var dropped = 0
-            /// What observers were told of.
+            /// Loads that observers were told of.
             var observed = 0
-            /// The same of loads of tasks that are cancelled: one that was before it began to load
-            /// performs nothing, and observers hear nothing of it.
+            /// Loads whose task may be cancelled: a task that is cancelled before it begins
+            /// performs nothing, and observers are told nothing.
             var tasks = Tasks()
-            /// Kinds of loads, with how they ended, and how often.
+            /// The number of loads by kind and outcome.
             var endings: [String: Int] = [:]
-            /// Ends that may not be, and bodies that are others.
+            /// Outcomes that are not allowed, and wrong bodies.
             var wrong: [String: Int] = [:]
             var posts: [Int: Posted] = [:]
-            /// By protocol, as the metrics have it.
+            /// The number of loads by protocol, from the metrics.
             var versions: [String: Int] = [:]
-            /// How often the server has died of itself.
+            /// How often the server has crashed.
             var deaths = 0
-            /// The longest time that a load took, without its pauses between attempts.
+            /// The longest time of a load, without its pauses between attempts.
             var slowest = Duration.zero
         }
 
@@ -67,9 +69,9 @@
             state.withLock { change(&$0) }
         }
 
-        /// Notes how a load ended; `isAllowed` says whether it may have.
+        /// Notes how a load ended; `isAllowed` says whether it may end so.
         func end(_ what: String, _ error: DataLoaderError?, isAllowed: Bool) {
-            let kind = error?.kind ?? "success"
+            let kind = error?.name ?? "success"
             state.withLock {
                 $0.ended += 1
                 $0.endings["\(what): \(kind)", default: 0] += 1
@@ -82,7 +84,7 @@
             pace.step()
         }
 
-        /// Returns when observers were told of every load, which they are in bunches, or in 5 s.
+        /// Returns when observers were told of every load, or after 5 s.
         func settle(on queue: DispatchQueue) async {
             let end = ContinuousClock.now + .seconds(5)
             while ContinuousClock.now < end {
@@ -95,7 +97,7 @@
             }
         }
 
-        /// What is wrong with the POSTs: by the first log, or by that of the server behind it.
+        /// What is wrong with the POSTs according to the two logs.
         func faults(front: [Int: [String]], behind: [Int: [String]]) -> [String] {
             var faults: [String] = []
             for (number, lines) in front where lines.count > 1 {
@@ -136,7 +138,7 @@
         }
     }
 
-    /// Lets something happen each time so many loads have ended.
+    /// Triggers an action each time a number of loads has ended.
     final class ScenePace: Sendable {
         private let count = Locked(0)
         private let every: Int
@@ -154,7 +156,7 @@
             if isDue { due.signal() }
         }
 
-        /// Returns when it is time, or at the latest then; blocks its thread.
+        /// Returns when it is triggered or at the latest at the deadline; blocks its thread.
         func wait(until end: DispatchTime) -> Bool { due.wait(timeout: end) == .success }
     }
 #endif

@@ -2,21 +2,23 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if os(Linux)
+    import DataLoadingAuth
+    @testable import DataLoadingCurl
     import DataLoading
     import DataLoadingTesting
     import Foundation
 
     extension SceneUser {
-        /// A GET for the delegate, whole: retried as often as it must be, it succeeds.
+        /// A whole GET with the delegate; retried as often as needed, so it succeeds.
         mutating func whole() async {
             let file = anyFile()
             let delay = cancellation()
             let (response, _) = await outcome(
                 of: request("/files/\(file.rawValue)"), cancelledAfter: delay)
-            end("GET", response, cancelledAfter: delay) { isRight($0.body, file) }
+            end("GET", response, cancelledAfter: delay, file) { isRight($0.body, file) }
         }
 
-        /// A GET of `async` code, whose task is cancelled now and then.
+        /// A GET in a task, which is cancelled now and then.
         mutating func awaited() async {
             let file = anyFile()
             let delay = cancellation()
@@ -33,7 +35,9 @@
             }
             do {
                 let response = try await task.value
-                end("awaited GET", response, cancelledAfter: delay) { isRight($0.body, file) }
+                end("awaited GET", response, cancelledAfter: delay, file) {
+                    isRight($0.body, file)
+                }
             } catch {
                 let error = error as? DataLoaderError
                 if error == .cancelled { ledger.note { $0.tasks.cancelled += 1 } }
@@ -48,7 +52,7 @@
             let (response, _) = await outcome(
                 of: request("/files/\(file.rawValue)", .head), cancelledAfter: delay)
             end("HEAD", response, cancelledAfter: delay) {
-                // Compressed text has another length, or none.
+                // Compressed text has another Content-Length or none.
                 let told = $0.headers["Content-Length"].flatMap { Int($0) }
                 return $0.body?.isEmpty != false && (file != .large || told == length)
             }
@@ -64,7 +68,7 @@
             ledger.end("GET of nothing", response?.error, isAllowed: true)
         }
 
-        /// A body read piece by piece, now and then slowly, or not to its end.
+        /// A body that is read in chunks, sometimes slowly or not to its end.
         mutating func chunks() async {
             let file = anyFile()
             let request = request("/files/\(file.rawValue)")
@@ -81,7 +85,7 @@
                 let isWhole = stopsEarly ? isPrefix(body, file) : isRight(body, file)
                 ledger.end("chunks", stopsEarly ? .cancelled : nil, isAllowed: isWhole)
             } catch {
-                // What a reader has had of a body nobody takes back.
+                // Chunks that were delivered cannot be taken back.
                 let mayBreak = !body.isEmpty && isPrefix(body, file)
                 ledger.end("chunks", error as? DataLoaderError, isAllowed: mayBreak)
             }
@@ -112,24 +116,39 @@
             end("file", response, cancelledAfter: delay) { _ in isRight(body, file) }
         }
 
-        /// Ends a load that must succeed, unless it was cancelled.
+        /// Ends a load that must succeed unless it was cancelled.
         func end(
             _ what: String, _ response: DataLoaderResponse?, cancelledAfter delay: Duration?,
-            _ isRight: (DataLoaderResponse) -> Bool
+            _ file: ServerSite.File? = nil, _ isRight: (DataLoaderResponse) -> Bool
         ) {
             guard let response else {
                 return ledger.end(what, .cancelled, isAllowed: delay != nil)
             }
             let isAllowed = response.error == nil && isRight(response)
+            guard !isAllowed, response.error == nil else {
+                return ledger.end(what, response.error, isAllowed: isAllowed)
+            }
+            let difference = file.map { self.difference(response.body ?? Data(), $0) } ?? ""
             ledger.end(
-                isAllowed || response.error != nil ? what : "\(what) with another body",
-                response.error, isAllowed: isAllowed)
+                "\(what) with another body \(difference): \(response.headers), \(response.metrics)",
+                nil, isAllowed: false)
         }
 
         private func end(
             _ what: String, _ error: DataLoaderError?, cancelledAfter delay: Duration?
         ) {
             ledger.end(what, error, isAllowed: error == .cancelled && delay != nil)
+        }
+
+        /// Where a body differs from its file.
+        private func difference(_ body: Data, _ file: ServerSite.File) -> String {
+            let content = scene.server.site.contents[file] ?? Data()
+            let common = zip(body, content).prefix { $0 == $1 }.count
+            let same = zip(body.reversed(), content.reversed()).prefix { $0 == $1 }.count
+            let piece = String(decoding: body.dropFirst(common).prefix(100), as: UTF8.self)
+            return
+                "(\(body.count) of \(content.count) bytes, the first \(common) and the last \(same) "
+                + "equal, \(piece.debugDescription) between)"
         }
 
         func isPrefix(_ body: Data, _ file: ServerSite.File) -> Bool {

@@ -2,14 +2,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if os(Linux)
+    import DataLoadingAuth
+    @testable import DataLoadingCurl
     import DataLoading
     import DataLoadingTesting
     import Foundation
 
     extension SceneUser {
-        /// A POST with a number, by which the servers' logs tell how often it came.
+        /// A POST with a number, by which the servers' logs tell how often it arrived.
         ///
-        /// What a disturbance does to it is the server's business, as long as it says what it knows.
+        /// A disturbance may fail it, as long as the load reports correctly what it knows.
         mutating func post(_ kind: Kind) async {
             let number = ledger.begin()
             let path = kind == .early ? "/early" : "/work"
@@ -22,7 +24,7 @@
             if let file { try? FileManager.default.removeItem(at: file) }
             let posted: SceneLedger.Posted
             var isAllowed = true
-            switch response?.error {
+            switch response?.error?.kind {
             case nil where response == nil:
                 posted = .cancelled
                 isAllowed = delay != nil
@@ -31,11 +33,11 @@
                 isAllowed = (response?.body ?? Data()) == Data(answer.utf8)
             case .status(let status):
                 posted = .answered
-                // haproxy, Caddy and lighttpd may be short of a server for a moment.
+                // haproxy, Caddy and lighttpd may have no server for a moment.
                 isAllowed = [400, 403, 408, 411, 413, 500, 502, 503, 504].contains(status.rawValue)
-            case .some(let error):
-                posted = error.mayHaveBeenProcessed ? .maybe : .notProcessed
-                isAllowed = Self.mayHappen(to: error)
+            case .some(let kind):
+                posted = kind.mayHaveBeenProcessed ? .maybe : .notProcessed
+                isAllowed = Self.mayHappen(to: kind)
             }
             ledger.note { $0.posts[number] = posted }
             ledger.end(
@@ -43,7 +45,7 @@
             )
         }
 
-        /// A PUT or DELETE, which may be sent again, and so must succeed.
+        /// A PUT or DELETE, which may be sent again and must therefore succeed.
         mutating func write(_ method: HTTPMethod) async {
             var request = request("/work", method)
             if method == .put { request.body = .data(bytes()) }
@@ -54,9 +56,9 @@
             }
         }
 
-        /// What a server that is reloaded or killed does to a request that may not be sent again.
-        private static func mayHappen(to error: DataLoaderError) -> Bool {
-            switch error {
+        /// How a request that may not be sent again ends when the server is reloaded or killed.
+        private static func mayHappen(to kind: DataLoaderError.Kind) -> Bool {
+            switch kind {
             case .noResponse, .connectionReset, .truncatedHead, .truncatedBody, .http2: true
             default: false
             }
@@ -75,7 +77,7 @@
             }
         }
 
-        /// Small ones for the most part; some that fill windows and buffers.
+        /// Mostly small bodies, and some that fill windows and buffers.
         private mutating func bytes() -> Data {
             let sizes = [20, 20, 20, 5_000, 20_000, 100_000, 1_500_000]
             return patternBytes(sizes.randomElement(using: &generator) ?? 20)
@@ -95,7 +97,7 @@
     }
 
     extension RequestBody {
-        /// The file that it is read from.
+        /// The file of the body.
         fileprivate var file: URL? { if case .file(let url) = self { url } else { nil } }
     }
 #endif

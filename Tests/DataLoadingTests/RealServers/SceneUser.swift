@@ -2,11 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if os(Linux)
+    import DataLoadingAuth
     import DataLoading
+    import DataLoadingSupport
     import DataLoadingTesting
     import Foundation
 
-    /// Performs one load after the other, each of a kind and at a pace that its seed chooses.
+    /// Performs one load after the other, with kind and pace chosen by its seed.
     struct SceneUser {
         enum Kind: CaseIterable {
             case whole, awaited, head, missing, chunks, delegateChunks, file
@@ -67,7 +69,7 @@
         }
 
         mutating func anyFile() -> ServerSite.File {
-            // Small ones for the most part, as in everyday traffic.
+            // Mostly small files, as in everyday traffic.
             let files: [ServerSite.File] = [
                 .small, .small, .small, .small, .medium, .medium, .large,
             ]
@@ -78,13 +80,13 @@
             body == scene.server.site.contents[file]
         }
 
-        /// One load in ten is cancelled, within 20 ms.
+        /// One load in ten is cancelled within 20 ms.
         mutating func cancellation() -> Duration? {
             guard chance(10) else { return nil }
             return .microseconds(Int.random(in: 0..<20_000, using: &generator))
         }
 
-        /// Performs a request for the delegate, and cancels it after a while.
+        /// Performs a request with the delegate and cancels it after a while.
         func outcome(
             of request: DataLoaderRequest, cancelledAfter delay: Duration?
         ) async -> (DataLoaderResponse?, Data) {
@@ -98,7 +100,7 @@
             }
         }
 
-        /// Lets a loader go with loads in flight, and goes on with another one.
+        /// Releases a loader with running loads and continues with another loader.
         private mutating func drop() {
             for _ in 0..<3 {
                 _ = ledger.begin()
@@ -107,7 +109,7 @@
                 delegate.letGo(of: load)
                 loader.perform(load)
             }
-            // Nobody may hear of them any more.
+            // The delegate must not be called any more.
             delegate = SceneDelegate(ledger: ledger)
             loader = service.makeFactory().makeDataLoader(delegate: delegate)
         }

@@ -4,11 +4,11 @@
 #if os(Linux)
     import Foundation
 
-    /// A server in the foreground, in a process group of its own, whose output goes to a file.
+    /// A server in the foreground in a process group of its own, whose output goes to a file.
     ///
-    /// When the process of the test dies, the group is killed by a watcher in it.
+    /// When the test's process exits, a watcher in the group kills the group.
     final class ServerProcess: Sendable {
-        /// Also the number of its process group.
+        /// The number of the process and of its group.
         let identifier: pid_t
 
         struct NotStarted: Error {
@@ -22,8 +22,8 @@
                 home: directory.path)
         }
 
-        /// Goes to the directory, lets go of the test's descriptors, whose sockets would stay open
-        /// without it, and has a watcher end the group when its owner is gone.
+        /// Changes to the directory, closes the test's descriptors, which would keep sockets open,
+        /// and starts a watcher that kills the group when the test's process exits.
         private static let wrapper = """
             cd "$1"; log=$2; owner=$3; shift 3
             for open in /proc/$$/fd/*; do
@@ -35,12 +35,12 @@
             exec "$@"
             """
 
-        /// Signals the first process, or all of them.
+        /// Signals the first process or the whole group.
         func signal(_ number: Int32, toAll: Bool = false) {
             Glibc.kill(toAll ? -identifier : identifier, number)
         }
 
-        /// Kills one process that the server has started, which it replaces or dies of.
+        /// Kills one child process, which the server replaces or which ends it.
         func killWorker() {
             let tasks = "/proc/\(identifier)/task/\(identifier)/children"
             let children = (try? String(contentsOfFile: tasks, encoding: .utf8)) ?? ""
@@ -50,14 +50,14 @@
             Glibc.kill(child, SIGKILL)
         }
 
-        /// Kills all processes, and returns when the first is gone.
+        /// Kills all processes and returns when the first has exited.
         func kill() {
             signal(SIGKILL, toAll: true)
             var status: Int32 = 0
             while waitpid(identifier, &status, 0) < 0, errno == EINTR {}
         }
 
-        /// Whether the first process is gone, which is then forgotten by the system.
+        /// Whether the first process has exited; reaps it.
         var isGone: Bool {
             var status: Int32 = 0
             return waitpid(identifier, &status, WNOHANG) != 0

@@ -4,9 +4,9 @@
 #if os(Linux)
     import Foundation
 
-    /// What every server of a scene serves and proves itself with, and where its logs go.
+    /// What every server of a scene serves, its certificate, and the files of its logs.
     final class ServerSite: Sendable {
-        /// Text, which nginx compresses; a few of its lines; bytes that nobody compresses.
+        /// A text, which nginx compresses; a short one; bytes that no server compresses.
         enum File: String, CaseIterable, Sendable {
             case small = "small.txt", medium = "medium.txt", large = "large.bin"
 
@@ -18,7 +18,7 @@
                 }
             }
 
-            /// Numbered lines, so that a lost, doubled or moved piece shows.
+            /// Numbered lines, so that a lost, repeated or moved piece is detected.
             fileprivate var content: Data {
                 Data((0..<lines).map { "\(rawValue), line \($0)\n" }.joined().utf8)
             }
@@ -51,7 +51,7 @@
             try text.write(to: temporary.url(name), atomically: true, encoding: .utf8)
         }
 
-        /// The lines of a log that have the number of a POST, by that number.
+        /// The lines of a log that contain the number of a POST, by number.
         func posts(in log: String) -> [Int: [String]] {
             let text = (try? String(contentsOf: temporary.url(log), encoding: .utf8)) ?? ""
             var lines: [Int: [String]] = [:]

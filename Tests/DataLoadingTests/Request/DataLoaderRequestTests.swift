@@ -1,12 +1,14 @@
 // Copyright the DataLoading authors
 // SPDX-License-Identifier: Apache-2.0
 
+@testable import DataLoadingTransport
+import DataLoadingSupport
 @testable import DataLoading
 import DataLoadingTesting
 import Foundation
 import Testing
 
-// LC-06, SP-09: a request needs a URL; everything else has a default.
+// A request needs only a URL; everything else has a default.
 @Suite struct DataLoaderRequestTests {
     private enum Feature: RequestOption {
         static let defaultValue: String? = nil
@@ -16,7 +18,7 @@ import Testing
         static let defaultValue = 7
     }
 
-    @Test func `needs a URL, and has the documented defaults`() {
+    @Test func `a request needs only a URL and has the documented defaults`() {
         let request = DataLoaderRequest(url: testURL("http://h/"))
         #expect(request.sourceIdentifier == nil)
         #expect(request.method == .get)
@@ -32,7 +34,7 @@ import Testing
         #expect(!request.waitsForConnectivity)
     }
 
-    @Test func `has a number of its own, which copies share`() {
+    @Test func `a request has an identifier of its own, which copies share`() {
         let request = DataLoaderRequest(url: testURL("http://h/"))
         var copy = request
         copy.method = .post
@@ -44,7 +46,7 @@ import Testing
         #expect(!numbers.contains(request.uniqueIdentifier))
     }
 
-    @Test func `keeps typed facts apart, and answers with the default otherwise`() {
+    @Test func `request options are stored by type and have defaults`() {
         var request = DataLoaderRequest(url: testURL("http://h/"))
         #expect(request[option: Feature.self] == nil)
         #expect(request[option: Count.self] == 7)
@@ -62,8 +64,8 @@ import Testing
         static var staysWithOrigin: Bool { false }
     }
 
-    // What a user attaches may be a secret: it goes along only when its type says so.
-    @Test func `its facts stay with their origin unless they say otherwise`() async {
+    // An option may contain a secret, so it crosses origins only if its type says so.
+    @Test func `request options stay with their origin unless their type says otherwise`() async {
         let seen = Locked<[[String?]]>([])
         let authoriser = TestAuthoriser(
             .change { request in
@@ -86,8 +88,8 @@ import Testing
             ])
     }
 
-    // An option of the library's that says what a load may do holds wherever it is led.
-    @Test func `the library's options hold after a redirect to another origin`() async {
+    // The library's own options apply wherever a redirect leads.
+    @Test func `the library's own options hold after a redirect to another origin`() async {
         let authoriser = TestAuthoriser(.add("X-Added", "1"))
         let bed = TestBed(
             [.respond(status: 302, headers: ["Location": "http://other.test/"])],
@@ -103,7 +105,7 @@ import Testing
         #expect(bed.transport.attempts.map { $0.request.headers["X-Mine"] } == ["2", "2"])
     }
 
-    @Test func `brings its facts to authorisers and observers`() async {
+    @Test func `request options reach authorisers and observers`() async {
         let seen = Locked<String?>(nil)
         let authoriser = TestAuthoriser(requires: { request in
             seen.withLock { $0 = request[option: Feature.self] }
@@ -116,7 +118,7 @@ import Testing
         #expect(seen.withLock { $0 } == "search")
     }
 
-    @Test func `may reach the server twice by its method, its key or its word`() {
+    @Test func `a request may be sent twice by its method, its key or its flag`() {
         var request = DataLoaderRequest(url: testURL("http://h/"))
         #expect(request.mayBeSentTwice)
         request.method = .post
@@ -127,7 +129,7 @@ import Testing
         #expect(!request.mayBeSentTwice)
     }
 
-    @Test func `prints no query, no header and no body`() {
+    @Test func `a request's description has no query, header or body`() {
         var request = DataLoaderRequest(url: testURL("http://user:canary@h/p?canary#canary"))
         #expect(!"\(request)".contains("canary"))
         request.url = testURL("http://h/p?canary#canary")

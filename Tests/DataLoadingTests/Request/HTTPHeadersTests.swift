@@ -6,14 +6,14 @@ import DataLoadingTesting
 import Testing
 
 @Suite struct HTTPHeadersTests {
-    @Test func `finds a value whatever the case of its name`() {
+    @Test func `a header is found whatever the case of its name`() {
         let headers: HTTPHeaders = ["Content-Type": "text/plain"]
         #expect(headers["content-TYPE"] == "text/plain")
         #expect(headers["Content"] == nil)
         #expect(headers.contains("CONTENT-type"))
     }
 
-    @Test func `joins several values and keeps their order`() {
+    @Test func `several values of a header are joined in order`() {
         var headers = HTTPHeaders()
         headers.add("a", for: "Via")
         headers.add("x", for: "Other")
@@ -23,7 +23,7 @@ import Testing
         #expect(headers.fields.map(\.name) == ["Via", "Other", "via"])
     }
 
-    @Test func `setting replaces every value in the place of the first`() {
+    @Test func `setting a header replaces all its values at the first one's position`() {
         var headers: HTTPHeaders = ["A": "1", "B": "2", "a": "3", "C": "4"]
         headers["a"] = "9"
         #expect(headers.fields.map(\.value) == ["9", "2", "4"])
@@ -35,14 +35,14 @@ import Testing
         #expect(headers.fields.count == 3)
     }
 
-    // Only ASCII has cases here: the Kelvin sign is no k.
-    @Test func `knows no case beyond ASCII`() {
+    // Only ASCII letters have a case here: the Kelvin sign is not a k.
+    @Test func `header names ignore case only within ASCII`() {
         let headers: HTTPHeaders = ["\u{212A}ey": "1"]
         #expect(headers["key"] == nil)
         #expect(headers["\u{212A}ey"] == "1")
     }
 
-    @Test func `is equal, and hashes equally, by order, values and names without case`() {
+    @Test func `headers are equal by order, values and names without case`() {
         let headers: HTTPHeaders = ["A": "1", "b": "2"]
         #expect(headers == ["a": "1", "B": "2"])
         #expect(headers.hashValue == (["a": "1", "B": "2"] as HTTPHeaders).hashValue)
@@ -51,7 +51,7 @@ import Testing
         #expect(headers != ["A": "1", "b": "x"])
     }
 
-    @Test func `agrees with a list of pairs, whatever is done to it`() {
+    @Test func `headers agree with a list of pairs under random changes`() {
         property(cases: propertyCases / 10) { generator in
             var headers = HTTPHeaders()
             var model: [(name: String, value: String)] = []
@@ -86,7 +86,7 @@ import Testing
         }
     }
 
-    @Test func `never shows a value when printed`() {
+    @Test func `headers print no values`() {
         let headers: HTTPHeaders = ["Authorization": "Bearer canary"]
         #expect(!"\(headers)".contains("canary"))
         #expect(!"\(headers.fields)".contains("canary"))

@@ -1,14 +1,16 @@
 // Copyright the DataLoading authors
 // SPDX-License-Identifier: Apache-2.0
 
+import DataLoadingSupport
+@testable import DataLoadingTransport
 @testable import DataLoading
 import DataLoadingTesting
 import Foundation
 import Testing
 
-// ST-01: fields and files as one body.
+// Fields and files in one body.
 @Suite struct MultipartFormTests {
-    @Test func `is laid out as RFC 7578 has it`() {
+    @Test func `a multipart form is laid out as in RFC 7578`() {
         var generator = SeededGenerator(seed: 1)
         var form = MultipartForm(using: &generator)
         form.add("Holiday, é", for: "title")
@@ -34,12 +36,12 @@ import Testing
         #expect(form.bytes == expected + [0, 13, 10, 255] + Data("\r\n\(line)--\r\n".utf8))
     }
 
-    @Test func `of no parts is its end alone`() {
+    @Test func `a multipart form without parts has only its closing boundary`() {
         let form = MultipartForm()
         #expect(form.bytes == Data("--\(form.boundary)--\r\n".utf8))
     }
 
-    @Test func `and a sink show nothing of a secret to prints and dumps`() {
+    @Test func `a multipart form, a sink and a body print no secrets`() {
         let secret = "s3cret"
         var form = MultipartForm()
         form.add(Data(secret.utf8), for: secret, filename: secret)
@@ -54,7 +56,7 @@ import Testing
         #expect("\(form) \(sink) \(body)" == "form of 2 parts file encoded of 6 bytes")
     }
 
-    @Test func `draws a boundary of its own that needs no quotes`() {
+    @Test func `a multipart form draws a random boundary that needs no quotes`() {
         let boundaries = (0..<100).map { _ in MultipartForm().boundary }
         #expect(Set(boundaries).count == 100)
         for boundary in boundaries {
@@ -63,7 +65,7 @@ import Testing
         }
     }
 
-    @Test func `escapes what could end a name`() {
+    @Test func `a multipart form escapes quotes and line breaks in names`() {
         var form = MultipartForm()
         form.add(
             Data(), for: "a\"b\r\nc\rd\ne%22",
@@ -71,12 +73,12 @@ import Testing
         let text = String(decoding: form.bytes, as: UTF8.self)
         #expect(
             text.contains(#"name="a%22b%0D%0Ac%0Dd%0Ae%22"; filename="%22; filename=%22x%0D%0A"#))
-        // The only lines that begin with the boundary are the form's own.
+        // Only the form's own lines begin with the boundary.
         #expect(text.components(separatedBy: "\r\n--\(form.boundary)").count == 2)
     }
 
-    // Whatever names and contents are, a strict reader finds exactly the parts that were put in.
-    @Test func `can be read back, whatever is in it`() throws {
+    // A strict parser finds exactly the parts that were added, whatever their names and contents.
+    @Test func `a multipart form can be parsed back, whatever its parts contain`() throws {
         try property(cases: min(propertyCases, 2_000)) { generator in
             var form = MultipartForm(using: &generator)
             var expected: [(head: String, content: Data)] = []
@@ -85,7 +87,7 @@ import Testing
                 let filename =
                     Bool.random(using: &generator)
                     ? Self.nastyText(form.boundary, &generator) : nil
-                // A content that knows the boundary is the one thing that chance rules out.
+                // Contents never contain the boundary, which is random.
                 let content = Data(Self.nastyText("boundary", &generator).utf8)
                 form.add(content, for: name, filename: filename)
                 var head = "Content-Disposition: form-data; name=\"\(Self.plain(name))\""

@@ -1,6 +1,7 @@
 // Copyright the DataLoading authors
 // SPDX-License-Identifier: Apache-2.0
 
+import DataLoadingTransport
 @testable import DataLoading
 import DataLoadingTesting
 import Foundation
@@ -22,7 +23,7 @@ import Testing
         ("[1:2:3:4:5:6:7::]", "[1:2:3:4:5:6:7:0]"), ("[::ffff:127.0.0.1]", "[::ffff:127.0.0.1]"),
         ("[::FFFF:7f00:1]", "[::ffff:127.0.0.1]"), ("[64:ff9b::1.2.3.4]", "[64:ff9b::102:304]"),
     ])
-    func `a host that is a number has one spelling`(text: String, host: String) throws {
+    func `a numeric host has one canonical spelling`(text: String, host: String) throws {
         let target = try RequestTarget(text: "https://\(text)/")
         #expect(target.origin.host == host)
         #expect(target.urlText == "https://\(host)/")
@@ -37,18 +38,18 @@ import Testing
         "[12345::]", "[:1]", "[1:]", "[:::]", "[::1.2.3]", "[::1.2.3.256]", "[::01.2.3.4]",
         "[1.2.3.4::]", "[::1.2.3.4.5]", "[1:2:3:4:5:6:7:1.2.3.4]", "[.]", "[::1.]",
     ])
-    func `a host that ends in a number and is no address is refused`(text: String) {
+    func `a malformed numeric host is refused`(text: String) {
         #expect(throws: RequestFault.host) { try RequestTarget(text: "http://\(text)/") }
     }
 
     @Test(arguments: [
         "1a.test", "127.0.0.1.test", "0x7f.test", "1.2.3.4a", "a1", "x.1y", "h.", "0xg",
     ])
-    func `a name that has numbers in it is left as it stands`(text: String) throws {
+    func `a host name with numbers in it is left unchanged`(text: String) throws {
         #expect(try RequestTarget(text: "http://\(text)/").origin.host == text)
     }
 
-    @Test func `a pin, a rate and an address hold for every spelling of a host`() throws {
+    @Test func `a pin, a rate and an address apply to every spelling of a host`() throws {
         let policy = ServerTrustPolicy(pinnedPublicKeys: [
             "127.0.0.1": [String](repeating: "", count: 0)
         ])

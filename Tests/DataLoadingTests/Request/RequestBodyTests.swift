@@ -1,12 +1,13 @@
 // Copyright the DataLoading authors
 // SPDX-License-Identifier: Apache-2.0
 
+@testable import DataLoadingTransport
 @testable import DataLoading
 import DataLoadingTesting
 import Foundation
 import Testing
 
-// ST-01: what a body is made of, and what it says of itself.
+// The kinds of request bodies and their media types.
 @Suite struct RequestBodyTests {
     private struct Point: Encodable {
         let x = 1
@@ -16,7 +17,7 @@ import Testing
         func encode(to encoder: any Encoder) throws { throw CancellationError() }
     }
 
-    @Test func `a form escapes every byte but letters, digits and four signs`() {
+    @Test func `a form body escapes every byte but letters, digits and four marks`() {
         let every = String(String.UnicodeScalarView((0..<128).compactMap { Unicode.Scalar($0) }))
         let form = RequestBody.form([(name: every, value: "é€😀\r\n")])
         let kept = "*-.0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz"
@@ -29,14 +30,14 @@ import Testing
         #expect(form.bytes == Data((name.joined() + "=" + value).utf8))
     }
 
-    @Test func `a form keeps order, repeated names and empty fields`() {
+    @Test func `a form body keeps order, repeated names and empty fields`() {
         let literal = RequestBody.form(["b": "1", "a": "2 3", "b": "", "": "&="])
         #expect(literal.bytes == Data("b=1&a=2+3&b=&=%26%3D".utf8))
         #expect(literal.contentType == "application/x-www-form-urlencoded")
         #expect(RequestBody.form([:]).bytes == Data())
     }
 
-    @Test func `JSON is encoded when it is asked for`() throws {
+    @Test func `a JSON body is encoded when it is made`() throws {
         let body = try RequestBody.json(Point())
         #expect(body.bytes == Data(#"{"x":1}"#.utf8))
         #expect(body.contentType == "application/json")
@@ -46,7 +47,7 @@ import Testing
         #expect(throws: CancellationError.self) { try RequestBody.json(Unencodable()) }
     }
 
-    @Test func `a body suggests its media type, and the caller's wins`() throws {
+    @Test func `a body sets its media type unless the caller has set one`() throws {
         let sent = { (body: RequestBody, type: String?) in
             let bed = TestBed(otherwise: .respond(status: 200))
             bed.loader.perform(
@@ -68,7 +69,7 @@ import Testing
         #expect(sent(.data(Data()), nil) == [])
     }
 
-    @Test func `a media type goes with its body when a redirect drops it`() {
+    @Test func `a media type is dropped with its body in a redirect`() {
         for (status, type) in [(303, nil), (307, "application/x-www-form-urlencoded")] {
             let bed = TestBed(
                 [.respond(status: status, headers: ["Location": "/b"])],
@@ -86,7 +87,7 @@ import Testing
         }
     }
 
-    @Test func `a media type that could start another line is refused`() {
+    @Test func `a media type with line breaks is refused`() {
         for type in ["text/plain\r\nX: y", "a\nb", "a\u{0}"] {
             var form = MultipartForm()
             form.add(Data(), for: "a", contentType: type)

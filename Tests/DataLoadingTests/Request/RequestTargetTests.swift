@@ -1,12 +1,13 @@
 // Copyright the DataLoading authors
 // SPDX-License-Identifier: Apache-2.0
 
+@testable import DataLoadingTransport
 @testable import DataLoading
 import DataLoadingTesting
 import Foundation
 import Testing
 
-// FAULTS section 4: one table for the URLs of callers and of servers alike.
+// The same table for the URLs of callers and of servers.
 @Suite struct RequestTargetTests {
     @Test(arguments: [
         ("http://h", "http://h:80", "/"), ("HTTP://H.Test/", "http://h.test:80", "/"),
@@ -22,7 +23,9 @@ import Testing
         ("http://h/;a=b:c@d", "http://h:80", "/;a=b:c@d"),
         ("http://h:065535/", "http://h:65535", "/"),
     ])
-    func `reads origin and target as they stand`(text: String, origin: String, target: String)
+    func `a request target keeps origin, path and query as written`(
+        text: String, origin: String, target: String
+    )
         throws
     {
         let read = try RequestTarget(text: text)
@@ -38,7 +41,7 @@ import Testing
         ("http://h h/", .host), ("http://h%41/", .host), ("http://h\0/", .host),
         ("http://[::1/", .host), ("http://[]/", .host), ("http://[::1]x/", .host),
         ("http://[fe80::1%25eth0]/", .host), ("http://\u{FF48}/", .host), ("http://h,i/", .host),
-        // CVE-2022-27780, CVE-2022-43551, CVE-2021-0341: no host hides in another.
+        // CVE-2022-27780, CVE-2022-43551, CVE-2021-0341: no host is hidden in another host.
         ("http://h%2Fx/", .host), ("http://h%2ex/", .host), ("http://h%00.test/", .host),
         ("http://h\0.test/", .host), ("http://h\u{3002}test/", .host),
         ("http://h\u{FF0E}test/", .host), ("http://\u{212A}.test/", .host),
@@ -50,7 +53,8 @@ import Testing
         ("http://h/ ", .target), ("http://h/a\tb", .target), ("http://h/\r\n", .target),
         ("http://h/\u{E9}", .target), ("http://h/\u{7F}", .target), ("http://h/?\0", .target),
     ])
-    func `says which part may not go on the wire`(text: String, fault: RequestFault) {
+    func `a malformed URL is refused with the part that is wrong`(text: String, fault: RequestFault)
+    {
         #expect(throws: fault) { try RequestTarget(text: text) }
     }
 
@@ -59,11 +63,11 @@ import Testing
             ("http://h/", nil), ("http://h/a", "a"), ("http://h/a/b", "a"), ("http://h/a?b/c", "a"),
             ("http://h?a/b", nil), ("http://h//a", nil), ("http://h/%2Fa/", "%2Fa"),
         ] as [(String, String?)])
-    func `tells the first component of the path`(text: String, expected: String?) throws {
+    func `the first path component of a URL is found`(text: String, expected: String?) throws {
         #expect(try RequestTarget(text: text).firstPathComponent.map(String.init) == expected)
     }
 
-    @Test func `never traps, whatever the text`() {
+    @Test func `parsing a request target never traps, whatever the text`() {
         property(cases: propertyCases) { generator in
             let pieces = [
                 "http://", "https://", "h", "[", "]", ":", "@", "/", "?", "#", "%", "\r\n", "\0",

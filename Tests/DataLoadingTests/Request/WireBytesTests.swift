@@ -1,14 +1,16 @@
 // Copyright the DataLoading authors
 // SPDX-License-Identifier: Apache-2.0
 
+@testable import DataLoadingTransport
+import DataLoadingSupport
 @testable import DataLoading
 import DataLoadingTesting
 import Foundation
 import Testing
 
-// FAULTS section 4: 256 bytes × {name, value, method, path, host}; nothing bad reaches a transport.
+// Each of 256 bytes in names, values, methods, paths and hosts; no bad byte reaches a transport.
 @Suite struct WireBytesTests {
-    /// A string with one byte in the middle; bytes past ASCII stand for themselves in Latin-1.
+    /// A string with the byte in the middle; bytes beyond ASCII are read as Latin-1.
     private static func string(_ byte: UInt8) -> String {
         "a" + String(UnicodeScalar(byte)) + "b"
     }
@@ -16,7 +18,7 @@ import Testing
     private static let token = Set(
         "!#$%&'*+-.^_`|~0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ".utf8)
 
-    /// Performs a request and tells its fault, or what reached the transport.
+    /// Performs a request and returns its fault or what reached the transport.
     private static func perform(
         userAgent: String? = nil, _ change: (inout DataLoaderRequest) -> Void
     ) -> Result<TransportRequest, RequestFault> {
@@ -25,7 +27,7 @@ import Testing
         bed.settle()
         #expect(bed.delegate.events.count == 1)
         if let request = bed.transport.attempts.first?.request { return .success(request) }
-        guard case .invalidRequest(let fault)? = bed.error else {
+        guard case .invalidRequest(let fault)? = bed.error?.kind else {
             Issue.record("\(String(describing: bed.error))")
             return .failure(.scheme)
         }
@@ -33,7 +35,7 @@ import Testing
     }
 
     @Test(arguments: UInt8.min...UInt8.max)
-    func `lets only tokens through as names and methods, and no control byte in values`(
+    func `header names and methods must be tokens, and values have no control bytes`(
         byte: UInt8
     ) {
         let text = Self.string(byte)
@@ -70,7 +72,7 @@ import Testing
     }
 
     @Test(arguments: UInt8.min...UInt8.max)
-    func `lets only visible ASCII through as path, query and host`(byte: UInt8) {
+    func `only visible ASCII reaches the wire as path, query and host`(byte: UInt8) {
         let text = Self.string(byte)
         for url in [
             "http://origin.test/\(text)?x", "http://origin.test/?\(text)", "http://\(text)/",
@@ -82,7 +84,7 @@ import Testing
             #expect(request.url.fragment == nil)
             #expect(throws: Never.self) { try RequestTarget(text: sent) }
         }
-        // As a server could send it, without a URL in between.
+        // As a server could send it, without a URL type in between.
         let isVisible = byte > 0x20 && byte < 0x7F
         for place in ["http://h/\(text)", "http://h/?\(text)"] {
             let isRead = (try? RequestTarget(text: place)) != nil
@@ -93,7 +95,7 @@ import Testing
         }
     }
 
-    @Test func `refuses an empty name, an empty method and CONNECT`() {
+    @Test func `an empty header name, an empty method and CONNECT are refused`() {
         #expect(Self.fault { $0.headers.add("v", for: "") } == .headerName(""))
         #expect(Self.fault { $0.method = HTTPMethod(rawValue: "") } == .method)
         #expect(Self.fault { $0.method = HTTPMethod(rawValue: "CONNECT") } == .method)
@@ -103,11 +105,11 @@ import Testing
         "Host", "content-length", "Transfer-Encoding", "CONNECTION", "Keep-Alive",
         "Proxy-Connection", "TE", "Trailer", "Upgrade", "Expect",
     ])
-    func `refuses fields that the transport owns`(name: String) {
+    func `header fields that belong to the transport are refused`(name: String) {
         #expect(Self.fault { $0.headers[name] = "x" } == .reservedHeader(name))
     }
 
-    @Test func `refuses a body where the method has none`() {
+    @Test func `a body is refused where the method has none`() {
         for method in [HTTPMethod.head, .trace] {
             let fault = Self.fault { request in
                 request.method = method
@@ -117,7 +119,7 @@ import Testing
         }
     }
 
-    @Test func `adds the service's user agent to requests that have none`() async {
+    @Test func `the service's user agent is added to requests without one`() async {
         let bed = TestBed { $0.userAgent = "daemon/1" }
         bed.loader.perform(.make())
         bed.loader.perform(.make { $0.headers["user-agent"] = "mine" })

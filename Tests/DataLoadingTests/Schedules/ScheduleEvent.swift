@@ -1,21 +1,21 @@
 // Copyright the DataLoading authors
 // SPDX-License-Identifier: Apache-2.0
 
-/// One thing that happens to a load, or to all of them.
+/// One event of a load or of all loads.
 struct ScheduleEvent: Sendable, CustomStringConvertible {
     enum Kind: Sendable {
         /// The authoriser answers.
         case grant
         /// The transport ends its oldest open attempt with a success.
         case finish
-        /// It ends it with a 503, which is retried.
+        /// The transport ends it with a 503, which is retried.
         case retry
-        /// It ends it with a redirect.
+        /// The transport ends it with a redirect.
         case redirect
         case cancel
         /// The load's deadline passes.
         case timeOut
-        /// The owner's queue works off what it has.
+        /// The owner's queue runs what it has.
         case deliver
         /// The factory is reset.
         case reset
@@ -32,7 +32,7 @@ struct ScheduleEvent: Sendable, CustomStringConvertible {
 
     var description: String { load < 0 ? "\(kind)" : "\(kind) \(load)" }
 
-    /// The order of a number, of the n! orders of n events.
+    /// The n-th of the permutations of the events.
     static func order(_ number: Int, of events: [ScheduleEvent]) -> [ScheduleEvent] {
         var rest = events
         var number = number

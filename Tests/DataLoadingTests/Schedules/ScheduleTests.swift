@@ -1,21 +1,22 @@
 // Copyright the DataLoading authors
 // SPDX-License-Identifier: Apache-2.0
 
+@testable import DataLoadingAuth
+@testable import DataLoadingTransport
 @testable import DataLoading
 import DataLoadingTesting
 import Foundation
 import Testing
 
-/// Every order in which the world can meet three loads, on the real state machine.
-// FAULTS section 3.2, "Schedule exploration"; P1, LC-01.
+/// Three loads on the real state machine, with events in every order.
 @Suite struct ScheduleTests {
-    /// Which things happen to the loads 0, 1 and 2; one of all of them, all orders are played.
+    /// The events of the loads 0, 1 and 2, besides one that is common to all.
     private static let configurations: [[[ScheduleEvent.Kind]]] = {
         let pairs: [[ScheduleEvent.Kind]] = [
             [.grant, .finish], [.grant, .cancel], [.grant, .timeOut], [.finish, .cancel],
             [.cancel, .timeOut], [.finish, .timeOut], [.grant, .retry], [.grant, .redirect],
         ]
-        // Each pair meets each other once, beside a load that finishes.
+        // Each pair is combined with each other pair, beside a load that finishes.
         return pairs.indices.flatMap { first in
             pairs.indices[first...].map { second in
                 [pairs[first], pairs[second], [.grant, .finish]]
@@ -32,7 +33,7 @@ import Testing
         let events: [ScheduleEvent]
     }
 
-    /// Each configuration with an authoriser and without, and with each event that concerns all.
+    /// Each configuration with and without an authoriser, and with each common event.
     private static let plans: [Plan] = [true, false].flatMap { isAuthorised in
         common.flatMap { shared in
             configurations.map { kinds in
@@ -51,13 +52,14 @@ import Testing
     private static let wanted =
         ProcessInfo.processInfo.environment["SCHEDULES"].flatMap { Int($0) } ?? 12_000
 
-    @Test func `leave one outcome for each load and nothing else, whatever the order`() async {
+    @Test func `each load has one outcome in every schedule of events, and nothing is left`() async
+    {
         let total = Self.plans.count * Self.orders
         #expect(total >= 1_000_000)
         let count = min(max(1, Self.wanted), total)
         var kinds: Set<String> = []
         for index in 0..<count {
-            // A golden section of the total and prime to it: any number of them is spread evenly.
+            // A golden section of the total and coprime to it, so that any count is spread evenly.
             let number = index * 672_817 % total
             let plan = Self.plans[number / Self.orders]
             let order = ScheduleEvent.order(number % Self.orders, of: plan.events)
@@ -71,7 +73,7 @@ import Testing
             Issue.record("schedule \(number), \(plan.isAuthorised), \(text): \(fault)")
             return
         }
-        // The schedules reach every end that a load can come to here.
+        // The schedules reach every possible outcome.
         #expect(
             kinds == ["success", "timed_out", "cancelled", "reset"] || count < 1_000, "\(kinds)")
     }

@@ -1,18 +1,19 @@
 // Copyright the DataLoading authors
 // SPDX-License-Identifier: Apache-2.0
 
+import DataLoadingSupport
 @testable import DataLoading
 import DataLoadingTesting
 import Dispatch
 import Foundation
 
-/// Three loads, two slots, and a test that decides when anything happens: time, wire, authoriser and
-/// the owner's queue move only when an event says so.
+/// Three loads with two slots; time, transport, authoriser and the owner's queue advance only when
+/// an event says so.
 final class ScheduleWorld {
     private let owner = DispatchQueue(label: "owner")
     private let transport = ManualTransport()
     private let authoriser = TestAuthoriser(.hold)
-    /// Wants nothing, and tells that a reset has ended the loads.
+    /// Authorises nothing and records that a reset has ended the loads.
     private let witness = TestAuthoriser(requires: { _ in false })
     private let bed: TestBed
     private let tokens: [CancellationToken]
@@ -20,7 +21,7 @@ final class ScheduleWorld {
     private var granted = 0
     private var ended = 0
     private var resets: [Task<Void, Never>] = []
-    /// What must become of a load: a cancellation or reset that came before its outcome was heard.
+    /// The expected outcome of a load: a cancellation or reset before the delegate was told.
     private var expected: [Int: String] = [:]
 
     init(isAuthorised: Bool, isReset: Bool) {
@@ -43,7 +44,7 @@ final class ScheduleWorld {
         flush()
     }
 
-    /// Plays the events, lets everything end, and answers what is wrong then.
+    /// Runs the events and lets everything end; returns what is wrong.
     func play(_ events: [ScheduleEvent]) async -> String? {
         for event in events { await apply(event) }
         await drain()
@@ -62,7 +63,7 @@ final class ScheduleWorld {
             tokens[event.load].cancel()
         case .timeOut:
             let deadline = Duration.seconds(event.load + 1)
-            if bed.clock.now < deadline { bed.clock.advance(by: deadline - bed.clock.now) }
+            if bed.clock.elapsed < deadline { bed.clock.advance(by: deadline - bed.clock.elapsed) }
         case .deliver: deliver()
         case .cancelAll:
             for load in 0..<3 where !isHeard(load) { expected[load] = "cancelled" }
@@ -95,7 +96,7 @@ final class ScheduleWorld {
         bed.delegate.events.contains { $0.isTerminal && $0.requestIdentifier == identifiers[load] }
     }
 
-    /// What loads do on the queue that they share.
+    /// Runs what loads have put on the queue that they share.
     private func flush() {
         for _ in 0..<4 { bed.service.drainQueues() }
     }
@@ -106,7 +107,7 @@ final class ScheduleWorld {
         owner.suspend()
     }
 
-    /// Answers whatever is asked and ends whatever runs, until nothing does.
+    /// Answers all questions and ends all attempts until there are none.
     private func drain() async {
         for load in 0..<3 { grant(load) }
         for _ in 0..<4 {
@@ -125,12 +126,12 @@ final class ScheduleWorld {
         bed.settle()
     }
 
-    /// How the loads ended.
+    /// The outcomes of the loads.
     var kinds: [String] { bed.delegate.events.map(Self.kind) }
 
     private static func kind(_ event: RecordingDelegate.Event) -> String {
         if case .cancelled = event { return "cancelled" }
-        return event.response?.error?.kind ?? "success"
+        return event.response?.error?.name ?? "success"
     }
 
     private var fault: String? {
@@ -152,8 +153,8 @@ final class ScheduleWorld {
         let runtime = bed.service.runtime
         if runtime.admission.load != (0, 0) { return "slots \(runtime.admission.load)" }
         if !runtime.admission.isIdle { return "admission is not idle" }
-        if runtime.agenda.count != 0 { return "\(runtime.agenda.count) appointments" }
-        if runtime.ledger.live != 0 { return "\(runtime.ledger.live) live" }
+        if runtime.timerQueue.count != 0 { return "\(runtime.timerQueue.count) appointments" }
+        if runtime.liveLoads.live != 0 { return "\(runtime.liveLoads.live) live" }
         if !bed.loader.currentRequests.isEmpty { return "requests are left" }
         if tokens.contains(where: { $0.load != nil }) { return "a token holds its load" }
         return nil

@@ -2,14 +2,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if canImport(Glibc) || canImport(Musl)
+    @testable import DataLoadingTransport
     @testable import DataLoading
     import DataLoadingTesting
     import Foundation
     import Testing
 
     extension SocketTests {
-        // FAULTS section 4 and matrix 40: GHSA-2xpw-w6gg-jr37, GHSA-38jv-5279-wg99,
-        // GHSA-mf9v-mfxr-j63j, GHSA-gm62-xv2j-4w53, CVE-2022-32206.
+        // GHSA-2xpw-w6gg-jr37, GHSA-38jv-5279-wg99, GHSA-mf9v-mfxr-j63j, GHSA-gm62-xv2j-4w53,
+        // CVE-2022-32206.
         @Suite struct SecurityTestsBombs {
             private static let bomb = LoopbackPayload.gzipBomb(inflatedCount: 2_000_000_000)
 
@@ -21,7 +22,7 @@
                 return .status(status, headers: headers, body: bomb)
             }
 
-            /// Loads from a server that answers with the bomb first and with a word then.
+            /// Loads from a server that answers with the bomb and then with a short text.
             private func load(
                 _ first: LoopbackResponse, _ change: (inout DataLoaderRequest) -> Void = { _ in }
             ) async throws -> DataLoaderResponse {
@@ -36,7 +37,9 @@
             }
 
             @Test(arguments: [301, 302, 303, 307, 308, 401, 503])
-            func `in a body that nobody will see is not inflated`(status: Int) async throws {
+            func `a gzip bomb in a body that is not delivered is not inflated`(status: Int)
+                async throws
+            {
                 let response = try await load(Self.explosive(status, ["Location": "/b"])) {
                     $0.retryPolicy = .immediately(maximumRetries: 1)
                 }
@@ -47,7 +50,7 @@
             }
 
             @Test(arguments: [200, 302, 404])
-            func `in the body of the outcome ends at the limit`(status: Int) async throws {
+            func `a gzip bomb in the delivered body ends at the limit`(status: Int) async throws {
                 await #expect(throws: DataLoaderError.bodyTooLarge(limit: 33_554_432)) {
                     _ = try await load(Self.explosive(status)) {
                         $0.redirectPolicy = .doNotFollow
@@ -55,7 +58,7 @@
                 }
             }
 
-            @Test func `in many coats is refused before it is opened`() async throws {
+            @Test func `a body with more than five codings is refused undecoded`() async throws {
                 let codings = Array(repeating: "gzip", count: 6).joined(separator: ", ")
                 let answer = LoopbackResponse.status(
                     200, headers: ["Content-Encoding": codings], body: Self.bomb)
@@ -64,7 +67,8 @@
                 }
             }
 
-            @Test func `in chunks waits for whoever reads them`() async throws {
+            @Test func `a gzip bomb in chunks is inflated only as fast as it is read`() async throws
+            {
                 let server = try LoopbackServer { _ in Self.explosive(200) }
                 let service = DataLoaderService()
                 let loader = service.makeFactory().makeDataLoader()

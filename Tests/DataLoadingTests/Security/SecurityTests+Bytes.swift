@@ -1,21 +1,22 @@
 // Copyright the DataLoading authors
 // SPDX-License-Identifier: Apache-2.0
 
+import DataLoadingTransport
 @testable import DataLoading
 import DataLoadingTesting
 import Foundation
 import Testing
 
 extension SecurityTests {
-    // FAULTS section 4: 256 bytes × {name, value, method, path, host} stand in WireBytesTests, those
-    // of a server's Location here. CVE-2026-28970, CVE-2023-0040, CVE-2022-3918, CVE-2022-27780.
+    // Each of 256 bytes in a server's Location; `WireBytesTests` has those of callers.
+    // CVE-2026-28970, CVE-2023-0040, CVE-2022-3918, CVE-2022-27780.
     @Suite struct LocationBytesTests {
         private static let places = [
             "/a#b", "?a#b", "//a#b/", "http://a#b/", "http://a#b:80/", "http://h:8#0/", "#:x",
             "ht#tp://h/", "http:#/h/", "http://h/x?a#b", "http://[::#1]/", "http://u#@h/",
         ]
 
-        /// What a transport was handed after a Location, if anything.
+        /// The request that the transport got after a Location, if any.
         private static func followed(_ location: String) -> TransportRequest? {
             let bed = TestBed(
                 [.respond(status: 302, headers: ["Location": location])],
@@ -27,7 +28,7 @@ extension SecurityTests {
         }
 
         @Test(arguments: UInt8.min...UInt8.max)
-        func `hands no byte to a transport that is none of a URL, wherever it stands`(byte: UInt8) {
+        func `a Location hands only visible ASCII to the transport`(byte: UInt8) {
             let text = String(UnicodeScalar(byte))
             for place in Self.places {
                 guard let sent = Self.followed(place.replacing("#", with: text)) else { continue }
@@ -37,7 +38,7 @@ extension SecurityTests {
                     Issue.record("\(sent.text) is no target")
                     continue
                 }
-                // Both spellings lead to the same place, and to no user.
+                // Both forms of the URL have the same origin and no user.
                 #expect((try? RequestTarget(sent.url))?.origin == target.origin)
                 #expect(sent.url.user == nil && sent.url.fragment == nil)
             }
@@ -49,11 +50,12 @@ extension SecurityTests {
             "http://h\u{0}.test/", "http://h%2F@other.test/", "http://a.test%2Fb/",
             "http://a.test%00b/", "http://a。test/", "http://h /", "http://h:80\\@other/",
         ])
-        func `follows nothing that could start another line or host`(location: String) {
+        func `a Location that could inject a line or another host is not followed`(location: String)
+        {
             #expect(Self.followed(location) == nil)
         }
 
-        @Test func `leaves what is escaped escaped`() {
+        @Test func `a Location keeps its percent escapes`() {
             let sent = Self.followed("/x%0d%0aX-Injected:%201%00%2F..%5C")
             #expect(sent?.text == "http://origin.test/x%0d%0aX-Injected:%201%00%2F..%5C")
         }
@@ -63,7 +65,7 @@ extension SecurityTests {
 #if canImport(Glibc) || canImport(Musl)
     extension SocketTests {
         @Suite struct SecurityTestsLocation {
-            @Test func `every byte in a Location is either on the wire as it is or not at all`()
+            @Test func `every byte in a Location is sent unchanged or not at all`()
                 async throws
             {
                 let server = try LoopbackServer { request in

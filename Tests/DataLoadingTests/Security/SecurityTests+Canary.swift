@@ -1,13 +1,15 @@
 // Copyright the DataLoading authors
 // SPDX-License-Identifier: Apache-2.0
 
+@testable import DataLoadingTransport
+import DataLoadingAuth
 @testable import DataLoading
 import DataLoadingTesting
 import Foundation
 import Testing
 
 extension SecurityTests {
-    // FAULTS section 4, "log redaction": a canary in every slot, and no way of printing that shows it.
+    // A canary in every place that may hold a secret, which no way of printing may show.
     @Suite struct CanaryTests {
         private static let canary = "c4nary"
         private static let body = Data(canary.utf8)
@@ -29,7 +31,7 @@ extension SecurityTests {
             return request
         }
 
-        /// Which way of printing shows the canary, in letters or in bytes; nil when none does.
+        /// The output that shows the canary as text or as bytes; nil when none does.
         private static func leak(_ value: Any) -> String? {
             var dumped = ""
             dump(value, to: &dumped)
@@ -48,7 +50,7 @@ extension SecurityTests {
             #expect(found == nil, "\(type(of: value))", sourceLocation: sourceLocation)
         }
 
-        @Test func `would be seen where nothing hides it`() {
+        @Test func `the search for printed secrets finds an unprotected secret`() {
             struct Careless {
                 let data = CanaryTests.body
             }
@@ -56,7 +58,7 @@ extension SecurityTests {
             #expect(Self.leak([Self.canary]) != nil)
         }
 
-        @Test func `stands in no print of a request, its parts and its bodies`() {
+        @Test func `a request, its parts and its bodies print no secrets`() {
             Self.expectNoLeak(Self.request())
             Self.expectNoLeak(Self.request("user:\(Self.canary)@"))
             Self.expectNoLeak(Self.headers)
@@ -73,15 +75,17 @@ extension SecurityTests {
             #expect("\(RequestBody.data(Self.body))" == "data of 6 bytes")
         }
 
-        @Test func `stands in no print of a response, nor of what decided about it`() {
+        @Test func `a response and its decisions print no secrets`() {
             let response = DataLoaderResponse(
                 request: Self.request(), statusCode: .ok, headers: Self.headers,
                 resolvedURL: Self.request().url, body: Self.body)
             Self.expectNoLeak(response)
             Self.expectNoLeak(CallResponse(response: response, result: .success(Self.body)))
+            Self.expectNoLeak(response.statusError(.ok))
+            Self.expectNoLeak(response.statusError(.ok).localizedDescription)
+            Self.expectNoLeak(response.statusError(.ok).context as Any)
             let head = ResponseHead(status: .ok, headers: Self.headers)
             Self.expectNoLeak(head)
-            Self.expectNoLeak(TransportEnd(trailers: Self.headers))
             Self.expectNoLeak(AttemptOutcome(status: .ok, headers: Self.headers))
             let url = Self.request().url
             Self.expectNoLeak(
@@ -89,7 +93,7 @@ extension SecurityTests {
                     status: HTTPStatus(rawValue: 302), from: url, to: url, method: .get, count: 0))
         }
 
-        @Test func `stands in no print of an attempt, of pins and of addresses`() {
+        @Test func `an attempt, pins and addresses print no secrets`() {
             var policy = ServerTrustPolicy(pinnedPublicKeys: ["origin.test": [Self.canary]])
             policy.certificateAuthorities = Self.body
             Self.expectNoLeak(policy)
@@ -114,14 +118,14 @@ extension SecurityTests {
             RequestFault.headerName("Authorization: Bearer \(canary)"),
             .headerValue(name: "X \(canary)"), .reservedHeader("Host: \(canary)"),
         ])
-        func `stands in no print of an error, where a name was not one`(fault: RequestFault) {
+        func `an error about a malformed name prints no secrets`(fault: RequestFault) {
             Self.expectNoLeak(fault)
             Self.expectNoLeak(DataLoaderError.invalidRequest(fault))
             Self.expectNoLeak(DataLoaderError.invalidRequest(fault).localizedDescription)
             Self.expectNoLeak(DataLoaderError.invalidRequest(fault) as NSError)
         }
 
-        @Test func `stands in no print of the objects that have a load`() async {
+        @Test func `the objects that take part in a load print no secrets`() async {
             let authoriser = StaticTokenAuthoriser(
                 token: Self.canary, hosts: ["origin.test"], allowsPlainLoopback: true)
             let adder = TestAuthoriser(.add("X-Token", Self.canary))

@@ -1,13 +1,15 @@
 // Copyright the DataLoading authors
 // SPDX-License-Identifier: Apache-2.0
 
+import DataLoadingTransport
+@testable import DataLoadingCurl
 @testable import DataLoading
 import DataLoadingTesting
 import Foundation
 import Testing
 
 extension SecurityTests {
-    // FAULTS section 4: SSRF by redirect or DNS.
+    // Server-side request forgery by a redirect or by DNS.
     @Suite struct PrivateAddressTests {
         private static func bytes(_ text: String) -> [UInt8] {
             CurlTransfer.addressBytes(text)
@@ -25,7 +27,7 @@ extension SecurityTests {
             "fe80::1%eth0", "febf::1", "fec0::1", "ff02::1", "4000::1", "",
             "no address", "1.2.3",
         ])
-        func `counts as private`(address: String) {
+        func `special-purpose addresses count as private`(address: String) {
             #expect(SpecialAddress.contains(Self.bytes(address)))
         }
 
@@ -36,11 +38,12 @@ extension SecurityTests {
             "223.255.255.255", "::ffff:8.8.8.8", "64:ff9b::808:808", "2002:808:808::1",
             "2001:200::1", "2606:4700::1111", "2a00::1", "3ffe::1",
         ])
-        func `counts as public`(address: String) {
+        func `global addresses count as public`(address: String) {
             #expect(!SpecialAddress.contains(Self.bytes(address)))
         }
 
-        @Test func `is no reason to try again or elsewhere`() async {
+        @Test func `a refused private address is not retried and no other address is tried`() async
+        {
             let bed = TestBed(otherwise: .fail(.privateAddress)) { configuration in
                 configuration.refusesPrivateAddresses = true
                 configuration.retry.maximumRetryCount = 3
@@ -58,13 +61,14 @@ extension SecurityTests {
 #if canImport(Glibc) || canImport(Musl)
     extension SocketTests {
         @Suite struct SecurityTestsPrivatePeers {
-            // Every spelling of this host that a URL may have.
+            // Every spelling of this host in a URL.
             @Test(arguments: [
                 "127.0.0.1", "127.1", "0.0.0.0", "0", "0x7f.1", "0x7f000001", "2130706433",
                 "0177.1",
                 "[::ffff:127.0.0.1]", "[::ffff:7f00:1]", "localhost", "name.test", "mixed.test",
             ])
-            func `are refused whatever names them, before a byte is sent`(host: String) async throws
+            func `a private peer is refused before a byte is sent, whatever names it`(host: String)
+                async throws
             {
                 let transport = CurlTransport(lookup: { name in
                     switch name {
@@ -83,7 +87,7 @@ extension SecurityTests {
                 await transport.shutDown()
             }
 
-            @Test func `are refused when configured as an address too`() async throws {
+            @Test func `a private fallback address is refused`() async throws {
                 let server = try LoopbackServer { _ in .ok("secret") }
                 var configuration = DataLoaderService.Configuration()
                 configuration.refusesPrivateAddresses = true
@@ -98,7 +102,8 @@ extension SecurityTests {
                 await service.shutDown(gracePeriod: .zero)
             }
 
-            @Test func `are refused on a connection that another attempt has opened`() async throws
+            @Test func `a private peer is refused on a connection that another attempt opened`()
+                async throws
             {
                 let transport = CurlTransport()
                 let server = try LoopbackServer { _ in .ok("open") }

@@ -2,13 +2,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if canImport(Glibc) || canImport(Musl)
+    import DataLoadingAuth
     @testable import DataLoading
     import DataLoadingTesting
     import Foundation
     import Testing
 
     extension SocketTests {
-        // FAULTS section 4: whose certificate counts, for which name, and who is shown ours.
+        // Which certificates are accepted for which names, and which servers see the client's.
         @Suite(.enabled(if: TestIdentity.all != nil, "OpenSSL is not installed"))
         struct SecurityTestsTrust {
             private let scene: TrustScene
@@ -17,8 +18,8 @@
                 scene = try TrustScene()
             }
 
-            // CVE-2016-2402: a server may show what it likes behind a certificate of its own.
-            @Test func `a pin is met by the key that a server has, by none that it shows`()
+            // CVE-2016-2402: a server may send any certificates after its own.
+            @Test func `a pin matches the server's own key and no other certificate it sends`()
                 async throws
             {
                 let pinned = try TestCertificate("*.origin.test", issuer: scene.authority)
@@ -37,7 +38,7 @@
                 #expect(try await scene.kind("a.origin.test", peer, policy) == "success")
             }
 
-            @Test func `a pin that is met takes the place of no authority and of no name`()
+            @Test func `a matching pin replaces neither the authority nor the host name`()
                 async throws
             {
                 for certificate in [
@@ -59,8 +60,10 @@
                 }
             }
 
-            // Of TLS 1.3: a client is through with the handshake when it hears that it was refused.
-            @Test func `a refused client is told so, though it has sent its request`() async throws
+            // With TLS 1.3 a client finishes its handshake before it learns that it was refused.
+            @Test
+            func `a client that the server refuses ends with a certificate error after sending`()
+                async throws
             {
                 let stranger = try TestCertificate("client.test")
                 var behaviour = LoopbackTLS.Behaviour()
@@ -82,8 +85,8 @@
                 #expect(peer.requestCount == 0)
             }
 
-            // A reset may come before the word that explains it; a response never does.
-            @Test func `a refused client never takes its refusal for a success`() async throws {
+            // A reset may arrive before the alert that explains it, but never a response.
+            @Test func `a client that the server refuses never reports success`() async throws {
                 let identity = try scene.identity()
                 try identity.requireClients(of: scene.authority)
                 let peer = try scene.peer(identity)
@@ -97,9 +100,10 @@
                 #expect(peer.requestCount == 0)
             }
 
-            @Test func `a redirect takes no identity along to a host that has none`() async throws {
+            @Test func `a redirect sends no client identity to a host that has none`() async throws
+            {
                 let identity = try scene.identity()
-                // Of TLS 1.2: no request is sent by a client that was refused.
+                // With TLS 1.2 a refused client sends no request.
                 try identity.requireClients(of: scene.authority, isOld: true)
                 let peer = try scene.peer(
                     identity, .init(),
@@ -116,7 +120,7 @@
                 let ours = ClientIdentity(
                     certificateChain: try scene.client.pem, privateKey: try scene.client.keyPEM())
                 policy.clientIdentities = ["a.origin.test": ours]
-                // The host's other address is its name, which leads nowhere.
+                // The host's other address is its DNS name, which does not resolve.
                 #expect(try await scene.kind("a.origin.test", peer, policy) == "dns")
                 #expect(peer.requestCount == 1)
                 policy.clientIdentities["b.origin.test"] = ours
@@ -125,7 +129,7 @@
             }
 
             // RFC 9113 section 9.1.1 would allow it.
-            @Test func `a connection of HTTP/2 is used for no other name of its certificate`()
+            @Test func `an HTTP/2 connection is used for no other name of its certificate`()
                 async throws
             {
                 let http2 = HTTP2Peer { _, stream in HTTP2Peer.response(stream, "fine") }
@@ -141,12 +145,12 @@
                     #expect(try await scene.kind("b.origin.test", peer, service) == "success")
                 }
                 #expect(http2.requests == 4)
-                // One for each name, and one for each time that the pin was not met.
+                // One connection for each name, and one for each time that the pin did not match.
                 #expect(peer.connectionCount == 4)
                 await service.shutDown(gracePeriod: .zero)
             }
 
-            // CVE-2021-0341 and its like: names that only look as if they were the host's.
+            // CVE-2021-0341 and similar: names that only look like the host.
             @Test(arguments: [
                 ("k.origin.test", "success"), ("K.ORIGIN.test", "success"),
                 ("k.origin.test\0.evil.test", "certificate"), ("k.origin.test\0", "certificate"),
@@ -155,7 +159,7 @@
                 ("*.test", "certificate"), ("k*.*.test", "certificate"),
                 ("*", "certificate"), ("*.*.test", "certificate"), ("", "certificate"),
             ])
-            func `a certificate is good for the names in it, to the byte`(
+            func `a certificate is valid for exactly the names in it`(
                 name: String, expected: String
             ) async throws {
                 let certificate = try TestCertificate(

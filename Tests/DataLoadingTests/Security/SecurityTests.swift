@@ -3,5 +3,5 @@
 
 import Testing
 
-/// FAULTS section 4 row by row: what a peer, a redirect or a careless print must not get.
+/// What a server, a redirect or a log must not get.
 @Suite enum SecurityTests {}

@@ -1,15 +1,17 @@
 // Copyright the DataLoading authors
 // SPDX-License-Identifier: Apache-2.0
 
+import DataLoadingSupport
 @testable import DataLoading
 import DataLoadingTesting
 import Dispatch
 import Foundation
 import Testing
 
-/// Whoever blocks holds up a reset and a shut-down within limits, which say what they left behind.
+/// A reset and a shutdown wait for blocked user code up to a limit and report what they left.
 @Suite(.timeLimit(.minutes(15))) struct BlockedUserTests {
-    @Test func `a reset of the service returns after 2 s though a delegate blocks`() async throws {
+    @Test func `a reset of the service returns after 2 s although a delegate blocks`() async throws
+    {
         let blocker = Blocker()
         let delegate = RecordingDelegate(onEvent: { _ in blocker.block() })
         let first = TestAuthoriser()
@@ -21,7 +23,7 @@ import Testing
         await blocker.blocks()
         let service = bed.service
         let reset = Task { await service.reset() }
-        // Every factory is logged out before anybody is waited for.
+        // Every factory is reset before anything is waited for.
         _ = await first.calls(2)
         _ = await second.calls(1)
         await bed.passHandOverLimit()
@@ -37,7 +39,7 @@ import Testing
         #expect(await service.reset().isEmpty)
     }
 
-    @Test func `a reset that is joined tells both callers what it left behind`() async {
+    @Test func `a joined reset tells both callers what it left behind`() async {
         let gate = ResetGate()
         let isInside = EventRecorder<Void>()
         let mayEnd = EventRecorder<Void>()
@@ -63,7 +65,7 @@ import Testing
         #expect(await second.value == left)
     }
 
-    @Test func `an authoriser whose reset hangs keeps its own factory closed for 150 s`()
+    @Test func `an authoriser whose reset hangs closes only its own factory, for 150 s`()
         async throws
     {
         let hanging = HangingReset()
@@ -72,7 +74,7 @@ import Testing
         let service = bed.service
         let reset = Task { await service.reset() }
         _ = await hanging.resets.first(1)
-        // The authorisers of one factory do not wait for each other either.
+        // The authorisers of one factory do not wait for each other.
         _ = await witness.calls(1)
         bed.loader.perform(.make())
         #expect(bed.error == .resetInProgress)
@@ -82,7 +84,7 @@ import Testing
         }
         await bed.clock.waitForAlarms(1, within: .seconds(5))
         bed.clock.advance(by: .seconds(5))
-        await eventually { !service.isResetting.withLock { $0 } }
+        await eventually { !service.runtime.isResetting.withLock { $0 } }
         #expect(bed.transport.resetCount == 1)
         #expect(try await other.response(for: .make()).statusCode == .ok)
         await #expect(throws: DataLoaderError.resetInProgress) {
@@ -96,7 +98,7 @@ import Testing
         hanging.letGo.record(())
     }
 
-    @Test func `a reset returns though its task is cancelled, and has done everything`() async {
+    @Test func `a reset in a cancelled task still does everything`() async {
         let authoriser = TestAuthoriser()
         let bed = TestBed(authorisers: [authoriser])
         let service = bed.service
@@ -121,7 +123,7 @@ import Testing
         blocker.release()
     }
 
-    @Test func `a reset returns after 2 s though a sink blocks`() async {
+    @Test func `a reset returns after 2 s although a sink blocks`() async {
         let blocker = Blocker()
         let bed = TestBed()
         bed.loader.perform(
@@ -146,7 +148,7 @@ import Testing
         bed.expectNothingLeft()
     }
 
-    @Test func `a shut-down says which loads a blocked delegate queue has not taken`() async {
+    @Test func `a shutdown reports the loads that a blocked delegate queue has not taken`() async {
         let queue = DispatchQueue(label: "blocked")
         let bed = TestBed(delegateQueue: queue)
         for _ in 0..<3 { bed.loader.perform(.make()) }
@@ -181,10 +183,10 @@ import Testing
 }
 
 extension TestBed {
-    /// Moves the clock by the 2 s that outcomes have to be handed over, once they have begun.
+    /// Advances the clock by the 2 s for delivering outcomes, once they have begun.
     fileprivate func passHandOverLimit() async {
         let end = clock.instant + .seconds(2)
-        await eventually { service.runtime.agenda.earliest == end }
+        await eventually { service.runtime.timerQueue.earliest == end }
         clock.advance(by: .seconds(2))
     }
 }
@@ -192,7 +194,7 @@ extension TestBed {
 #if os(Linux)
     extension SocketTests {
         @Suite(.timeLimit(.minutes(15))) struct BlockedBodyResetTests {
-            @Test func `a reset does not wait for a body that blocks`() async throws {
+            @Test func `a reset does not wait for a request body that blocks`() async throws {
                 let blocker = Blocker()
                 let server = try LoopbackServer { _ in .ok() }
                 let service = DataLoaderService()
@@ -231,16 +233,13 @@ private final class BlockingObserver: ConsumptionObserver {
     }
 }
 
-/// An authoriser whose reset takes until the test says so, cancelled or not.
+/// An authoriser whose reset suspends until the test says so, even if cancelled.
 private final class HangingReset: Authoriser {
     let identifier = "hanging"
     let resets = EventRecorder<Void>()
     let letGo = EventRecorder<Void>()
 
-    func requiresAuthorisation(_ request: DataLoaderRequest) -> Bool { false }
-    func authorise(_ request: DataLoaderRequest, for delegate: any AuthoriserDelegate) {}
-    func requestFailedAuthorisation(_ request: DataLoaderRequest, response: DataLoaderResponse) {}
-    func refresh() {}
+    func authorise(_ request: DataLoaderRequest) -> Authorisation { .unchanged }
 
     func reset() async {
         resets.record(())
@@ -248,7 +247,7 @@ private final class HangingReset: Authoriser {
     }
 }
 
-/// A transport that carries nothing and takes until the test says so for everything else.
+/// A transport that makes no attempts and whose reset and shutdown suspend until the test says so.
 private final class HangingTransport: Transport {
     let calls = EventRecorder<Void>()
     let letGo = EventRecorder<Void>()

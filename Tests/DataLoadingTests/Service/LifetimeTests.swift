@@ -1,20 +1,23 @@
 // Copyright the DataLoading authors
 // SPDX-License-Identifier: Apache-2.0
 
+import DataLoadingSupport
 @testable import DataLoading
 import DataLoadingTesting
 import Dispatch
 import Foundation
 import Testing
 
-// SP-05, SP-07; DESIGN "Reset" and the service's end.
+// The shared service, shutdown, and what a service retains.
 @Suite struct LifetimeTests {
-    @Test func `drains what runs, takes nothing new, and shuts the transport down`() async {
+    @Test func `a shutdown finishes running loads, refuses new ones and shuts the transport down`()
+        async
+    {
         let bed = TestBed()
         bed.loader.perform(.make("/old"))
         let attempt = await bed.attempt(0)
         async let end = bed.service.shutDown(gracePeriod: .seconds(30))
-        // The grace period is the alarm that comes before the load's own deadline.
+        // The grace period's alarm comes before the load's own deadline.
         await bed.clock.waitForAlarms(1, within: .seconds(30))
         bed.loader.perform(.make("/new"))
         #expect(bed.error == .serviceInvalidated)
@@ -25,7 +28,7 @@ import Testing
         bed.expectNothingLeft()
     }
 
-    @Test func `cancels what is left after the grace period`() async {
+    @Test func `a shutdown cancels the remaining loads after the grace period`() async {
         let bed = TestBed()
         bed.loader.perform(.make())
         let attempt = await bed.attempt(0)
@@ -38,7 +41,7 @@ import Testing
         bed.expectNothingLeft()
     }
 
-    @Test func `cancels at once without a grace period`() async {
+    @Test func `a shutdown without a grace period cancels all loads at once`() async {
         for grace in [Duration.zero, .seconds(-1)] {
             let bed = TestBed()
             bed.loader.perform(.make())
@@ -50,7 +53,8 @@ import Testing
         }
     }
 
-    @Test func `returns two seconds after the grace period when a delegate queue is blocked`() async
+    @Test func `a shutdown returns 2 s after the grace period when a delegate queue is blocked`()
+        async
     {
         let queue = DispatchQueue(label: "blocked")
         let bed = TestBed(delegateQueue: queue)
@@ -66,7 +70,8 @@ import Testing
         bed.expectNothingLeft()
     }
 
-    @Test func `may be shut down twice, at once, and after it was invalidated`() async {
+    @Test func `a service may be shut down twice concurrently and after it was invalidated`() async
+    {
         let bed = TestBed()
         bed.service.invalidateAndCancel()
         async let first = bed.service.shutDown(gracePeriod: .seconds(1))
@@ -78,13 +83,13 @@ import Testing
         bed.expectNothingLeft()
     }
 
-    @Test func `shuts down when there was never a load`() async {
+    @Test func `a service without loads shuts down at once`() async {
         let bed = TestBed()
         await bed.service.shutDown(gracePeriod: .seconds(60))
         #expect(bed.transport.isShutDown)
     }
 
-    @Test func `goes on after all its loads were cancelled`() async {
+    @Test func `a service continues after all its loads were cancelled`() async {
         let bed = TestBed()
         for _ in 0..<3 { bed.loader.perform(.make()) }
         bed.service.cancelAllLoads()
@@ -95,8 +100,8 @@ import Testing
         #expect(bed.error == nil)
     }
 
-    // LC-05: the slot of a load that is cancelled must send none that is to be cancelled too.
-    @Test func `sends nothing more while it cancels, though slots become free`() async {
+    // The slot of a cancelled load must not go to a load that is about to be cancelled.
+    @Test func `no waiting load is sent while all loads are cancelled`() async {
         for end in [
             { (service: DataLoaderService, _) in service.cancelAllLoads() },
             { service, _ in service.invalidateAndCancel() },
@@ -116,9 +121,10 @@ import Testing
         }
     }
 
-    @Test func `lives as long as its loads, and no longer`() async {
+    @Test func `what a service owns lives as long as its loads and no longer`() async {
         weak var service: DataLoaderService?
         weak var factory: DataLoaderFactory?
+        weak var runtime: Runtime?
         let transport = ScriptedTransport()
         let delegate = RecordingDelegate()
         do {
@@ -126,6 +132,7 @@ import Testing
             configuration.transport = transport
             let strong = DataLoaderService(configuration: configuration, clock: ManualClock())
             service = strong
+            runtime = strong.runtime
             let loader: DataLoader
             do {
                 let strongFactory = strong.makeFactory()
@@ -133,7 +140,7 @@ import Testing
                 loader = strongFactory.makeDataLoader(delegate: delegate)
             }
             loader.perform(.make())
-            #expect(factory != nil)
+            #expect(runtime != nil)
             await transport.attempts(1)[0].respond(status: 200)
             _ = await delegate.outcomes(1)
             loader.queue.sync {}
@@ -141,32 +148,48 @@ import Testing
         transport.flush()
         #expect(factory == nil)
         #expect(service == nil)
+        #expect(runtime == nil)
     }
 
-    @Test func `keeps no delegate, loader or load that is over`() async {
+    @Test func `a service keeps no delegate, loader or load that has ended`() async {
         let bed = TestBed(otherwise: .respond(status: 200))
         weak var delegate: RecordingDelegate?
         weak var loader: DataLoader?
-        weak var exchange: Exchange?
+        weak var load: Load?
         do {
             let strongDelegate = RecordingDelegate()
             let strongLoader = bed.factory.makeDataLoader(delegate: strongDelegate)
             delegate = strongDelegate
             loader = strongLoader
             strongLoader.perform(.make())
-            exchange = strongLoader.core.exchanges.first
+            load = strongLoader.registry.loads.first
             _ = await strongDelegate.outcomes(1)
             strongLoader.queue.sync {}
         }
         bed.settle()
         #expect(delegate == nil)
         #expect(loader == nil)
-        #expect(exchange == nil)
+        #expect(load == nil)
         bed.expectNothingLeft()
     }
 
-    // The process's own service is made once, so this runs in a process of its own.
-    @Test func `says what the shared service is made with once, before it is used`() async {
+    @Test func `a service reaches the loads of a loader whose factory is gone`() async {
+        let bed = TestBed(otherwise: .hold)
+        let delegate = RecordingDelegate()
+        let loader = bed.service.makeFactory().makeDataLoader(delegate: delegate)
+        loader.perform(.make())
+        bed.service.cancelAllLoads()
+        guard case .cancelled? = await delegate.outcomes(1).first else {
+            Issue.record("the load was not cancelled")
+            return
+        }
+        loader.perform(.make())
+        await bed.service.reset()
+        #expect(await delegate.outcomes(2).last?.response?.error == .reset)
+    }
+
+    // The shared service is made once in a process, so this runs in a process of its own.
+    @Test func `the shared service is configured once, before it is used`() async {
         await #expect(processExitsWith: .success) {
             var configuration = DataLoaderService.Configuration()
             configuration.userAgent = "first"
@@ -174,7 +197,7 @@ import Testing
             #expect(throws: DataLoaderService.BootstrapError.calledTwice) {
                 try DataLoaderService.bootstrap(configuration)
             }
-            #expect(DataLoaderService.shared.runtime.userAgent == "first")
+            #expect(DataLoaderService.shared.runtime.attempts.userAgent == "first")
             #expect(DataLoaderService.shared === DataLoaderService.shared)
             #expect(throws: DataLoaderService.BootstrapError.sharedServiceIsInUse) {
                 try DataLoaderService.bootstrap(configuration)

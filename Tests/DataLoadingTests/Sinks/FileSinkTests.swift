@@ -1,13 +1,14 @@
 // Copyright the DataLoading authors
 // SPDX-License-Identifier: Apache-2.0
 
+@testable import DataLoadingTransport
 @testable import DataLoading
 import DataLoadingTesting
 import Dispatch
 import Foundation
 import Testing
 
-// ST-02, ST-03: a download goes straight to a file, which is whole or as it was.
+// A download goes directly to a file, which is complete or unchanged.
 @Suite struct FileSinkTests {
     private let directory = TemporaryDirectory()
     private var destination: URL { directory.url("file") }
@@ -21,7 +22,7 @@ import Testing
 
     private func content() -> Data? { try? Data(contentsOf: destination) }
 
-    @Test func `gets the body of a success, whoever hears of it`() async throws {
+    @Test func `a file sink gets the body of a success in every calling style`() async throws {
         let body = patternBytes(300_000)
         let bed = TestBed(otherwise: .respond(status: 200, body: body))
         bed.loader.perform(get())
@@ -50,7 +51,9 @@ import Testing
         bed.expectNothingLeft()
     }
 
-    @Test func `is empty for a response without a body, and in memory by default`() async throws {
+    @Test func `a file sink is empty without a body, and bodies are in memory by default`()
+        async throws
+    {
         let bed = TestBed(otherwise: .respond(status: 204))
         #expect(try await bed.loader.response(for: get()).bodyFile == destination)
         #expect(content() == Data())
@@ -59,7 +62,7 @@ import Testing
         #expect(plain.bodyFile == nil)
     }
 
-    @Test func `is as it was until the body is whole, and then replaced in one step`() async throws
+    @Test func `a file sink replaces its file in one step when the body is complete`() async throws
     {
         try directory.write(Data("old".utf8), to: "file")
         let bed = TestBed()
@@ -81,7 +84,7 @@ import Testing
     }
 
     @Test(arguments: Ending.allCases, [true, false])
-    func `is as it was when the load does not succeed, and nothing lies beside it`(
+    func `a file sink keeps the old file and leaves nothing else when the load fails`(
         ending: Ending, exists: Bool
     ) async throws {
         if exists { try directory.write(Data("old".utf8), to: "file") }
@@ -101,16 +104,16 @@ import Testing
         case .invalidation: bed.service.invalidateAndCancel()
         case .drop: loader = nil
         }
-        // The last that is heard of any load is its report, which a dropped loader's has too.
+        // The report to observers is the last event of a load, even of a released loader.
         _ = await reported.reports.first(1)
-        await bed.service.runtime.ledger.waitUntilEmpty(atMost: .seconds(1_000))
+        await bed.service.runtime.liveLoads.waitUntilEmpty(atMost: .seconds(1_000))
         #expect(content() == (exists ? Data("old".utf8) : nil))
         #expect(directory.names == (exists ? ["file"] : []))
         bed.expectNothingLeft()
         withExtendedLifetime(loader) {}
     }
 
-    @Test func `gets nothing of an error status, whose body is in memory`() async throws {
+    @Test func `a file sink gets no error body, which is delivered in memory`() async throws {
         let bed = TestBed(otherwise: .respond(status: 404, body: Data("gone".utf8)))
         let response = try await bed.loader.response(for: get())
         #expect(response.error == .status(.notFound))
@@ -119,8 +122,9 @@ import Testing
         #expect(directory.names.isEmpty)
     }
 
-    // ST-05: nothing from attempts that are retried, authorised again or redirected.
-    @Test func `gets nothing of an attempt that something follows`() async throws {
+    // Attempts that are retried, authorised again or redirected write nothing.
+    @Test func `a file sink gets nothing of an attempt that is retried or redirected`() async throws
+    {
         let bed = TestBed(
             [
                 .respond(status: 503, body: Data("busy".utf8)),
@@ -135,7 +139,7 @@ import Testing
         #expect(directory.names == ["file"])
     }
 
-    @Test func `starts over when a broken body is loaded again`() async throws {
+    @Test func `a file sink starts over when a broken body is loaded again`() async throws {
         let bed = TestBed([
             .run { attempt in
                 attempt.sendHead(status: 200, headers: [:])
@@ -150,7 +154,8 @@ import Testing
         #expect(content() == Data("short".utf8))
     }
 
-    @Test func `that cannot be written ends the load and leaves nothing`() async throws {
+    @Test func `a file sink that cannot be written ends the load and leaves nothing`() async throws
+    {
         let folder = directory.url("folder")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         let reasons = [
@@ -162,7 +167,7 @@ import Testing
             let bed = TestBed(otherwise: .respond(status: 200, body: patternBytes(1_000_000)))
             bed.loader.perform(.make { $0.responseSink = .file(place) })
             let error = await bed.outcome()?.response?.error
-            guard case .responseSink(let said) = error else {
+            guard case .responseSink(let said) = error?.kind else {
                 Issue.record("\(String(describing: error))")
                 continue
             }
@@ -173,9 +178,9 @@ import Testing
     }
 
     #if os(Linux)
-        @Test func `on a full disk ends the load and leaves nothing`() async {
+        @Test func `a file sink on a full disk ends the load and leaves nothing`() async {
             await #expect(processExitsWith: .success) {
-                // The system's limit for a file stands for the disk's.
+                // The system's file size limit simulates a full disk.
                 signal(SIGXFSZ, SIG_IGN)
                 var limit = rlimit(rlim_cur: 100_000, rlim_max: 100_000)
                 guard setrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &limit) == 0 else {
@@ -184,13 +189,15 @@ import Testing
                 let directory = TemporaryDirectory()
                 let bed = TestBed(otherwise: .respond(status: 200, body: patternBytes(200_000)))
                 bed.loader.perform(.make { $0.responseSink = .file(directory.url("file")) })
-                guard case .responseSink = await bed.outcome()?.response?.error else { exit(3) }
+                guard case .responseSink = await bed.outcome()?.response?.error?.kind else {
+                    exit(3)
+                }
                 guard directory.names.isEmpty else { exit(4) }
             }
         }
     #endif
 
-    @Test func `is bounded by its own limit alone`() async throws {
+    @Test func `a file sink is bounded by its own limit only`() async throws {
         let body = patternBytes(1_000)
         let unbounded = TestBed(otherwise: .respond(status: 200, body: body)) { configuration in
             configuration.limits.body = 10
@@ -210,7 +217,7 @@ import Testing
         }
     }
 
-    @Test func `has no total time limit unless its request sets one`() async {
+    @Test func `a file sink has no total time limit unless its request sets one`() async {
         let bed = TestBed()
         bed.loader.perform(get())
         let attempt = await bed.attempt(0)
@@ -221,8 +228,10 @@ import Testing
         #expect(await bed.outcome()?.response?.error == nil)
     }
 
-    // Whatever happens when: success means the whole file, anything else the old one.
-    @Test func `is whole or as it was, whenever the load is cancelled`() async throws {
+    // Success means the whole new file; anything else means the old file.
+    @Test func `a file sink keeps the old or the whole new file, whenever the load is cancelled`()
+        async throws
+    {
         let body = patternBytes(50_000)
         for seed in 0..<200 as Range<UInt64> {
             var generator = SeededGenerator(seed: seed)
@@ -239,7 +248,7 @@ import Testing
             for _ in 0..<Int.random(in: 0...3_000, using: &generator) { _ = token.isCancelled }
             token.cancel()
             let isSuccess = if case .success = await bed.outcome() { true } else { false }
-            // A cancellation may come just after the file was put in its place.
+            // A cancellation may arrive just after the file was replaced.
             let isWhole = content() == body
             #expect(isWhole || (content() == Data("old".utf8) && !isSuccess))
             #expect(directory.names == ["file"])
@@ -249,7 +258,7 @@ import Testing
     }
 }
 
-/// Notes that a load was reported.
+/// Notes that a load was reported to observers.
 private final class ReportNotice: ConsumptionObserver {
     let reports = EventRecorder<Void>()
 

@@ -1,12 +1,13 @@
 // Copyright the DataLoading authors
 // SPDX-License-Identifier: Apache-2.0
 
+@testable import DataLoadingCurl
 @testable import DataLoading
 import DataLoadingTesting
 import Foundation
 import Testing
 
-// A killed process cannot take its unfinished files away; the next one does.
+// A killed process cannot remove its unfinished files; the next process does.
 @Suite struct LeftoverPartTests {
     private let directory = TemporaryDirectory()
 
@@ -19,7 +20,9 @@ import Testing
         #expect(try await bed.loader.response(for: request).error == nil)
     }
 
-    @Test func `a file that a dead process left is removed, and others are not`() async throws {
+    @Test func `the unfinished file of a dead process is removed, and other files are kept`()
+        async throws
+    {
         let dead = name()
         let locked = name()
         let strangers = [".dataloading-x.part", "\(UUID().uuidString).part", "file"]
@@ -34,7 +37,7 @@ import Testing
         #expect(directory.names == ([locked, link, "other"] + strangers).sorted())
     }
 
-    @Test func `the unfinished file of a load that runs is not removed by another's`() async throws
+    @Test func `the unfinished file of a running load is not removed by another load`() async throws
     {
         let bed = TestBed()
         var request = DataLoaderRequest.make()
@@ -54,7 +57,9 @@ import Testing
     }
 
     #if os(Linux)
-        @Test func `the file of a process that was killed is removed by the next`() async throws {
+        @Test func `the unfinished file of a killed process is removed by the next process`()
+            async throws
+        {
             let variable = "DATALOADING_TEST_DIRECTORY"
             setenv(variable, directory.url.path, 1)
             await #expect(processExitsWith: .signal(SIGKILL)) {

@@ -1,13 +1,15 @@
 // Copyright the DataLoading authors
 // SPDX-License-Identifier: Apache-2.0
 
+@testable import DataLoadingTransport
+import DataLoadingSupport
 @testable import DataLoading
 import DataLoadingTesting
 import Dispatch
 import Foundation
 import Testing
 
-// ST-02, ST-05: a body goes where the request says, each byte once.
+// A body goes where the request says, each byte once.
 @Suite struct PieceSinkTests {
     private static func get(
         _ heard: EventRecorder<Data>, _ change: (inout DataLoaderRequest) -> Void = { _ in }
@@ -23,7 +25,7 @@ import Testing
     }
 
     @Test(arguments: [HTTPMethod.head, .get], [200, 204])
-    func `a response without a body is within every limit, whatever its Content-Length says`(
+    func `a response without a body is within every limit, whatever its Content-Length`(
         method: HTTPMethod, status: Int
     ) async throws {
         guard method == .head || status == 204 else { return }
@@ -41,7 +43,7 @@ import Testing
         bed.expectNothingLeft()
     }
 
-    @Test func `a closure gets every piece in order, and then the outcome comes`() async throws {
+    @Test func `a closure sink gets every piece in order before the outcome`() async throws {
         let heard = EventRecorder<Data>()
         let bed = TestBed()
         bed.loader.perform(Self.get(heard))
@@ -59,7 +61,7 @@ import Testing
         bed.expectNothingLeft()
     }
 
-    @Test func `a closure is called one piece at a time on any queue`() async {
+    @Test func `a closure sink is called for one piece at a time on a concurrent queue`() async {
         let inside = Locked(0)
         let heard = EventRecorder<Data>()
         let queue = DispatchQueue(label: "many", attributes: .concurrent)
@@ -84,7 +86,7 @@ import Testing
         #expect(Self.joined(heard) == patternBytes(50_000))
     }
 
-    @Test func `a slow sink pauses the transfer at 256 KiB and lets it go on at half`() async {
+    @Test func `a slow sink pauses the transfer at 256 KiB and resumes it at half of that`() async {
         let queue = DispatchQueue(label: "slow")
         let heard = EventRecorder<Data>()
         let bed = TestBed(delegateQueue: queue)
@@ -104,7 +106,7 @@ import Testing
         #expect(Self.joined(heard).count == ChunkWindow.size)
     }
 
-    @Test func `a closure that throws ends the load, and hears nothing more`() async {
+    @Test func `a closure sink that throws ends the load and is not called again`() async {
         struct Full: Error {}
         let calls = Locked(0)
         let bed = TestBed()
@@ -128,7 +130,7 @@ import Testing
         bed.expectNothingLeft()
     }
 
-    @Test func `nothing reaches a closure after a cancellation on its queue`() async {
+    @Test func `a closure sink is not called after a cancellation on its queue`() async {
         let heard = EventRecorder<Data>()
         let token = Locked<CancellationToken?>(nil)
         let bed = TestBed()
@@ -150,7 +152,7 @@ import Testing
         bed.expectNothingLeft()
     }
 
-    @Test func `a stream is made for a success, written to and closed`() async throws {
+    @Test func `a stream sink is opened for a success, written to and closed`() async throws {
         let directory = TemporaryDirectory()
         let path = directory.url("stream").path
         let made = Locked(0)
@@ -172,7 +174,7 @@ import Testing
         #expect(isWhole)
     }
 
-    @Test func `a stream that fails ends the load`() async {
+    @Test func `a stream sink that fails ends the load`() async {
         struct Missing: Error {}
         let makers: [@Sendable () throws -> OutputStream] = [
             { throw Missing() }, { Self.stream("/nowhere/x") }, { Self.stream("/dev/full") },
@@ -180,7 +182,7 @@ import Testing
         for make in makers {
             let bed = TestBed(otherwise: .respond(status: 200, body: patternBytes(500_000)))
             bed.loader.perform(.make { $0.responseSink = .outputStream(make) })
-            #expect(await bed.outcome()?.response?.error?.kind == "response_sink")
+            #expect(await bed.outcome()?.response?.error?.name == "response_sink")
             bed.expectNothingLeft()
         }
     }
@@ -189,8 +191,9 @@ import Testing
         OutputStream(toFileAtPath: path, append: true) ?? OutputStream(toMemory: ())
     }
 
-    // ST-05: duplicate bytes in the sink.
-    @Test func `a broken body is loaded again only if nothing of it went out`() async throws {
+    // A sink gets no byte twice.
+    @Test func `a broken body is loaded again only if no part of it reached the sink`() async throws
+    {
         for (sent, attempts) in [(0, 2), (10, 1)] {
             let heard = EventRecorder<Data>()
             let bed = TestBed([
@@ -210,7 +213,7 @@ import Testing
         }
     }
 
-    @Test func `an error status comes in memory, up to the limit of the service`() async {
+    @Test func `an error body is delivered in memory up to the limit of the service`() async {
         for limit: Int64 in [100, 3] {
             let heard = EventRecorder<Data>()
             let bed = TestBed(otherwise: .respond(status: 500, body: Data("oops".utf8))) {
@@ -227,7 +230,7 @@ import Testing
         }
     }
 
-    @Test func `a load in chunks has its chunks and no other sink`() async {
+    @Test func `a load in chunks delivers to its delegate and not to its sink`() async {
         let heard = EventRecorder<Data>()
         let bed = TestBed(otherwise: .respond(status: 200, body: patternBytes(10)))
         bed.loader.perform(Self.get(heard) { $0.chunks = true })

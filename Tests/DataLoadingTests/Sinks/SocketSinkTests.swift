@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if canImport(Glibc) || canImport(Musl)
+    import DataLoadingSupport
     @testable import DataLoading
     import DataLoadingTesting
     import Foundation
@@ -17,7 +18,7 @@
             }
 
             @Test(arguments: Break.allCases)
-            func `a body that breaks twice is whole in the end, and each byte sent once`(
+            func `a body that breaks twice is complete in the end, with each byte sent once`(
                 how: Break
             ) async throws {
                 let body = patternBytes(300_000)
@@ -52,7 +53,7 @@
                 #expect(isSameInFile)
                 #expect(directory.names == ["file"])
 
-                // Each answer breaks after half of what was left.
+                // Each response breaks off after half of what was left.
                 let ranges = server.requests.map { $0.headers["Range"] }
                 let ofOneLoad = [nil, "bytes=150000-", "bytes=225000-"]
                 #expect(ranges == ofOneLoad + ofOneLoad + ofOneLoad)
@@ -60,7 +61,7 @@
                 await service.shutDown(gracePeriod: .seconds(1))
             }
 
-            @Test func `a file gets 150 MB at the pace of its disk, in little memory`() async {
+            @Test func `a file sink writes 150 MB in bounded memory`() async {
                 await #expect(processExitsWith: .success) {
                     let size: Int64 = 150_000_000
                     let server = try LoopbackServer { _ in .ok(.pattern(size)) }
@@ -110,7 +111,7 @@
                 case nil: return .status(status, headers: headers, body: .data(Data(rest)))
                 case .reset, .short:
                     headers["Content-Length"] = "\(rest.count)"
-                    // What the client's system has is not taken away by the reset behind it.
+                    // The reset does not remove what the client's system has received.
                     return .steps(
                         .head(status, headers: headers), .content(part), .flush, .confirmed,
                         how == .reset ? .reset : .close)

@@ -1,19 +1,19 @@
 // Copyright the DataLoading authors
 // SPDX-License-Identifier: Apache-2.0
 
+import DataLoadingSupport
 @testable import DataLoading
 import DataLoadingTesting
 import Foundation
 import Testing
 
-/// Owners that come and go with their loads in flight: 2,000 loaders and 200 services, or 100,000
-/// and 10,000 with `DATALOADING_SOAK=1`.
-// FAULTS section 3.4, "churn"; SP-07.
+/// Owners that are released with running loads: 2,000 loaders and 200 services, or 100,000 and
+/// 10,000 with `DATALOADING_SOAK=1`.
 @Suite struct ChurnSoakTests {
     private static let scale =
         ProcessInfo.processInfo.environment["DATALOADING_SOAK"] == "1" ? 50 : 1
 
-    @Test func `loaders that go leave nothing`() {
+    @Test func `loaders that are released leave nothing behind`() {
         let transport = SoakTransport()
         var configuration = DataLoaderService.Configuration()
         configuration.transport = transport
@@ -29,19 +29,19 @@ import Testing
             let queue = loader?.queue
             queue?.sync {}
             loader = nil
-            // A transport tells of the end of what was cancelled when it gets to it.
+            // A transport reports the end of a cancelled attempt some time later.
             for attempt in transport.takeStarted() {
                 attempt.take()?.didFail(TransportFailure(.cancelled, sent: .written))
             }
             service.drainQueues()
             queue?.sync {}
         }
-        #expect(service.runtime.ledger.live == 0)
-        #expect(service.runtime.admission.isIdle && service.runtime.agenda.count == 0)
+        #expect(service.runtime.liveLoads.live == 0)
+        #expect(service.runtime.admission.isIdle && service.runtime.timerQueue.count == 0)
         #expect(delegate.counts.all == 0)
     }
 
-    @Test func `services that go leave nothing`() async {
+    @Test func `services that are released leave nothing behind`() async {
         let delegate = SoakDelegate()
         var loads = 0
         for index in 0..<(200 * Self.scale) {
@@ -61,7 +61,7 @@ import Testing
             }
             loader?.queue.sync {}
             service?.drainQueues()
-            #expect(service?.runtime.ledger.live == 0)
+            #expect(service?.runtime.liveLoads.live == 0)
             loader = nil
             service = nil
             #expect(dropped == nil)

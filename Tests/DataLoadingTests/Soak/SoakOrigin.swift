@@ -2,11 +2,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if os(Linux)
+    @testable import DataLoadingCurl
+    import DataLoadingSupport
+    @testable import DataLoadingTransport
+    @testable import DataLoadingAuth
     import DataLoading
     import DataLoadingTesting
     import Foundation
 
-    /// A server of the soak, and what loads of it may end as.
+    /// A server of the soak test and the outcomes that its loads may have.
     struct SoakOrigin: Sendable {
         let title: String
         let server: LoopbackServer
@@ -14,7 +18,7 @@
         private let deadline: Duration
         private let kinds: [FaultCell: Set<String>]
 
-        /// A server that does what it should.
+        /// A server without faults.
         static func healthy() throws -> SoakOrigin {
             let server = try LoopbackServer(quiet) { request in
                 request.method == .post ? .ok(.pattern(1_000)) : .ok(.pattern(size(of: request)))
@@ -26,7 +30,7 @@
                     uniqueKeysWithValues: cells.map { ($0, [FaultExpectation.success]) }))
         }
 
-        /// A server with one of the matrix's faults; nil where the fault is none of a server alone.
+        /// A server with one of the matrix's faults; nil if the fault needs more than a server.
         static func faulty(_ fault: Fault) throws -> SoakOrigin? {
             guard rows.contains(fault.number), !fault.title.hasPrefix("a gzip bomb"),
                 let first = FaultAxes.plainFirst.cells.first
@@ -34,16 +38,16 @@
             let scene = try fault.scene(first)
             var kinds: [FaultCell: Set<String>] = [:]
             for cell in FaultAxes.plainFirst.cells {
-                // A connection that was used before is there now and then, whatever the fault wants.
+                // A used connection may be there, whatever the fault needs.
                 var reused = cell
                 reused.connection = .reused
                 kinds[cell] = fault.expectation(cell).kinds.union(fault.expectation(reused).kinds)
                 if fault.axes.connections == [.reused] {
                     kinds[cell, default: []].insert(FaultExpectation.success)
                 }
-                // Between an answer and the close behind it another load may take the connection.
+                // Another load may use the connection between a response and the close after it.
                 if scene.closesUnsaid, cell.isPost {
-                    kinds[cell, default: []].insert(DataLoaderError.connectionReset.kind)
+                    kinds[cell, default: []].insert(DataLoaderError.connectionReset.name)
                 }
             }
             return SoakOrigin(
@@ -53,10 +57,10 @@
                 kinds: kinds)
         }
 
-        /// The rows whose fault is all in what a plain server says.
+        /// The rows whose fault is only in what a plain server sends.
         ///
-        /// Those that fall silent are for the long run: they end by the idle limit alone, which must be
-        /// long for a machine that is busy.
+        /// Rows with a silent server are for the long run: only the idle limit ends them, which
+        /// must be long for a busy machine.
         private static var rows: Set<Int> {
             let rows = Set([5, 6, 7, 8, 9] + Array(10...16) + Array(19...29) + [35, 40])
             return SocketSoak.isLong ? rows.union([18, 20]) : rows.subtracting([20])

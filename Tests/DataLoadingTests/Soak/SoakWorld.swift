@@ -1,11 +1,12 @@
 // Copyright the DataLoading authors
 // SPDX-License-Identifier: Apache-2.0
 
+import DataLoadingSupport
 @testable import DataLoading
 import DataLoadingTesting
 import Foundation
 
-/// A transport that keeps nothing but what runs, and answers when it is told to.
+/// A transport that keeps only running attempts and answers when it is told to.
 final class SoakTransport: Transport {
     final class Attempt: TransportTask {
         let request: TransportRequest
@@ -16,7 +17,7 @@ final class SoakTransport: Transport {
             self.sink = Locked(sink)
         }
 
-        /// The sink, once.
+        /// Returns the sink once.
         func take() -> (any TransportSink)? { sink.withLock { $0.take() } }
 
         func cancel() {}
@@ -26,7 +27,7 @@ final class SoakTransport: Transport {
 
     private let running = Locked<[Attempt]>([])
 
-    /// Takes over what started since the last time.
+    /// Returns the attempts that started since the last call.
     func takeStarted() -> [Attempt] {
         running.withLock { running in
             defer { running = [] }
@@ -46,7 +47,7 @@ final class SoakTransport: Transport {
 }
 
 /// A delegate that counts.
-final class SoakDelegate: DataLoaderDelegate {
+final class SoakDelegate: DataLoaderChunkDelegate {
     struct Counts: Sendable {
         var successes = 0
         var errors = 0
@@ -76,12 +77,21 @@ final class SoakDelegate: DataLoaderDelegate {
         state.withLock { $0.cancellations += 1 }
     }
 
+    func dataLoader(
+        _ dataLoader: DataLoader, didReceiveInitialResponse response: DataLoaderResponse
+    ) {}
+
+    func dataLoader(
+        _ dataLoader: DataLoader, didReceiveDataChunk data: Data,
+        forResponse response: DataLoaderResponse
+    ) {}
+
     func dataLoaderShouldSupportChunks(_ dataLoader: DataLoader) -> Bool { true }
 
     private func note(_ response: DataLoaderResponse, _ change: (inout Counts) -> Void) {
         state.withLock { counts in
             change(&counts)
-            // P7, throughout.
+            // No outcome is later than the load's deadline.
             if response.requestTime > .seconds(60) { counts.late += 1 }
         }
     }

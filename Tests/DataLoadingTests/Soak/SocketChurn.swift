@@ -3,10 +3,11 @@
 
 #if os(Linux)
     import DataLoading
+    @testable import DataLoadingCurl
     import DataLoadingTesting
     import Foundation
 
-    /// Loaders and services that are dropped with their loads on the wire.
+    /// Releases loaders and services with loads on the wire.
     final class SocketChurn: Sendable {
         private let server: LoopbackServer
         private let delegate = ChurnDelegate()
@@ -27,7 +28,7 @@
 
         func stop() { server.stop() }
 
-        /// Makes loaders of one service, and drops each of them at another point of its loads.
+        /// Makes loaders of one service and releases each at another point of its loads.
         func loaders(_ count: Int, _ generator: inout SeededGenerator) async throws {
             let service = makeService()
             let factory = service.makeFactory()
@@ -38,7 +39,7 @@
             await service.shutDown(gracePeriod: .zero)
         }
 
-        /// Makes services, and lets go of them in one of three ways.
+        /// Makes services and ends them in one of three ways.
         func services(_ count: Int, _ generator: inout SeededGenerator) async throws {
             for index in 0..<count {
                 let service = makeService()
@@ -58,7 +59,7 @@
             return DataLoaderService(configuration: configuration)
         }
 
-        /// Performs one to three loads, and in half of the cases waits until they are on the wire.
+        /// Performs one to three loads and in half of the cases waits until they are on the wire.
         private func use(_ loader: DataLoader, _ generator: inout SeededGenerator) async throws {
             for _ in 0..<Int.random(in: 1...3, using: &generator) {
                 let path = ["/stall", "/stream", "/fine"].randomElement(using: &generator) ?? "/"
@@ -67,7 +68,7 @@
                 loader.perform(request)
             }
             guard Bool.random(using: &generator) else { return }
-            // The transport takes attempts in order: those before this one have begun.
+            // Attempts start in order: those before this one have started.
             _ = try await loader.response(for: request("/fine"))
         }
 
@@ -79,7 +80,7 @@
     }
 
     /// A delegate that takes chunks and keeps nothing.
-    private final class ChurnDelegate: DataLoaderDelegate {
+    private final class ChurnDelegate: DataLoaderChunkDelegate {
         func dataLoader(
             _ dataLoader: DataLoader, didReceiveSuccessfulResponse response: DataLoaderResponse
         ) {}
@@ -89,6 +90,15 @@
         ) {}
 
         func dataLoader(_ dataLoader: DataLoader, didCancelRequest request: DataLoaderRequest) {}
+
+        func dataLoader(
+            _ dataLoader: DataLoader, didReceiveInitialResponse response: DataLoaderResponse
+        ) {}
+
+        func dataLoader(
+            _ dataLoader: DataLoader, didReceiveDataChunk data: Data,
+            forResponse response: DataLoaderResponse
+        ) {}
 
         func dataLoaderShouldSupportChunks(_ dataLoader: DataLoader) -> Bool { true }
     }

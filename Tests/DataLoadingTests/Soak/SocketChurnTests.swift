@@ -7,16 +7,19 @@
     import Testing
 
     extension SocketTests {
-        /// Owners that come and go with their loads on the wire: 2,000 loaders and 200 services, or
-        /// 100,000 and 10,000 with `DATALOADING_SOAK=1`. In a process of its own.
-        // FAULTS section 3.4, "churn"; SP-07.
+        /// Owners that are released with loads on the wire.
+        ///
+        /// 2,000 loaders and 200 services, or 100,000 and 10,000 with `DATALOADING_SOAK=1`, in a
+        /// process of its own.
         @Suite struct SocketChurnTests {
             private static let isLong =
                 ProcessInfo.processInfo.environment["DATALOADING_SOAK"] == "1"
             private static let scale = isLong ? 50 : 1
 
             @Test(.timeLimit(.minutes(30)))
-            func `owners that go with loads on the wire leave no socket, thread or object`() async {
+            func `owners that are released during transfers leave no socket, thread or object`()
+                async
+            {
                 let result = await #expect(
                     processExitsWith: .success, observing: [\.standardOutputContent]
                 ) {
@@ -26,7 +29,7 @@
                     _ = try await Self.play(loaders: 200, services: 50, &generator)
                     var before = await SocketFootprint.settled(
                         within: start.withRoom, moreThreads: 0)
-                    // Dispatch takes its time to let threads go, which only the long run has.
+                    // Dispatch keeps idle threads for a while; only the long run waits for them.
                     if Self.isLong { before.threads = start.threads }
                     let begun = ContinuousClock.now
                     let (rest, connections) = try await Self.play(
@@ -43,7 +46,7 @@
                 ChildReport.check(result, begins: "churn:")
             }
 
-            /// Returns what is left at once, and how many connections there were.
+            /// Returns what is left immediately, and the number of connections.
             private static func play(
                 loaders: Int, services: Int, _ generator: inout SeededGenerator
             ) async throws -> (SocketFootprint, Int) {

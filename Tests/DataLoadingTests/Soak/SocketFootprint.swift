@@ -4,11 +4,11 @@
 #if os(Linux)
     import Dispatch
 
-    /// Everything that a process which does nothing else may have too much of.
+    /// The resources of an otherwise idle process that a leak would increase.
     struct SocketFootprint: Hashable, Sendable, CustomStringConvertible {
         var sockets = ProcessFigures.sockets
         var descriptors = ProcessFigures.descriptors
-        /// The library's own threads, and those of everybody.
+        /// The library's own threads and all threads.
         var libraryThreads = ProcessFigures.libraryThreads
         var threads = ProcessFigures.threads
         /// Requests, transports and delegates that carry a tracer.
@@ -19,7 +19,7 @@
                 + "\(libraryThreads) threads of the library, \(threads) in all"
         }
 
-        /// The same with any number of what the system keeps for later.
+        /// The same with unlimited resources that the system keeps for later.
         var withRoom: SocketFootprint {
             var other = self
             other.descriptors = .max
@@ -27,16 +27,16 @@
             return other
         }
 
-        /// Whether nothing is more than it was, but some threads in all, which Dispatch keeps.
+        /// Whether no figure has grown, except for some Dispatch threads.
         func isWithin(_ before: SocketFootprint, moreThreads: Int) -> Bool {
             sockets <= before.sockets && descriptors <= before.descriptors
                 && libraryThreads <= before.libraryThreads && objects <= before.objects
                 && threads <= before.threads + moreThreads
         }
 
-        /// The footprint once it is within another one, or after the time for that.
+        /// The footprint once it is within another one, or after a timeout.
         ///
-        /// Dispatch lets a thread go that had nothing to do for some seconds.
+        /// Dispatch ends a thread that was idle for some seconds.
         static func settled(
             within before: SocketFootprint, moreThreads: Int,
             grace: Duration = .seconds(60) * patience
@@ -53,7 +53,7 @@
             }
         }
 
-        /// The present footprint, with the threads that `settled` needs to wait.
+        /// The present footprint, including the threads, for which `settled` waits.
         static func measured() async -> SocketFootprint {
             await pause()
             return SocketFootprint()

@@ -2,13 +2,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if os(Linux)
+    @testable import DataLoadingAuth
+    import DataLoadingSupport
     import DataLoading
+    @testable import DataLoadingCurl
     import DataLoadingTesting
     import Dispatch
     import Foundation
 
-    /// Keeps 64 loads going, one in ten of which meets a fault, and hears what becomes of each.
-    final class SocketSoak: DataLoaderDelegate {
+    /// Keeps 64 loads running, one in ten of them with a fault, and checks their outcomes.
+    final class SocketSoak: DataLoaderChunkDelegate {
         static let isLong = ProcessInfo.processInfo.environment["DATALOADING_SOAK"] == "1"
         static let width = 64
 
@@ -16,11 +19,11 @@
             var performed = 0
             var ended = 0
             var faults = 0
-            /// Ends of loads that had ended.
+            /// The number of second outcomes.
             var doubles = 0
-            /// Ends that the matrix does not allow, and how often.
+            /// Outcomes that the matrix does not allow, with their numbers.
             var wrong: [String: Int] = [:]
-            /// Ends more than five seconds after the deadline: a slow body lasts for a minute.
+            /// Outcomes more than five seconds after the deadline; a slow body lasts for a minute.
             var late = 0
         }
 
@@ -40,7 +43,7 @@
         private let healthy: [SoakOrigin]
         private let faulty: [SoakOrigin]
         private let state: Locked<State>
-        /// Nil once everything is taken down.
+        /// Nil once everything is stopped.
         private let owners: Locked<(service: DataLoaderService, loader: DataLoader)?>
 
         init(seed: UInt64) throws {
@@ -64,7 +67,7 @@
         var tally: Tally { state.withLock { $0.tally } }
         var faultCount: Int { faulty.count }
 
-        /// Runs for a while, and then until every load has ended.
+        /// Runs for a duration and then until every load has ended.
         func run(for duration: Duration) async {
             let end = ContinuousClock.now + duration
             state.withLock { $0.end = end }
@@ -79,7 +82,7 @@
             }
         }
 
-        /// Takes everything down.
+        /// Stops everything.
         func close() async {
             await owners.withLock { $0.take() }?.service.shutDown(gracePeriod: .zero)
             for origin in healthy + faulty { origin.server.stop() }
@@ -105,7 +108,7 @@
         }
 
         private func end(_ request: DataLoaderRequest, _ response: DataLoaderResponse?) {
-            let kind = response.map { $0.error?.kind ?? FaultExpectation.success } ?? "cancelled"
+            let kind = response.map { $0.error?.name ?? FaultExpectation.success } ?? "cancelled"
             let waiter = state.withLock { state -> CheckedContinuation<Void, Never>? in
                 guard let load = state.running.removeValue(forKey: request.uniqueIdentifier) else {
                     state.tally.doubles += 1
@@ -139,6 +142,15 @@
         func dataLoader(_ dataLoader: DataLoader, didCancelRequest request: DataLoaderRequest) {
             end(request, nil)
         }
+
+        func dataLoader(
+            _ dataLoader: DataLoader, didReceiveInitialResponse response: DataLoaderResponse
+        ) {}
+
+        func dataLoader(
+            _ dataLoader: DataLoader, didReceiveDataChunk data: Data,
+            forResponse response: DataLoaderResponse
+        ) {}
 
         func dataLoaderShouldSupportChunks(_ dataLoader: DataLoader) -> Bool { true }
     }

@@ -9,11 +9,11 @@
     extension SocketTests {
         /// Real sockets under load and faults: 3 s, or five minutes with `DATALOADING_SOAK=1`.
         ///
-        /// In a process of its own. The seed is the clock's, and printed; `DATALOADING_SEED` sets it.
-        // FAULTS section 3.4, "PR soak": P1, I1 to I3, I6 and I7 over many loads.
+        /// In a process of its own. The clock gives the seed, which is printed; `DATALOADING_SEED`
+        /// sets it.
         @Suite struct SocketSoakTests {
             @Test(.timeLimit(.minutes(15)))
-            func `loads with a fault in ten end once each, as they should, and leave nothing`()
+            func `loads with one fault in ten end once, as expected, and leave nothing behind`()
                 async
             {
                 let result = await #expect(
@@ -22,7 +22,7 @@
                     let seed =
                         ProcessInfo.processInfo.environment["DATALOADING_SEED"]
                         .flatMap { UInt64($0) } ?? UInt64(Date().timeIntervalSince1970)
-                    // Once before, so that whatever is made once is there.
+                    // Runs once before, so that lazily created objects exist.
                     let earlier = try SocketSoak(seed: seed)
                     await earlier.run(for: .milliseconds(500))
                     await earlier.close()

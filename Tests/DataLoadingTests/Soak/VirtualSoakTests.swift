@@ -1,15 +1,16 @@
 // Copyright the DataLoading authors
 // SPDX-License-Identifier: Apache-2.0
 
+import DataLoadingSupport
 @testable import DataLoading
 import DataLoadingTesting
 import Dispatch
 import Foundation
 import Testing
 
-/// A day of loads in seconds: 100,000, as many as `VIRTUAL_LOADS` says, or ten million with
+/// A simulated day of loads: 100,000, as many as `VIRTUAL_LOADS` says, or ten million with
 /// `DATALOADING_SOAK=1`.
-// FAULTS section 3.4: 5 % faults, 200 origins, 24 h; P1 and P7 throughout, nothing left at the end.
+// 5 % faults, 200 origins, 24 h.
 @Suite struct VirtualSoakTests {
     private static let loads: Int = {
         let environment = ProcessInfo.processInfo.environment
@@ -17,7 +18,7 @@ import Testing
         return environment["VIRTUAL_LOADS"].flatMap { Int($0) } ?? 100_000
     }()
 
-    @Test func `a day of loads ends each of them once, and leaves nothing`() {
+    @Test func `a day of loads ends each load once and leaves nothing behind`() {
         let loads = Self.loads
         let batch = 250
         let transport = SoakTransport()
@@ -43,8 +44,8 @@ import Testing
             clock.advance(by: step)
             loader.queue.sync {}
         }
-        // The last ones pause, or wait behind a gate of at most a minute.
-        while service.runtime.ledger.live > 0, clock.now < .seconds(90_000) {
+        // The last loads pause or wait behind a gate of at most a minute.
+        while service.runtime.liveLoads.live > 0, clock.elapsed < .seconds(90_000) {
             Self.answer(transport, service, &generator)
             clock.advance(by: .seconds(5))
             loader.queue.sync {}
@@ -55,14 +56,14 @@ import Testing
         #expect(counts.successes > loads * 9 / 10)
         #expect(counts.errors > 0 && counts.cancellations > 0)
         let runtime = service.runtime
-        #expect(runtime.ledger.live == 0)
+        #expect(runtime.liveLoads.live == 0)
         #expect(runtime.admission.isIdle && runtime.admission.load == (0, 0))
-        #expect(runtime.agenda.count == 0)
+        #expect(runtime.timerQueue.count == 0)
         #expect(loader.currentRequests.isEmpty)
-        #expect(runtime.budget.busyOrigins <= 200)
+        #expect(runtime.originHealth.busyOrigins <= 200)
     }
 
-    /// Answers whatever runs and whatever starts because of that: 1 in 20 with a fault.
+    /// Answers all running attempts and those that start because of it, 1 in 20 with a fault.
     private static func answer(
         _ transport: SoakTransport, _ service: DataLoaderService,
         _ generator: inout SeededGenerator
@@ -71,7 +72,7 @@ import Testing
             var attempts = transport.takeStarted()
             var before = (waiting: -1, running: -1)
             while attempts.isEmpty, service.runtime.admission.load != before {
-                // Loads that stand back make room for others, one after another, on this queue.
+                // Loads that skip an attempt make room for others on this queue, one by one.
                 before = service.runtime.admission.load
                 service.drainQueues()
                 attempts = transport.takeStarted()
@@ -96,6 +97,6 @@ import Testing
     ) {
         sink.didReceive(
             DataLoading.ResponseHead(status: HTTPStatus(rawValue: status), headers: headers))
-        sink.didEnd(TransportEnd())
+        sink.didEnd(TransportReport())
     }
 }

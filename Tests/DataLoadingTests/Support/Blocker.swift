@@ -1,11 +1,13 @@
 // Copyright the DataLoading authors
 // SPDX-License-Identifier: Apache-2.0
 
+@testable import DataLoadingCurl
+import DataLoadingSupport
 import DataLoading
 import DataLoadingTesting
 import Dispatch
 
-/// Blocks whoever calls it until the test is over, or too long for a test.
+/// Blocks its callers until the test releases them or a time limit passes.
 final class Blocker: Sendable {
     private let entries = EventRecorder<Void>()
     private let late = Locked(false)
@@ -16,10 +18,10 @@ final class Blocker: Sendable {
         self.patience = patience
     }
 
-    /// Returns once somebody is blocked.
+    /// Returns once a caller is blocked.
     func blocks(_ count: Int = 1) async { _ = await entries.first(count) }
 
-    /// Whether somebody was not released in time: what it blocked is what the test waited for.
+    /// Whether a caller was not released in time, because the test waited for what it blocked.
     var gaveUp: Bool { late.withLock { $0 } }
 
     func block() {
@@ -30,57 +32,48 @@ final class Blocker: Sendable {
         isReleased.signal()
     }
 
-    /// Lets everybody go, for good.
+    /// Releases all callers, also later ones.
     func release() { isReleased.signal() }
 }
 
-/// An authoriser one of whose methods blocks.
+/// An authoriser one of whose methods blocks, or the end of a wait for it.
 final class BlockingAuthoriser: Authoriser {
-    enum Method: String, CaseIterable, Sendable {
-        case requiresAuthorisation, authorise, canRecover, requestFailedAuthorisation
-        case cancelAuthorisation
+    enum Method: Sendable {
+        case authorise, later, recover, cancel
     }
 
-    let identifier = "blocking"
-    private let method: Method
+    private let blocks: Method
     private let blocker: Blocker
-    private let kept = EventRecorder<any AuthoriserDelegate>()
+    private let kept = EventRecorder<HeldQuestion>()
 
-    init(_ method: Method, _ blocker: Blocker) {
-        self.method = method
+    init(_ blocks: Method, _ blocker: Blocker) {
+        self.blocks = blocks
         self.blocker = blocker
     }
 
     /// Returns once it holds a load.
     func holds() async { _ = await kept.first(1) }
 
-    private func enter(_ method: Method) {
-        if method == self.method { blocker.block() }
+    func authorise(_ request: DataLoaderRequest) -> Authorisation {
+        switch blocks {
+        case .authorise:
+            blocker.block()
+            return .use(request)
+        case .later:
+            return .later { [blocker] in
+                blocker.block()
+                return request
+            }
+        case .recover: return .use(request)
+        case .cancel:
+            let question = HeldQuestion(request)
+            kept.record(question)
+            return question.authorisation { [blocker] in blocker.block() }
+        }
     }
 
-    func requiresAuthorisation(_ request: DataLoaderRequest) -> Bool {
-        enter(.requiresAuthorisation)
-        return true
-    }
-
-    func authorise(_ request: DataLoaderRequest, for delegate: any AuthoriserDelegate) {
-        enter(.authorise)
-        guard method != .cancelAuthorisation else { return kept.record(delegate) }
-        delegate.authoriser(self, authorised: request)
-    }
-
-    func canRecover(_ request: DataLoaderRequest, from response: DataLoaderResponse) -> Bool {
-        enter(.canRecover)
+    func recover(_ request: DataLoaderRequest, from response: DataLoaderResponse) -> Bool {
+        if case .recover = blocks { blocker.block() }
         return false
     }
-
-    func requestFailedAuthorisation(_ request: DataLoaderRequest, response: DataLoaderResponse) {
-        enter(.requestFailedAuthorisation)
-    }
-
-    func cancelAuthorisation(of request: DataLoaderRequest) { enter(.cancelAuthorisation) }
-
-    func refresh() {}
-
-    func reset() async {}
 }

@@ -6,7 +6,7 @@ import DataLoadingTesting
 import Dispatch
 import Foundation
 
-/// A stream whose first read blocks until a test lets it go on.
+/// A stream whose first read blocks until the test continues it.
 final class BlockingStream: Sendable {
     let reached = LoopbackGate()
     let mayGoOn = DispatchSemaphore(value: 0)

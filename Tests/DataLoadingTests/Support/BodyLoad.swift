@@ -10,7 +10,7 @@ enum BodyMode: CaseIterable, Sendable {
     case whole, chunks, file, closure
 }
 
-/// One load whose body is collected, however it is delivered.
+/// One load whose body is collected in any mode.
 struct BodyLoad {
     let bed: TestBed
     private let heard = EventRecorder<Data>()
@@ -36,7 +36,7 @@ struct BodyLoad {
 
     func outcome() async -> DataLoaderResponse? { await bed.outcome()?.response }
 
-    /// What was delivered; nil when there is nothing whole where only that counts.
+    /// The delivered body; nil if the mode delivers only whole bodies and there is none.
     var body: Data? {
         switch mode {
         case .whole: bed.delegate.events.last?.response?.body

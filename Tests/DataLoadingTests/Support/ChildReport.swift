@@ -5,24 +5,24 @@
     import Foundation
     import Testing
 
-    /// What a test's process of its own says of itself: figures, and what is wrong with them.
+    /// What the child process of a test reports: figures and violations.
     ///
-    /// A process that failed by its status would take its figures with it.
+    /// A process that failed by its exit status alone would lose its figures.
     enum ChildReport {
         private static let mark = "violation: "
 
-        /// Writes a line for whoever started the process, at once.
+        /// Writes a line to the parent process at once.
         static func tell(_ words: String...) {
             let line = words.joined(separator: " ") + "\n"
             FileHandle.standardOutput.write(Data(line.utf8))
         }
 
-        /// Tells that something must hold and does not.
+        /// Reports a violation unless the condition holds.
         static func require(_ isRight: Bool, _ what: String) {
             if !isRight { tell(mark + what) }
         }
 
-        /// Prints what the process told; an issue for each violation, and when there is nothing.
+        /// Prints the report; records an issue for each violation and if there is no report.
         static func check(
             _ result: ExitTest.Result?, begins word: String,
             sourceLocation: SourceLocation = #_sourceLocation

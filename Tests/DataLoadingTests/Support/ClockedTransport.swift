@@ -5,7 +5,7 @@ import DataLoading
 import DataLoadingTesting
 import Foundation
 
-/// A scripted transport in front of which each start is noted with its instant.
+/// Records the start of each attempt of a scripted transport with its instant.
 final class ClockedTransport: Transport {
     /// One attempt's start.
     struct Start: Sendable {
@@ -29,7 +29,7 @@ final class ClockedTransport: Transport {
     func start(_ attempt: TransportRequest, sink: any TransportSink) -> any TransportTask {
         recorder.record(
             Start(
-                at: clock.now, path: attempt.url.path, host: attempt.url.host() ?? ""))
+                at: clock.elapsed, path: attempt.url.path, host: attempt.url.host() ?? ""))
         return inner.start(attempt, sink: sink)
     }
 

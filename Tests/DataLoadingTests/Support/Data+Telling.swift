@@ -5,7 +5,7 @@ import DataLoadingTesting
 import Foundation
 
 extension Data {
-    /// 100,000 bytes that tell when they are freed.
+    /// 100,000 bytes that record when they are freed.
     static func telling(_ freed: EventRecorder<Void>) -> Data {
         let count = 100_000
         let bytes = UnsafeMutableRawPointer.allocate(byteCount: count, alignment: 16)

@@ -1,12 +1,13 @@
 // Copyright the DataLoading authors
 // SPDX-License-Identifier: Apache-2.0
 
+@testable import DataLoadingSupport
 @testable import DataLoading
 import DataLoadingTesting
 import Foundation
 import Testing
 
-/// The machine's time with real alarms, and a sleep of the machine when a test says so.
+/// The system's time with real alarms and simulated sleeps of the machine.
 private struct SleepyTimekeeper: Timekeeper {
     private let slept = Locked(Duration.zero)
 
@@ -21,11 +22,11 @@ private struct SleepyTimekeeper: Timekeeper {
 }
 
 @Suite struct DispatchAlarmTests {
-    @Test func `an alarm goes off within a second after the machine slept past its instant`()
+    @Test func `an alarm fires within a second after the machine slept past its instant`()
         async
     {
         let timekeeper = SleepyTimekeeper()
-        // Noted where it happens: a busy test run may resume this task much later.
+        // Recorded in the handler: a busy test run may resume this task much later.
         let rang = EventRecorder<ContinuousClock.Instant>()
         let alarm = timekeeper.makeAlarm { rang.record(.now) }
         alarm.set(for: timekeeper.now + .seconds(60))
@@ -35,7 +36,7 @@ private struct SleepyTimekeeper: Timekeeper {
         alarm.cancel()
     }
 
-    @Test func `an alarm never goes off before its instant, nor twice`() async {
+    @Test func `an alarm never fires before its instant, nor twice`() async {
         let timekeeper = SleepyTimekeeper()
         let rang = EventRecorder<Instant>()
         let alarm = timekeeper.makeAlarm { rang.record(timekeeper.now) }
@@ -65,7 +66,7 @@ private struct SleepyTimekeeper: Timekeeper {
         let begun = ContinuousClock.now
         let outcome = await delegate.outcomes(1)[0]
         #expect(await ended.first(1)[0] - begun < .seconds(5) * patience)
-        guard case .timedOut = outcome.response?.error else {
+        guard case .timedOut = outcome.response?.error?.kind else {
             Issue.record("\(outcome)")
             return
         }

@@ -2,20 +2,23 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if os(Linux)
+    @testable import DataLoadingTransport
+    import DataLoadingSupport
     import DataLoading
+    @testable import DataLoadingCurl
     import DataLoadingTesting
     import Foundation
 
-    /// A load that has come to a stage, on a real socket where the stage has one.
+    /// A load at a given stage, on a real socket where the stage has one.
     final class DropScene: Sendable {
-        /// What a load waits for when its owner goes.
+        /// What a load waits for when its owner is released.
         enum Stage: CaseIterable, Sendable {
             case rateLimited, authorising, backingOff, connecting, waitingForHead, midBody, paused
 
-            /// Whether the server has a connection that must be seen to close.
+            /// Whether the server has a connection that must close.
             var hasConnection: Bool { [.waitingForHead, .midBody, .paused].contains(self) }
 
-            /// What the server has seen by then.
+            /// The request targets that the server has seen by then.
             var targets: [String] {
                 switch self {
                 case .rateLimited, .authorising: []
@@ -37,7 +40,7 @@
         private let loader: Locked<DataLoader?>
         private let unblock = DispatchSemaphore(value: 0)
 
-        /// Makes a scene whose service and delegate each keep a canary that ends with them.
+        /// Makes a scene whose service and delegate each retain a canary.
         init(_ stage: Stage, gone: EventRecorder<Void> = EventRecorder()) async throws {
             self.stage = stage
             transport = SpyTransport(CurlTransport(), canary: Canary(gone))
@@ -61,31 +64,31 @@
             try await begin()
         }
 
-        /// Drops the owner's only reference, and lets what was held go on if it can.
+        /// Releases the owner's only reference and what was held.
         func dropLoader() {
             loader.withLock { $0 = nil }
             authoriser.answerAll()
             unblock.signal()
         }
 
-        /// Loads something else over the same service, so that whatever was left would show.
+        /// Performs another load with the same service, so that anything left would show.
         func loadSentinel() async throws {
-            service.rateLimiter.setRequestsPerSecond(nil, for: server.url("/load"))
+            service.rateLimiter.setRequestsPerSecond(nil, forPathOf: server.url("/load"))
             _ = try await sentinel.response(for: DataLoaderRequest(url: server.url("/sentinel")))
             _ = await observer.entries(stage == .connecting ? 3 : 2)
         }
 
-        /// What the observers heard of the load.
+        /// What the observers were told of the load.
         func ending() async -> RecordingObserver.Entry? {
             await observer.entries(stage == .connecting ? 2 : 1).last
         }
 
-        /// Plays every stage once; returns when nothing of it is left.
+        /// Runs every stage once and returns when nothing of it is left.
         static func playEveryStage() async throws {
             for stage in Stage.allCases {
                 let gone = EventRecorder<Void>()
                 try await play(stage, gone)
-                // The service has gone with its transport, the delegate with its closure.
+                // The service was released with its transport, the delegate with its closure.
                 _ = await gone.first(2)
             }
         }
@@ -105,7 +108,7 @@
             let hole = stage == .connecting ? try LoopbackBlackHole() : nil
             if let hole { request.url = hole.url() }
             if stage == .rateLimited {
-                service.rateLimiter.setRequestsPerSecond(0, for: request.url)
+                service.rateLimiter.setRequestsPerSecond(0, forPathOf: request.url)
             }
             loader.withLock { $0 }?.perform(request)
             switch stage {
@@ -120,7 +123,7 @@
             _ = hole
         }
 
-        /// The transport takes attempts in order: once a later one is over, the load's has begun.
+        /// Attempts start in order: once a later one has ended, the load's has started.
         private func transportHasStarted() async throws {
             _ = try await sentinel.response(for: DataLoaderRequest(url: server.url("/started")))
         }
@@ -138,7 +141,7 @@
         }
     }
 
-    /// Asks for a long pause, and tells when it was asked.
+    /// A policy that returns a long pause and records that it was asked.
     private final class RecordingPolicy: RetryPolicy {
         private let questions = EventRecorder<Int>()
 

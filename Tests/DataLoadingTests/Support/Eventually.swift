@@ -3,9 +3,9 @@
 
 import Testing
 
-/// Returns once a condition holds that nothing tells of; other tasks run meanwhile.
+/// Returns once a condition holds that has no notification; other tasks run in the meantime.
 ///
-/// It has no limit of its own: a test that is cancelled, as by its time limit, fails here.
+/// It has no time limit of its own: a test that is cancelled by its time limit fails here.
 func eventually(
     _ condition: () -> Bool, sourceLocation: SourceLocation = #_sourceLocation
 ) async {

@@ -1,9 +1,9 @@
 // Copyright the DataLoading authors
 // SPDX-License-Identifier: Apache-2.0
 
-/// The shortest time of up to twenty tries; one within the limit ends them.
+/// The shortest time of up to twenty tries, stopping at the first one within the limit.
 ///
-/// It overlooks what is late only sometimes: `usually` does not.
+/// It overlooks occasional delays; `usually` does not.
 func fastest(
     within limit: Duration, _ attempt: () async throws -> Duration
 ) async rethrows -> Duration {

@@ -4,11 +4,11 @@
 #if canImport(Glibc)
     import Glibc
 
-    /// Has the process end when the calling thread writes more than so many bytes into a file; false
-    /// when that cannot be had.
+    /// Ends the process when the calling thread writes more than this many bytes to a file; false
+    /// if the limit cannot be set.
     ///
-    /// The signal is SIGXFSZ, which threads of Dispatch do not take.
-    func endOfProcess(atFileLength limit: UInt) -> Bool {
+    /// The signal is SIGXFSZ, which Dispatch threads block.
+    func limitFiles(toLength limit: UInt) -> Bool {
         let resource = __rlimit_resource_t(RLIMIT_FSIZE.rawValue)
         var limit = rlimit(rlim_cur: limit, rlim_max: limit)
         var signals = sigset_t()

@@ -7,7 +7,7 @@ import DataLoadingTesting
 final class HeldFetch<Value: Sendable>: Sendable {
     /// One call.
     struct Call: Sendable {
-        /// What there was before.
+        /// The previous credentials.
         let previous: Value?
         private let continuation: CheckedContinuation<Value, any Error>
 
@@ -23,13 +23,13 @@ final class HeldFetch<Value: Sendable>: Sendable {
 
     private let calls = EventRecorder<Call>()
 
-    /// How often it was asked.
+    /// The number of calls.
     var count: Int { calls.elements.count }
 
-    /// Returns a call of a number, from 0, once it was made.
+    /// Returns the call with a number, from 0, once it was made.
     func call(_ index: Int) async -> Call { await calls.first(index + 1)[index] }
 
-    /// What an authoriser calls.
+    /// The closure for an authoriser.
     func callAsFunction(_ previous: Value?) async throws -> Value {
         try await withCheckedThrowingContinuation { calls.record(Call(previous: previous, $0)) }
     }

@@ -6,34 +6,19 @@ import DataLoadingTesting
 
 /// An authoriser that answers when the test says so.
 final class HoldingAuthoriser: Authoriser {
-    let identifier = "holding"
-    private let holds = EventRecorder<(DataLoaderRequest, any AuthoriserDelegate)>()
-    private let answered = Locked(0)
+    private let holds = EventRecorder<HeldQuestion>()
 
-    /// Returns once it holds, or has held, so many requests.
+    /// Returns once it has been asked about this many requests.
     func held(_ count: Int) async { _ = await holds.first(count) }
 
-    /// Authorises whatever it holds.
+    /// Authorises all held requests.
     func answerAll() {
-        let all = holds.elements
-        let first = answered.withLock { answered in
-            defer { answered = all.count }
-            return answered
-        }
-        for (request, delegate) in all[first...] {
-            delegate.authoriser(self, authorised: request)
-        }
+        for question in holds.elements { question.answer(.success(question.request)) }
     }
 
-    func requiresAuthorisation(_ request: DataLoaderRequest) -> Bool { true }
-
-    func authorise(_ request: DataLoaderRequest, for delegate: any AuthoriserDelegate) {
-        holds.record((request, delegate))
+    func authorise(_ request: DataLoaderRequest) -> Authorisation {
+        let question = HeldQuestion(request)
+        holds.record(question)
+        return question.authorisation()
     }
-
-    func requestFailedAuthorisation(_: DataLoaderRequest, response: DataLoaderResponse) {}
-
-    func refresh() {}
-
-    func reset() async {}
 }

@@ -1,13 +1,14 @@
 // Copyright the DataLoading authors
 // SPDX-License-Identifier: Apache-2.0
 
+import DataLoadingSupport
 @testable import DataLoading
 import DataLoadingTesting
 import Testing
 
-// RT-11, RT-12: what waits is listed with the time at which it wants to start; the soonest is known.
+// Waiting entries are ordered by instant, and the earliest one is known.
 @Suite struct IndexedHeapTests {
-    @Test func `agrees with a sorted list over ten thousand random steps`() {
+    @Test func `the indexed heap agrees with a sorted list over ten thousand random steps`() {
         property(cases: 20) { generator in
             var heap = IndexedHeap<Int>()
             var model: [(instant: Int64, id: Int, handle: IndexedHeap<Int>.Handle)] = []
@@ -17,7 +18,7 @@ import Testing
                 case 0..<4:
                     let instant = Int64.random(in: 0..<50, using: &generator)
                     let handle = heap.insert(id, at: Instant(nanoseconds: instant))
-                    // Equal instants leave in order of arrival.
+                    // Entries with equal instants leave in order of arrival.
                     let place = model.firstIndex { $0.instant > instant } ?? model.count
                     model.insert((instant, id, handle), at: place)
                 case 4, 5:
@@ -42,7 +43,7 @@ import Testing
         }
     }
 
-    @Test func `gives the memory of a crowd back, and knows its handles as stale`() {
+    @Test func `the indexed heap frees its memory and recognises stale handles`() {
         var heap = IndexedHeap<Int>()
         let handles = (0..<5_000).map { heap.insert($0, at: Instant(nanoseconds: Int64($0))) }
         for expected in 0..<5_000 { #expect(heap.popFirst(notAfter: .distantFuture) == expected) }

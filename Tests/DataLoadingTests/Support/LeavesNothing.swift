@@ -4,11 +4,11 @@
 import Dispatch
 import Testing
 
-/// Fails a test after which there are more sockets, threads or transports than before it.
+/// Fails a test that leaves more sockets, threads or transports than there were before it.
 ///
-/// What has ended may be on its way out, so it is looked at a number of times and not for a time: on a
-/// busy machine the looks come later too. Tests that are under it must run one after another, and no
-/// other test may use a socket meanwhile.
+/// Resources may still be closing, so they are counted several times instead of for a duration: on
+/// a busy machine the counts take longer too. Tests with this trait must run one after another, and
+/// no other test may use a socket in the meantime.
 struct LeavesNothing: SuiteTrait, TestTrait, TestScoping {
     var isRecursive: Bool { true }
 
@@ -23,8 +23,8 @@ struct LeavesNothing: SuiteTrait, TestTrait, TestScoping {
         }
     }
 
-    /// What there is more of than before, in words, at the last look; two milliseconds lie between
-    /// two of them, and more when the machine is late.
+    /// The figures that have grown at the last count, in words; counts are two milliseconds apart,
+    /// or more on a busy machine.
     static func leftovers(
         since before: SocketFigures, looks: Int = 1_500 * patience
     ) async -> String? {
@@ -43,6 +43,6 @@ struct LeavesNothing: SuiteTrait, TestTrait, TestScoping {
 }
 
 extension Trait where Self == LeavesNothing {
-    /// What a test takes of sockets, threads and transports must be gone when it is over.
+    /// A test must release all its sockets, threads and transports.
     static var leavesNothing: Self { LeavesNothing() }
 }

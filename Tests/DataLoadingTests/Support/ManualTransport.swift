@@ -1,22 +1,23 @@
 // Copyright the DataLoading authors
 // SPDX-License-Identifier: Apache-2.0
 
+import DataLoadingSupport
 @testable import DataLoading
 import DataLoadingTesting
 import Foundation
 
-/// A transport that does nothing by itself: attempts end when the test tells their sink, even when
+/// A transport that does nothing by itself: attempts end when the test calls their sink, even if
 /// they were cancelled long before.
 final class ManualTransport: Transport {
     /// One attempt.
     final class Attempt: TransportTask {
-        /// What was to be sent.
+        /// The request of the attempt.
         let request: TransportRequest
         /// Whether `end` was called.
         let isEnded = Locked(false)
         private let held: Locked<(any TransportSink)?>
         let isPaused = Locked(false)
-        /// Called before a pause takes hold.
+        /// Called before a pause takes effect.
         let beforePause = Locked<(@Sendable () -> Void)?>(nil)
 
         init(_ request: TransportRequest, sink: any TransportSink) {
@@ -24,7 +25,7 @@ final class ManualTransport: Transport {
             held = Locked(sink)
         }
 
-        /// Whom the test tells what happens.
+        /// The sink that the test calls.
         var sink: any TransportSink { held.withLock { $0 } ?? Nobody() }
 
         /// Ends with an empty response, once.
@@ -37,10 +38,10 @@ final class ManualTransport: Transport {
             let status = HTTPStatus(rawValue: status)
             sink.didReceive(
                 DataLoading.ResponseHead(status: status, headers: ["Location": location]))
-            sink.didEnd(TransportEnd())
+            sink.didEnd(TransportReport())
         }
 
-        /// Keeps nothing of the load any more.
+        /// Releases the load.
         func letGo() {
             held.withLock { $0 = nil }
             beforePause.withLock { $0 = nil }
@@ -58,7 +59,7 @@ final class ManualTransport: Transport {
 
     let attempts = EventRecorder<Attempt>()
 
-    /// Keeps nothing of any load any more; else loads and transport would keep each other.
+    /// Releases all loads, which would otherwise form a cycle with the transport.
     func letGo() {
         for attempt in attempts.elements { attempt.letGo() }
     }
@@ -74,11 +75,10 @@ final class ManualTransport: Transport {
     func shutDown() async {}
 }
 
-/// Hears the rest of an attempt that was let go.
+/// Receives the remaining events of a released attempt.
 private final class Nobody: TransportSink {
-    func didReceiveInformational(_ head: ResponseHead) {}
     func didReceive(_ head: ResponseHead) {}
     func didReceive(_ bytes: Data) {}
-    func didEnd(_ end: TransportEnd) {}
+    func didEnd(_ report: TransportReport) {}
     func didFail(_ failure: TransportFailure) {}
 }

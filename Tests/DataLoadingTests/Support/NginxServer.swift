@@ -7,25 +7,25 @@
 
     /// An nginx that serves https on loopback with a certificate of a private authority.
     ///
-    /// It says of each request on which connection, by which protocol and for which name it came.
+    /// Its responses name the connection, protocol and host of each request.
     final class NginxServer: Sendable {
-        /// Whether nginx and openssl are there; continuous integration installs them.
+        /// Whether nginx and openssl are installed; continuous integration installs them.
         static let isInstalled = executable != nil && run("command -v openssl") == 0
 
         let port: UInt16
         private let temporary = TemporaryDirectory()
         private var directory: URL { temporary.url }
 
-        /// What `/big` and, at 16 MiB a second, `/slow` are: 8 MiB of numbered lines.
+        /// The content of `/big` and, at 16 MiB a second, `/slow`: 8 MiB of numbered lines.
         static let big = Data((0..<1_048_576).flatMap { NginxServer.line($0).utf8 })
 
-        /// Starts one that ends a connection after so many requests, in HTTP/2 by a GOAWAY.
+        /// Starts a server that ends a connection after this many requests, in HTTP/2 by a GOAWAY.
         init(requestsPerConnection: Int = 1_000) throws {
             try temporary.write(Self.big, to: "big")
             guard Self.run(Self.certificates, in: temporary.url) == 0 else {
                 throw Failure.openssl
             }
-            // Somebody may take a port before nginx does.
+            // Another process may take a port before nginx does.
             for _ in 0..<3 {
                 let reservation = try LoopbackServer { _ in .ok() }
                 let port = reservation.port
@@ -44,7 +44,7 @@
         }
 
         deinit {
-            // It takes its files away while it ends, which `rm` does not mind.
+            // nginx removes its files while it exits, which `rm` tolerates.
             let command = Self.command(in: directory)
             _ = Self.run("\(command) -s stop; rm -rf '\(directory.path)'", in: directory)
         }
@@ -54,7 +54,7 @@
             get throws { try Data(contentsOf: directory.appendingPathComponent("ca.pem")) }
         }
 
-        /// The digest of the server's public key, as a pin has it.
+        /// The digest of the server's public key in the form of a pin.
         var pin: String {
             get throws {
                 try String(
@@ -123,7 +123,7 @@
             """
         }
 
-        /// A daemon that inherited the descriptor by which `Process` notices the end would hide it.
+        /// A daemon that inherited the descriptor would hide the exit of its parent from `Process`.
         private static let closeDescriptors = """
             for open in /proc/$$/fd/*; do
                 number=${open##*/}

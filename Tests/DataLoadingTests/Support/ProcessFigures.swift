@@ -4,10 +4,10 @@
 #if os(Linux)
     import Foundation
 
-    /// What the system says of this process.
+    /// The system's figures for this process.
     enum ProcessFigures {
-        /// The number of open descriptors, but for bundles of authorities: there is one for each
-        /// that was ever used, 32 at most.
+        /// The number of open descriptors without bundles of authorities: each bundle that was ever
+        /// used has one, at most 32.
         static var descriptors: Int {
             let directory = "/proc/self/fd"
             let names = (try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? []
@@ -35,7 +35,7 @@
             }
         }
 
-        /// The number of transports' threads, which bear the library's name.
+        /// The number of transport threads, found by their names.
         static var loopThreads: Int { threads(named: ["DataLoading"]) }
 
         /// The number of all threads that the library starts itself.
@@ -57,14 +57,14 @@
             return (Int(fields.split(separator: " ").dropFirst().first ?? "") ?? 0) * 4_096
         }
 
-        /// The most that the resident memory was, in bytes, since `resetPeak`.
+        /// The peak of the resident memory in bytes since `resetPeak`.
         static var peakResidentBytes: Int {
             let status = (try? String(contentsOfFile: "/proc/self/status", encoding: .utf8)) ?? ""
             let line = status.split(separator: "\n").first { $0.hasPrefix("VmHWM:") }
             return (line?.split(separator: " ").dropFirst().first.flatMap { Int($0) } ?? 0) * 1_024
         }
 
-        /// Starts to look for the peak anew.
+        /// Resets the peak.
         static func resetPeak() {
             guard let file = fopen("/proc/self/clear_refs", "w") else { return }
             fputs("5", file)
@@ -74,7 +74,7 @@
         /// The number of all threads.
         static var threads: Int { count("/proc/self/task") }
 
-        /// Gives the process no more address space than it has, and some bytes.
+        /// Limits the address space to the present size plus some bytes.
         static func limitAddressSpace(more bytes: Int) {
             let fields = (try? String(contentsOfFile: "/proc/self/statm", encoding: .utf8)) ?? ""
             let pages = fields.split(separator: " ").first.flatMap { Int($0) } ?? 0
@@ -85,7 +85,7 @@
             setrlimit(resource, &limit)
         }
 
-        /// Whether a sanitizer is in the process, whose shadow makes memory figures meaningless.
+        /// Whether a sanitizer is active, whose shadow memory makes memory figures meaningless.
         static var isSanitized: Bool {
             dlsym(nil, "__asan_init") != nil || dlsym(nil, "__tsan_init") != nil
         }

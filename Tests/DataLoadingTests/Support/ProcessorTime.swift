@@ -3,7 +3,7 @@
 
 import Foundation
 
-/// The processor's time that the calling thread spends, which other work on the machine does not add to.
+/// The processor time of the calling thread, which other work on the machine does not increase.
 func processorTime(of body: () throws -> Void) rethrows -> Duration {
     let begun = processorTimeOfThread
     try body()

@@ -7,8 +7,8 @@ import Testing
 
 /// Checks a property on seeded cases: 10,000, or as many as `PROPERTY_CASES` in the environment says.
 ///
-/// The property answers nil when it holds and what it saw otherwise; the first failure ends the run
-/// and names the seed of its case, which `seed` then repeats alone with `cases: 1`.
+/// The property returns nil when it holds and what it found otherwise; the first failure ends the
+/// run and prints the seed of its case, which `seed` with `cases: 1` repeats.
 func property(
     cases: Int = propertyCases, seed: UInt64 = 20_260_101,
     sourceLocation: SourceLocation = #_sourceLocation,
@@ -23,9 +23,9 @@ func property(
     }
 }
 
-/// How many cases a property is tried on.
+/// The number of cases for each property.
 let propertyCases =
     ProcessInfo.processInfo.environment["PROPERTY_CASES"].flatMap { Int($0) } ?? 10_000
 
-/// A span in milliseconds, for tables of expectations.
+/// A duration in milliseconds, for tables of expectations.
 func ms(_ milliseconds: Int64) -> Duration { .milliseconds(milliseconds) }

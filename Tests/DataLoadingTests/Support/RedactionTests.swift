@@ -12,7 +12,7 @@ import Testing
         ("https://a.test/x?token=s3cret#part", "https://a.test/x?…"),
         ("https://me:s3cret@a.test/", "(invalid URL)"), ("s3cret", "(invalid URL)"),
     ])
-    func `a request's description shows where it goes and no secret`(
+    func `a request's description shows its target and no secret`(
         url: String, text: String
     ) throws {
         let request = DataLoaderRequest(url: try #require(URL(string: url)))

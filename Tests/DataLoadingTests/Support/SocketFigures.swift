@@ -1,22 +1,24 @@
 // Copyright the DataLoading authors
 // SPDX-License-Identifier: Apache-2.0
 
+@testable import DataLoadingTransport
+@testable import DataLoadingCurl
 @testable import DataLoading
 import Foundation
 
-/// What the process has of everything that only tests with sockets have anything of.
+/// The resources of the process that only tests with sockets use.
 ///
-/// Whatever runs beside them has pipes, files and threads of Dispatch; none of that is counted. A
-/// load, loader or service that somebody keeps shows in the transport that it keeps.
+/// Concurrent tests use pipes, files and Dispatch threads, which are not counted. A retained load,
+/// loader or service shows in the transport that it retains.
 struct SocketFigures: Hashable, Sendable {
-    /// Sockets of IPv4 and IPv6, those that listen included.
+    /// The number of IPv4 and IPv6 sockets, including listening ones.
     var sockets = 0
-    /// Threads of the library, by their names.
+    /// The number of threads of the library, found by their names.
     var threads = 0
-    /// Transports on libcurl, running or not.
+    /// The number of libcurl transports, running or not.
     var transports = 0
 
-    /// The present figures; zero where the system does not tell.
+    /// The present figures; zero where the system has none.
     static var now: SocketFigures {
         var figures = SocketFigures()
         #if os(Linux)
@@ -29,7 +31,7 @@ struct SocketFigures: Hashable, Sendable {
         return figures
     }
 
-    /// What there is more of than before, in words.
+    /// The figures that have grown, in words.
     func excess(over before: SocketFigures) -> String? {
         let differences = [
             ("sockets", before.sockets, sockets), ("threads", before.threads, threads),

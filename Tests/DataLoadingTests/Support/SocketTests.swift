@@ -3,8 +3,8 @@
 
 import Testing
 
-/// Every suite that uses sockets is nested here: they run one after another, so that what one of
-/// them measures, or leaves behind, is its own.
+/// Every suite that uses sockets is nested here: they run one after another, so that each measures
+/// only its own resources and time.
 ///
-/// A test that waits for what never comes fails in the end; none is asked to be quick by it.
+/// A test that waits for ever fails at the time limit; the limit does not check speed.
 @Suite(.serialized, .leavesNothing, .timeLimit(.minutes(30))) enum SocketTests {}

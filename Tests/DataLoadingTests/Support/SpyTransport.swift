@@ -5,7 +5,7 @@ import DataLoading
 import DataLoadingTesting
 import Foundation
 
-/// Tells when the object that keeps it has gone.
+/// Records when the object that retains it was released.
 final class Canary: Sendable {
     private let gone: EventRecorder<Void>
 
@@ -18,7 +18,7 @@ final class Canary: Sendable {
     }
 }
 
-/// Passes everything on to another transport and notes when an attempt is paused or resumed.
+/// Forwards everything to another transport and records pauses and resumes.
 final class SpyTransport: Transport {
     private let next: any Transport
     private let canary: Canary?
@@ -30,7 +30,7 @@ final class SpyTransport: Transport {
         flow = EventRecorder()
     }
 
-    /// Returns once there were so many pauses and resumes; true stands for a pause.
+    /// Returns once there were this many pauses and resumes; true is a pause.
     func flowChanges(_ count: Int) async -> [Bool] { await flow.first(count) }
 
     func start(_ attempt: TransportRequest, sink: any TransportSink) -> any TransportTask {

@@ -7,7 +7,7 @@ import Dispatch
 import Foundation
 import Testing
 
-/// The stages at which something may happen to a load.
+/// The stages of a load.
 enum Stage: String, CaseIterable, Sendable, CustomTestStringConvertible {
     case authorising
     case waitingForRate
@@ -34,17 +34,17 @@ enum Stage: String, CaseIterable, Sendable, CustomTestStringConvertible {
     var isInChunks: Bool { self == .midBody || self == .paused }
 }
 
-/// One load that has come as far as a stage and stands there, with a loader that can be dropped.
+/// One load that is held at a stage, with a loader that can be released.
 final class StagedLoad {
     let stage: Stage
     let bed: TestBed
-    /// Holds the load at its stage, and has nothing to add at others.
+    /// Holds the load at its stage and authorises nothing at other stages.
     let authoriser: TestAuthoriser
     let delegate = RecordingDelegate(supportsChunks: true)
     let token: CancellationToken
     private(set) var loader: DataLoader?
     private(set) weak var weakLoader: DataLoader?
-    private(set) weak var weakExchange: Exchange?
+    private(set) weak var weakLoad: Load?
     private let queue = DispatchQueue(label: "staged")
     private let loaderQueue: DispatchQueue
     private var isBlocked = false
@@ -62,7 +62,7 @@ final class StagedLoad {
             configuration.limits.perOrigin = 1
         }
         if stage == .waitingForConnection {
-            // Another user's load has the only connection.
+            // Another load has the only connection.
             let other = bed.service.makeFactory().makeDataLoader()
             other.perform(.make("/blocker"))
             bed.hold(other)
@@ -80,7 +80,7 @@ final class StagedLoad {
         token = loader.perform(request)
         self.loader = loader
         weakLoader = loader
-        weakExchange = loader.core.exchanges.first
+        weakLoad = loader.registry.loads.first
         await arrive()
     }
 
@@ -128,7 +128,7 @@ final class StagedLoad {
         stage.hasAttempt ? bed.transport.attempts.last : nil
     }
 
-    /// Lets the delegate queue go, and waits for what comes of it.
+    /// Resumes the delegate queue and waits for its work.
     func settle(releasing: Bool = false) {
         if releasing, isBlocked {
             queue.resume()
@@ -141,10 +141,10 @@ final class StagedLoad {
         bed.settle()
     }
 
-    /// Drops the loader, as its owner would.
+    /// Releases the loader, as its owner would.
     func drop() { loader = nil }
 
-    /// Ends the load of somebody else that had the only connection.
+    /// Ends the load of another user that had the only connection.
     func endBlocker() {
         guard stage == .waitingForConnection else { return }
         bed.transport.attempts.first?.respond(status: 200)
@@ -154,13 +154,13 @@ final class StagedLoad {
     /// The last calls of the load.
     var outcomes: [RecordingDelegate.Event] { delegate.events.filter(\.isTerminal) }
 
-    /// What the observer heard of the load.
+    /// What the observer was told of the load.
     var reports: [DataLoaderResponse] {
         bed.observer.entries.map(\.response).filter { $0.request.url.path == "/staged" }
     }
 
     deinit {
-        // A suspended queue must not be let go.
+        // A suspended queue must not be released.
         if isBlocked { queue.resume() }
     }
 }

@@ -2,10 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if canImport(Glibc)
+    @testable import DataLoadingCurl
     @testable import DataLoading
     import Glibc
 
-    /// A socket of a test's own, for what no client lets one choose.
+    /// A socket of the test, for what no client can set up.
     struct StreamSocket {
         let descriptor: Int32
 
@@ -14,7 +15,7 @@
             guard descriptor >= 0 else { return nil }
         }
 
-        /// Takes a port of 127.0.0.1 that others may have, 0 for any; the port, 0 when it cannot.
+        /// Binds a reusable port of 127.0.0.1, 0 for any; returns the port, 0 on failure.
         func bind(port: UInt16) -> UInt16 {
             var yes: Int32 = 1
             setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &yes, socklen_t(4))

@@ -3,9 +3,9 @@
 
 import Foundation
 
-/// A directory of a test's own, gone with it.
+/// A directory of a test, removed with this object.
 ///
-/// What a killed process could not take away goes with the first directory of the next run.
+/// The first directory of the next run removes what a killed process has left.
 final class TemporaryDirectory: Sendable {
     private static let prefix = "dataloading-"
     private static let parent = FileManager.default.temporaryDirectory
@@ -34,24 +34,24 @@ final class TemporaryDirectory: Sendable {
         }
     }()
 
-    /// A place in it.
+    /// The URL of a name in it.
     func url(_ name: String) -> URL { url.appendingPathComponent(name) }
 
-    /// Puts a file in it.
+    /// Writes a file in it.
     @discardableResult func write(_ data: Data, to name: String) throws -> URL {
         let file = url(name)
         try data.write(to: file)
         return file
     }
 
-    /// Makes a file look as if it had been written long ago, so that a change of it shows.
+    /// Sets an old modification date, so that a change of the file shows.
     func age(_ file: URL) throws {
         try FileManager.default.setAttributes(
             [.modificationDate: Date(timeIntervalSince1970: 1_000_000_000)],
             ofItemAtPath: file.path)
     }
 
-    /// The names of what is in it, sorted; hidden ones too.
+    /// The names in it, sorted, including hidden ones.
     var names: [String] {
         (try? FileManager.default.contentsOfDirectory(atPath: url.path).sorted()) ?? []
     }

@@ -1,11 +1,12 @@
 // Copyright the DataLoading authors
 // SPDX-License-Identifier: Apache-2.0
 
+import DataLoadingSupport
 @testable import DataLoading
 import DataLoadingTesting
 import Foundation
 
-/// An authoriser that does as a test says and notes every call.
+/// An authoriser that answers as a test says and records every call.
 final class TestAuthoriser: Authoriser {
     /// One call, with the path of the request.
     enum Call: Hashable, Sendable {
@@ -17,37 +18,35 @@ final class TestAuthoriser: Authoriser {
 
     /// How it answers.
     enum Answer: Sendable {
-        /// Inside the call, with a header field.
+        /// In the call, with a header field.
         case add(String, String)
-        /// Inside the call, with a changed request.
+        /// In the call, with a changed request.
         case change(@Sendable (inout DataLoaderRequest) -> Void)
         /// When the test says so.
         case hold
-        /// With a refusal, inside the call.
+        /// In the call, with a refusal.
         case refuse
-        /// Never: it lets the delegate go.
-        case drop
     }
 
     struct Refusal: Error {}
 
-    typealias Held = (request: DataLoaderRequest, delegate: any AuthoriserDelegate)
-
     let identifier: String
+    let method: AuthenticationMethod?
     private let recovers: Bool
     private let requires: @Sendable (DataLoaderRequest) -> Bool
     private let answer: Locked<Answer>
     private let recorder = EventRecorder<Call>()
-    private let held = EventRecorder<Held>()
+    private let held = EventRecorder<HeldQuestion>()
     private let onCall: @Sendable (Call) -> Void
 
     init(
         _ answer: Answer = .add("Authorization", "Bearer token"), identifier: String = "test",
-        recovers: Bool = true,
+        method: AuthenticationMethod? = nil, recovers: Bool = true,
         requires: @escaping @Sendable (DataLoaderRequest) -> Bool = { _ in true },
         onCall: @escaping @Sendable (Call) -> Void = { _ in }
     ) {
         self.identifier = identifier
+        self.method = method
         self.recovers = recovers
         self.requires = requires
         self.answer = Locked(answer)
@@ -61,60 +60,51 @@ final class TestAuthoriser: Authoriser {
     func calls(_ count: Int) async -> [Call] { await recorder.first(count) }
 
     /// Returns what was to be authorised, once there is at least `count` of it.
-    func held(_ count: Int) async -> [Held] { await held.first(count) }
+    func held(_ count: Int) async -> [HeldQuestion] { await held.first(count) }
 
     /// What was to be authorised so far.
-    var heldNow: [Held] { held.elements }
+    var heldNow: [HeldQuestion] { held.elements }
 
     /// Changes how it answers.
     func answers(_ answer: Answer) { self.answer.withLock { $0 = answer } }
 
-    /// Answers one that it held.
+    /// Authorises a held request.
     func grant(_ index: Int, _ name: String = "Authorization", _ value: String = "Bearer late") {
-        let (request, delegate) = held.elements[index]
-        var authorised = request
+        let question = held.elements[index]
+        var authorised = question.request
         authorised.headers[name] = value
-        delegate.authoriser(self, authorised: authorised)
+        question.answer(.success(authorised))
     }
 
-    /// Refuses one that it held.
+    /// Refuses a held request.
     func refuse(_ index: Int) {
-        let (request, delegate) = held.elements[index]
-        delegate.authoriser(self, didFailToAuthorise: request, error: Refusal())
+        held.elements[index].answer(.failure(Refusal()))
     }
 
-    func requiresAuthorisation(_ request: DataLoaderRequest) -> Bool { requires(request) }
-
-    func authorise(_ request: DataLoaderRequest, for delegate: any AuthoriserDelegate) {
+    func authorise(_ request: DataLoaderRequest) -> Authorisation {
+        guard requires(request) else { return .unchanged }
         note(.authorise(request.url.path))
         var authorised = request
         switch answer.withLock({ $0 }) {
         case .add(let name, let value):
             authorised.headers[name] = value
-            delegate.authoriser(self, authorised: authorised)
+            return .use(authorised)
         case .change(let change):
             change(&authorised)
-            delegate.authoriser(self, authorised: authorised)
+            return .use(authorised)
         case .hold:
-            held.record((request, delegate))
+            let question = HeldQuestion(request)
+            held.record(question)
+            return question.authorisation { [self] in note(.cancel(request.url.path)) }
         case .refuse:
-            delegate.authoriser(self, didFailToAuthorise: request, error: Refusal())
-        case .drop:
-            break
+            return .refuse(Refusal())
         }
     }
 
-    func canRecover(_ request: DataLoaderRequest, from response: DataLoaderResponse) -> Bool {
-        recovers
+    func recover(_ request: DataLoaderRequest, from response: DataLoaderResponse) -> Bool {
+        note(.failed(request.url.path, response.statusCode?.rawValue ?? 0))
+        return recovers
     }
-
-    func requestFailedAuthorisation(_ request: DataLoaderRequest, response: DataLoaderResponse) {
-        note(.failed(request.url.path, response.statusCode.rawValue))
-    }
-
-    func cancelAuthorisation(of request: DataLoaderRequest) { note(.cancel(request.url.path)) }
-
-    func refresh() {}
 
     func reset() async { note(.reset) }
 

@@ -1,13 +1,15 @@
 // Copyright the DataLoading authors
 // SPDX-License-Identifier: Apache-2.0
 
+import DataLoadingSupport
+@testable import DataLoadingTransport
 @testable import DataLoading
 import DataLoadingTesting
 import Dispatch
 import Foundation
 import Testing
 
-/// A service on a manual clock and a scripted transport, with a loader and what it tells.
+/// A service on a manual clock and a scripted transport, with a loader and its delegate.
 final class TestBed: Sendable {
     let clock: ManualClock
     let transport: ScriptedTransport
@@ -48,7 +50,7 @@ final class TestBed: Sendable {
         await delegate.outcomes(1).first
     }
 
-    /// The last call of the only load, which a test has seen to have ended.
+    /// The last call for the only load, which must have ended.
     var ended: RecordingDelegate.Event? {
         settle()
         return delegate.events.last { $0.isTerminal }
@@ -65,17 +67,17 @@ final class TestBed: Sendable {
         }
     }
 
-    /// Returns when whatever was set off has been heard by everybody: nothing but time, the test's
-    /// transport or the test's authorisers can then make anything happen.
+    /// Returns when all triggered work is done: after that only time, the test's transport or the
+    /// test's authorisers can trigger anything.
     func settle() {
         var rounds = 0
         var seen: [Int] = []
         while true {
-            // Slots go from load to load by the queue, one a round.
+            // Slots pass from load to load over the queue, one in each round.
             let load = service.runtime.admission.load
             let now = [
                 delegate.events.count, transport.attempts.count, load.waiting, load.running,
-                service.runtime.agenda.count,
+                service.runtime.timerQueue.count,
             ]
             if rounds >= 4, now == seen { break }
             rounds += 1
@@ -87,52 +89,55 @@ final class TestBed: Sendable {
         observerQueue.sync {}
     }
 
-    /// Keeps another loader as long as the bed.
+    /// Retains another loader as long as the bed.
     func hold(_ loader: DataLoader) { others.withLock { $0.append(loader) } }
 
-    /// Moves the clock, and waits for what comes of it.
+    /// Advances the clock and waits for the consequences.
     func advance(_ duration: Duration) {
         clock.advance(by: duration)
         settle()
     }
 
-    /// Moves the clock to the next thing that is due within a limit; false when there is none.
+    /// Advances the clock to the next alarm within a limit; false if there is none.
     ///
-    /// The limit leaves out the deadline of 60 s that every load has unless told otherwise.
+    /// The limit excludes the default deadline of 60 s.
     @discardableResult
     func passPause(within limit: Duration = .seconds(59)) -> Bool {
         settle()
-        guard let next = service.runtime.agenda.earliest, next - clock.instant <= limit else {
+        guard let next = service.runtime.timerQueue.earliest, next - clock.instant <= limit else {
             return false
         }
         advance(next - clock.instant)
         return true
     }
 
-    /// The attempt of a number, from 0, once it has started.
+    /// The attempt with a number, from 0, once it has started.
     func attempt(_ index: Int) async -> ScriptedAttempt {
         await transport.attempts(index + 1)[index]
     }
 
-    /// Whether nothing is left of any load: no slot, no place in a queue, no appointment.
+    /// Expects that nothing is left of any load: no slot, no queue entry, no timer.
     func expectNothingLeft(sourceLocation: SourceLocation = #_sourceLocation) {
         settle()
         let runtime = service.runtime
+        // A thread of no known queue that has told an outcome counts its load's end after that.
+        let limit = ContinuousClock.now + .seconds(10) * patience
+        while runtime.liveLoads.live > 0, ContinuousClock.now < limit { Thread.sleep(until: .now) }
         let load = runtime.admission.load
         #expect(load.waiting == 0, sourceLocation: sourceLocation)
         #expect(load.running == 0, sourceLocation: sourceLocation)
         #expect(runtime.admission.isIdle, sourceLocation: sourceLocation)
-        #expect(runtime.agenda.count == 0, sourceLocation: sourceLocation)
-        #expect(runtime.ledger.live == 0, sourceLocation: sourceLocation)
+        #expect(runtime.timerQueue.count == 0, sourceLocation: sourceLocation)
+        #expect(runtime.liveLoads.live == 0, sourceLocation: sourceLocation)
         #expect(loader.currentRequests.isEmpty, sourceLocation: sourceLocation)
     }
 }
 
 extension DataLoaderService {
-    /// Returns when what was on the service's queues, and on its factories', has run.
+    /// Returns when the work on the queues of the service and its factories has run.
     func drainQueues() {
         runtime.queue.sync {}
-        for factory in liveFactories { factory.queue.sync {} }
+        for context in runtime.contexts.present { context.queue.sync {} }
         runtime.queue.sync {}
     }
 }
@@ -154,7 +159,7 @@ func testURL(_ text: String) -> URL {
     URL(string: text) ?? URL(fileURLWithPath: "/not-a-url")
 }
 
-/// Bytes that differ from place to place, so that a lost, doubled or moved one shows.
+/// Bytes that differ by position, so that a lost, repeated or moved one shows.
 func patternBytes(_ count: Int, from start: Int = 0) -> Data {
     var bytes = Data(capacity: count)
     var next = start
@@ -167,16 +172,16 @@ func patternBytes(_ count: Int, from start: Int = 0) -> Data {
     return bytes
 }
 
-/// As long as no multiple of any usual size.
+/// A length that is no multiple of any usual size.
 ///
-/// An array, because leak checkers lose sight of global data.
+/// An array, because leak checkers do not see global data otherwise.
 private let pattern: [UInt8] = {
     var generator = SeededGenerator(seed: 1)
     return (0..<65_521).map { _ in UInt8.random(in: 0...255, using: &generator) }
 }()
 
 extension ScriptedAttempt {
-    /// Reads the request body as a transport does; nil when there is none, or no more.
+    /// Reads the request body as a transport does; nil if there is none or no more.
     @discardableResult func takeBody() -> Data? {
         switch request.body {
         case .data(let data), .encoded(let data, _): data
@@ -202,7 +207,7 @@ extension MultipartForm {
 }
 
 extension InputStream {
-    /// Everything that is left of the stream.
+    /// The rest of the stream.
     fileprivate var allBytes: Data {
         open()
         defer { close() }

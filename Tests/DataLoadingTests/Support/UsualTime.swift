@@ -3,17 +3,17 @@
 
 import DataLoadingTesting
 
-/// What something usually takes, and what the machine takes for the like of it in the same minute.
+/// How long something usually takes, and how long the machine takes for similar work.
 ///
-/// A promise of time is about what the library adds, and a busy machine is late with everything. What
-/// a plain socket needs, in rounds between those of the library, says how late the machine is.
+/// A time limit applies to what the library adds, and a busy machine delays everything. The time of
+/// a plain socket between the rounds of the library tells how slow the machine is.
 struct UsualTime: Sendable, CustomStringConvertible {
-    /// The median of all rounds: one that is late in every other round is late.
+    /// The median of all rounds, which shows a delay in every second round.
     let time: Duration
     /// The median of the plain sockets' rounds.
     let machine: Duration
 
-    /// Whether a promise is kept, with room for a few times what the machine needs itself.
+    /// Whether the limit is kept, with room for a few times what the machine itself needs.
     func keeps(_ promise: Duration) -> Bool {
         time < promise * patience + machine * 4
     }
@@ -21,7 +21,7 @@ struct UsualTime: Sendable, CustomStringConvertible {
     var description: String { "\(time), a plain socket \(machine)" }
 }
 
-/// Plays a scene some times, each followed by a connection of a plain socket.
+/// Runs a scene several times, each followed by a connection of a plain socket.
 func usually(
     rounds: Int = 5, _ play: () async throws -> Duration
 ) async throws -> UsualTime {
@@ -35,8 +35,8 @@ func usually(
         time: times.sorted()[rounds / 2], machine: machine.sorted()[rounds / 2])
 }
 
-/// How long it takes until a server has seen the end of a connection without the library.
-private func timeOfPlainSocket() async throws -> Duration {
+/// The time until a server sees the end of a connection without the library.
+func timeOfPlainSocket() async throws -> Duration {
     let server = try LoopbackServer { _ in .ok() }
     defer { server.stop() }
     let client = try RawClient(port: server.port)
@@ -47,10 +47,10 @@ private func timeOfPlainSocket() async throws -> Duration {
     return ContinuousClock.now - begun
 }
 
-/// Whether a scene in real time comes off: at its pace, or at four or sixteen times as slow a one.
+/// Whether a scene in real time succeeds at its pace or at a pace four or sixteen times slower.
 ///
-/// A busy machine may not keep up with limits that are short for a test's sake; what the library
-/// does wrong it does at any pace.
+/// A busy machine may exceed limits that are short for the test; a fault of the library shows at
+/// any pace.
 func unhurried(_ play: (_ pace: Int) async throws -> Bool) async rethrows -> Bool {
     for pace in [1, 4, 16] where try await play(pace) { return true }
     return false

@@ -7,9 +7,9 @@
     import Testing
 
     extension SocketTests {
-        /// That nothing is left right after `stop()`, and much fits before: each test has a process.
+        /// What `stop()` leaves and how many connections fit; each test runs in a process.
         @Suite struct LoopbackBaselineTests {
-            @Test func `leaves no thread and no descriptor behind`() async {
+            @Test func `a loopback server leaves no thread and no descriptor behind`() async {
                 await #expect(processExitsWith: .success) {
                     try Self.useServer()
                     let threads = Self.threadCount
@@ -22,7 +22,7 @@
                 }
             }
 
-            @Test func `serves a thousand connections at once, or as many as there may be`() async {
+            @Test func `a loopback server serves a thousand connections at once`() async {
                 await #expect(processExitsWith: .success) {
                     let count = min(1_000, (try Self.raiseDescriptorLimit() - 64) / 2)
                     guard count >= 50 else { exit(1) }
@@ -40,7 +40,7 @@
                 }
             }
 
-            /// Allows this process as many descriptors as the system lets it have, and says how many.
+            /// Raises the descriptor limit of this process to the maximum and returns it.
             private static func raiseDescriptorLimit() throws -> Int {
                 let resource = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
                 var limit = rlimit()
@@ -67,7 +67,7 @@
                     ?? -1
             }
 
-            /// The sockets and pipes; the runtime opens and closes other kinds when it likes.
+            /// The number of sockets and pipes; the runtime opens other kinds at any time.
             private static var descriptorCount: Int {
                 let names = try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")
                 return names?.count { name in

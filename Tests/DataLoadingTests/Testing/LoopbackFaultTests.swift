@@ -1,17 +1,20 @@
 // Copyright the DataLoading authors
 // SPDX-License-Identifier: Apache-2.0
 
+@testable import DataLoadingCurl
 import DataLoading
 import DataLoadingTesting
 import Foundation
 import Testing
 
 extension SocketTests {
-    /// What a loopback server does when it is asked to do wrong.
+    /// The faults that a loopback server can be told to make.
     @Suite struct LoopbackFaultTests {
         private let get = "GET / HTTP/1.1\r\n\r\n"
 
-        @Test func `closes without a byte, read or unread`() throws {
+        @Test func `a loopback server closes without sending a byte, before and after reading`()
+            throws
+        {
             let unread = try LoopbackServer(script: .close)
             #expect(try RawClient(port: unread.port).readToEnd() == ("", .closed))
             let read = try LoopbackServer { _ in .steps(.close) }
@@ -20,12 +23,12 @@ extension SocketTests {
             #expect(client.readToEnd() == ("", .closed))
         }
 
-        @Test func `resets without a byte`() throws {
+        @Test func `a loopback server resets without sending a byte`() throws {
             let server = try LoopbackServer(script: .reset)
             #expect(try RawClient(port: server.port).readToEnd() == ("", .reset))
         }
 
-        @Test func `answers, then resets the second request`() async throws {
+        @Test func `a loopback server answers once and resets the second request`() async throws {
             let server = try LoopbackServer(script: .answers([.ok("a"), .steps(.reset)]))
             let client = try RawClient(port: server.port)
             #expect(try client.get("/1").text == "a")
@@ -36,7 +39,7 @@ extension SocketTests {
             #expect(second.isComplete)
         }
 
-        @Test func `resets in the middle of a body`() throws {
+        @Test func `a loopback server resets in the middle of a body`() throws {
             let server = try LoopbackServer { _ in
                 .status(200, headers: ["Content-Length": "10"], body: "12345").followed(by: .reset)
             }
@@ -47,7 +50,9 @@ extension SocketTests {
             #expect(ending == .reset)
         }
 
-        @Test func `closes its half and hears the client out`() async throws {
+        @Test func `a loopback server closes its half and still reads from the client`()
+            async throws
+        {
             let server = try LoopbackServer { _ in .steps(.bytes("done"), .halfClose, .drain) }
             let client = try RawClient(port: server.port)
             try client.send(get)
@@ -59,7 +64,7 @@ extension SocketTests {
             #expect(connection.bytesReceived == Int64((get + "still here").utf8.count))
         }
 
-        @Test func `serves a client that closed its half`() throws {
+        @Test func `a loopback server serves a client that closed its half`() throws {
             let server = try LoopbackServer { _ in
                 .ok("late").preceded(by: .pause(.milliseconds(1)))
             }
@@ -69,7 +74,9 @@ extension SocketTests {
             #expect(client.readToEnd().text.hasSuffix("late"))
         }
 
-        @Test func `stalls until the client goes, and sees it go`() async throws {
+        @Test func `a loopback server stalls until the client leaves and records how it left`()
+            async throws
+        {
             let server = try LoopbackServer { _ in .steps(.bytes("HTTP/1.1 "), .stall) }
             let closing = try RawClient(port: server.port)
             try closing.send(get)
@@ -83,7 +90,7 @@ extension SocketTests {
             #expect(await server.waitForClosedConnections(2)[1].clientEnding == .reset)
         }
 
-        @Test func `holds an answer until a gate is opened`() async throws {
+        @Test func `a loopback server holds an answer until its gate opens`() async throws {
             let reached = LoopbackGate()
             let gate = LoopbackGate()
             let server = try LoopbackServer { _ in
@@ -98,7 +105,9 @@ extension SocketTests {
             #expect(try client.get().text == "after")
         }
 
-        @Test func `sees a client go while a gate holds its answer`() async throws {
+        @Test func `a loopback server notices a client that leaves while a gate holds its answer`()
+            async throws
+        {
             let server = try LoopbackServer { _ in .steps(.wait(for: LoopbackGate())) }
             let client = try RawClient(port: server.port)
             try client.send(get)
@@ -107,14 +116,14 @@ extension SocketTests {
             #expect(await server.waitForClosedConnections(1)[0].clientEnding == .closed)
         }
 
-        @Test func `pauses at least as long as told`() throws {
+        @Test func `a loopback server pauses at least as long as scripted`() throws {
             let server = try LoopbackServer { _ in .ok().preceded(by: .pause(.milliseconds(20))) }
             let client = try RawClient(port: server.port)
             let took = try ContinuousClock().measure { _ = try client.get() }
             #expect(took >= .milliseconds(20))
         }
 
-        @Test func `lets bytes drip`() async throws {
+        @Test func `a loopback server sends bytes slowly when scripted`() async throws {
             let server = try LoopbackServer { _ in
                 .steps(.drip("drop by drop", of: 5, every: .milliseconds(2)), .close)
             }
@@ -126,7 +135,7 @@ extension SocketTests {
             #expect(took >= .milliseconds(4))
         }
 
-        @Test func `never reads what a silent script is sent`() async throws {
+        @Test func `a silent loopback server reads and sends nothing`() async throws {
             let server = try LoopbackServer(script: .silent)
             let client = try RawClient(port: server.port)
             try client.send(get)
@@ -137,7 +146,9 @@ extension SocketTests {
             #expect(server.requestCount == 0)
         }
 
-        @Test func `answers a head before its body and resets`() async throws {
+        @Test func `a loopback server answers before the request body and then resets`()
+            async throws
+        {
             let server = try LoopbackServer(
                 handler: LoopbackHandler { head in
                     .status(413).followed(by: .readBody(atMost: 2), .reset)
@@ -153,7 +164,9 @@ extension SocketTests {
             #expect(request.text == "ab")
         }
 
-        @Test func `drops the rest of a body that was answered early`() async throws {
+        @Test func `a loopback server drops the rest of a body that it answered early`()
+            async throws
+        {
             let server = try LoopbackServer(
                 handler: LoopbackHandler { head in
                     head.method == .post ? .status(403) : nil
@@ -167,7 +180,9 @@ extension SocketTests {
             #expect(try client.get().text == "next")
         }
 
-        @Test func `lets an uploading client take an early answer that closes`() throws {
+        @Test func `a loopback server lets an uploading client read an early answer that closes`()
+            throws
+        {
             let server = try LoopbackServer(
                 handler: LoopbackHandler { _ in
                     .status(413, headers: ["Connection": "close"])
@@ -180,7 +195,7 @@ extension SocketTests {
             #expect(client.readToEnd().ending == .closed)
         }
 
-        @Test func `leaves a connection attempt without an answer`() throws {
+        @Test func `a black hole leaves a connection attempt without an answer`() throws {
             let hole = try LoopbackBlackHole()
             #expect(try RawClient.connects(to: hole.port, within: .milliseconds(50)) == false)
             hole.close()

@@ -7,7 +7,9 @@ import Testing
 
 extension SocketTests {
     @Suite struct LoopbackHandlerTests {
-        @Test func `gives answers in turn over all connections, the last for ever`() throws {
+        @Test func `a sequence handler answers in order over all connections and repeats the last`()
+            throws
+        {
             let server = try LoopbackServer(
                 handler: .sequence([.status(503), .status(503), .ok("up")]))
             var statuses: [String] = []
@@ -15,7 +17,7 @@ extension SocketTests {
             #expect(statuses.map { $0.dropFirst(9).prefix(3) } == ["503", "503", "200", "200"])
         }
 
-        @Test func `chooses by path, each route with a sequence of its own`() throws {
+        @Test func `a route handler chooses by path and keeps a sequence for each route`() throws {
             let server = try LoopbackServer(
                 handler: .routes(
                     ["/a": .sequence([.ok("a1"), .ok("a2")]), "/b": .always(.ok("b"))],
@@ -26,12 +28,12 @@ extension SocketTests {
                 try targets.map { try client.get($0).text } == ["a1", "b", "a2", "else /c/a", "b"])
         }
 
-        @Test func `answers an unknown path with 404`() throws {
+        @Test func `a route handler answers an unknown path with 404`() throws {
             let server = try LoopbackServer(handler: .routes([:]))
             #expect(try RawClient(port: server.port).get().status == "HTTP/1.1 404 Not Found")
         }
 
-        @Test func `gives each connection its answers in turn`() throws {
+        @Test func `an answers script gives each connection its answers in order`() throws {
             let server = try LoopbackServer(script: .answers([.ok("1"), .ok("2")]))
             for _ in 0..<2 {
                 let client = try RawClient(port: server.port)
@@ -39,7 +41,7 @@ extension SocketTests {
             }
         }
 
-        @Test func `changes its script for the connections that follow`() throws {
+        @Test func `a changed script applies to connections that follow`() throws {
             let server = try LoopbackServer { _ in .ok("old") }
             let before = try RawClient(port: server.port)
             #expect(try before.get().text == "old")
@@ -48,7 +50,7 @@ extension SocketTests {
             #expect(try before.get().text == "old")
         }
 
-        @Test func `a blocked answer holds no other connection`() async throws {
+        @Test func `a blocked answer delays no other connection`() async throws {
             let gate = LoopbackGate()
             let server = try LoopbackServer { request in
                 request.path == "/slow" ? .ok("slow").preceded(by: .wait(for: gate)) : .ok("fast")

@@ -7,9 +7,9 @@ import Foundation
 import Testing
 
 extension SocketTests {
-    /// What is left of a loopback server, and when.
+    /// When a loopback server starts, stops and releases its port.
     @Suite struct LoopbackLifetimeTests {
-        @Test func `frees the port and gives it to the next server`() throws {
+        @Test func `a stopped loopback server frees its port for the next server`() throws {
             let first = try LoopbackServer { _ in .ok("first") }
             let client = try RawClient(port: first.port)
             #expect(try client.get().text == "first")
@@ -22,7 +22,10 @@ extension SocketTests {
             #expect(try RawClient(port: second.port).get().text == "second")
         }
 
-        @Test func `goes down, refuses, and comes up on its port with its records`() async throws {
+        @Test
+        func `a loopback server goes down, refuses connections and comes back with its records`()
+            async throws
+        {
             let server = try LoopbackServer { _ in .ok() }
             let held = try RawClient(port: server.port)
             _ = try held.get("/1")
@@ -36,7 +39,9 @@ extension SocketTests {
             #expect(requests.map(\.connection) == [0, 1])
         }
 
-        @Test func `resets its connections when asked`() throws {
+        @Test func `a loopback server resets its connections when it is stopped with a reset`()
+            throws
+        {
             let server = try LoopbackServer { _ in .steps(.flush, .stall) }
             let client = try RawClient(port: server.port)
             _ = try client.send("GET / HTTP/1.1\r\n\r\n")
@@ -49,7 +54,7 @@ extension SocketTests {
             .readBody(),
             .drip("endless", every: .seconds(3600)), .content(.pattern(1 << 40)),
         ])
-        func `stops in the middle of any step`(step: LoopbackStep) async throws {
+        func `a loopback server stops in the middle of any step`(step: LoopbackStep) async throws {
             let server = try LoopbackServer(
                 handler: LoopbackHandler { _ in
                     .steps(.head(200), .flush, step)
@@ -64,7 +69,7 @@ extension SocketTests {
             #expect(server.openConnectionCount == 0)
         }
 
-        @Test func `stops when it is let go`() throws {
+        @Test func `a loopback server stops when it is released`() throws {
             var server: LoopbackServer? = try LoopbackServer { _ in .ok() }
             let port = try #require(server?.port)
             let client = try RawClient(port: port)
@@ -73,7 +78,7 @@ extension SocketTests {
             #expect(client.readToEnd() == ("", .closed))
         }
 
-        @Test func `listens on other loopback addresses`() throws {
+        @Test func `a loopback server listens on other loopback addresses`() throws {
             var configuration = LoopbackServer.Configuration()
             configuration.host = "::1"
             let server = try LoopbackServer(configuration) { _ in .ok() }
@@ -84,7 +89,7 @@ extension SocketTests {
             }
         }
 
-        @Test func `says that a port is taken`() throws {
+        @Test func `a loopback server reports that its port is taken`() throws {
             let server = try LoopbackServer { _ in .ok() }
             var configuration = LoopbackServer.Configuration()
             configuration.port = server.port

@@ -7,7 +7,9 @@ import Testing
 
 extension SocketTests {
     @Suite struct LoopbackPayloadTests {
-        @Test func `sends a long pattern without holding it, and knows it again`() throws {
+        @Test func `a payload pattern is sent without being held and is recognised by the reader`()
+            throws
+        {
             let length: Int64 = 50_000_000
             let server = try LoopbackServer { _ in .untilClose(.pattern(length)) }
             let client = try RawClient(port: server.port)
@@ -25,13 +27,13 @@ extension SocketTests {
             #expect(server.connections[0].bytesSent == length + 19)
         }
 
-        @Test func `sees a byte at the wrong place`() {
+        @Test func `a payload pattern detects a byte at the wrong offset`() {
             let block = Data([UInt8](repeating: 0, count: 100))
             #expect(!LoopbackPayload.patternMatches(block, at: 5))
             #expect(LoopbackPayload.patternMatches(Data(), at: 5))
         }
 
-        @Test func `repeats bytes a number of times`() throws {
+        @Test func `a payload repeats bytes a given number of times`() throws {
             let payload = LoopbackPayload.repeating(Array("abc".utf8), count: 40_000) + "."
             #expect(payload.count == 120_001)
             let server = try LoopbackServer { _ in .raw(payload) }
@@ -41,14 +43,14 @@ extension SocketTests {
                 client.readToEnd().text == String(repeating: "abc", count: 40_000) + ".")
         }
 
-        // The expected bytes were inflated with gzip 1.12, which also checks their sums.
+        // gzip 1.12 inflated the expected bytes and checked their checksums.
 
-        @Test func `wraps bytes in gzip without compressing them`() throws {
+        @Test func `a gzip payload wraps bytes without compressing them`() throws {
             let hello = try served(.gzip(Array("hello".utf8)))
             #expect(hello.base64EncodedString() == "H4sIAAAAAAAA/wEFAPr/aGVsbG+GphA2BQAAAA==")
         }
 
-        @Test func `makes bombs of any size`() throws {
+        @Test func `a gzip bomb payload inflates to the given size`() throws {
             let one = try served(.gzipBomb(inflatedCount: 1))
             #expect(one.base64EncodedString() == "H4sIAAAAAAAA/+3AgQAAAACAoP2pF6kGje8C0gEAAAA=")
             // One zero, five copies of 258 and nine zeros.
@@ -57,7 +59,7 @@ extension SocketTests {
                 some.base64EncodedString() == "H4sIAAAAAAAA/+3AgQAAAACAoP2pF6kAqKpqo+5jABQFAAA=")
         }
 
-        @Test func `keeps a bomb of two gigabytes small`() throws {
+        @Test func `a gzip bomb payload of two gigabytes stays small`() throws {
             let bomb = try served(.gzipBomb(inflatedCount: 1 << 31))
             #expect(bomb.count == 2_080_929)
             #expect([UInt8](bomb.suffix(8)) == [0x1C, 0xF2, 0xBD, 0x4D, 0, 0, 0, 0x80])

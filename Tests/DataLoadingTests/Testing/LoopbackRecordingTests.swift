@@ -7,9 +7,9 @@ import Foundation
 import Testing
 
 extension SocketTests {
-    /// What a loopback server remembers.
+    /// What a loopback server records.
     @Suite struct LoopbackRecordingTests {
-        @Test func `records a body with its length`() async throws {
+        @Test func `a loopback server records a body with its length`() async throws {
             let server = try LoopbackServer { request in .ok(.data(request.body)) }
             let client = try RawClient(port: server.port)
             try client.send("PUT /a HTTP/1.1\r\nContent-Length: 11\r\nX: \t y \r\n\r\nhello world")
@@ -22,7 +22,7 @@ extension SocketTests {
             #expect(request.isComplete)
         }
 
-        @Test func `decodes a chunked body and its trailers`() async throws {
+        @Test func `a loopback server decodes a chunked body and its trailers`() async throws {
             let server = try LoopbackServer { _ in .ok() }
             let client = try RawClient(port: server.port)
             try client.send("POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n")
@@ -35,7 +35,7 @@ extension SocketTests {
             #expect(try client.get().status == "HTTP/1.1 200 OK")
         }
 
-        @Test func `shows a request before its body is there`() async throws {
+        @Test func `a loopback server shows a request before its body has arrived`() async throws {
             let server = try LoopbackServer { _ in .ok() }
             let client = try RawClient(port: server.port)
             try client.send("POST / HTTP/1.1\r\nContent-Length: 2\r\n\r\n")
@@ -46,7 +46,7 @@ extension SocketTests {
             #expect(requests.map(\.isComplete) == [false])
         }
 
-        @Test func `asks for a body that waits to be asked for`() async throws {
+        @Test func `a loopback server answers Expect with 100 Continue`() async throws {
             let server = try LoopbackServer { .ok("\($0.text)") }
             let client = try RawClient(port: server.port)
             try client.send("POST / HTTP/1.1\r\nContent-Length: 2\r\nExpect: 100-continue\r\n\r\n")
@@ -55,7 +55,7 @@ extension SocketTests {
             #expect(try client.response().text == "ok")
         }
 
-        @Test func `keeps of a large body what the limit allows`() async throws {
+        @Test func `a loopback server keeps of a large body what its limit allows`() async throws {
             var configuration = LoopbackServer.Configuration()
             configuration.recordedBodyLimit = 1000
             let server = try LoopbackServer(configuration) { _ in .ok() }
@@ -69,7 +69,7 @@ extension SocketTests {
             #expect(server.connections[0].bytesReceived > 3_000_000)
         }
 
-        @Test func `keeps the newest records and counts all`() async throws {
+        @Test func `a loopback server keeps the newest records and counts all`() async throws {
             var configuration = LoopbackServer.Configuration()
             configuration.recordLimit = 3
             let server = try LoopbackServer(configuration) { _ in .ok() }
@@ -81,6 +81,14 @@ extension SocketTests {
             #expect(requests.map(\.indexOnConnection) == [7, 8, 9])
         }
 
+        @Test func `a loopback server may keep any number of records`() async throws {
+            var configuration = LoopbackServer.Configuration()
+            configuration.recordLimit = .max
+            let server = try LoopbackServer(configuration) { _ in .ok() }
+            _ = try RawClient(port: server.port).get("/")
+            #expect(await server.waitForRequests(1).map(\.target) == ["/"])
+        }
+
         @Test(arguments: [
             "nonsense\r\n\r\n", "GET  / HTTP/1.1\r\n\r\n", "GET / HTTP/2.0\r\n\r\n",
             "GET / HTTP/1.1\r\nno colon\r\n\r\n", "GET / HTTP/1.1\r\nA : b\r\n\r\n",
@@ -88,7 +96,8 @@ extension SocketTests {
             "GET / HTTP/1.1\r\nContent-Length: 1\r\nContent-Length: 1\r\n\r\n",
             "GET / HTTP/1.1\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n",
         ])
-        func `refuses and records what is no request`(head: String) async throws {
+        func `a loopback server refuses and records a malformed request`(head: String) async throws
+        {
             let server = try LoopbackServer { _ in .ok() }
             let client = try RawClient(port: server.port)
             try client.send(head)
@@ -100,7 +109,7 @@ extension SocketTests {
             #expect(server.requestCount == 0)
         }
 
-        @Test func `lets a cancelled task wait no longer`() async throws {
+        @Test func `a wait for a loopback server ends when its task is cancelled`() async throws {
             let server = try LoopbackServer { _ in .ok() }
             let task = Task { await server.waitForRequests(1) }
             task.cancel()
@@ -112,7 +121,7 @@ extension SocketTests {
             #expect(!gate.isOpen)
         }
 
-        @Test func `lets nobody wait for a stopped server`() async throws {
+        @Test func `a wait for a loopback server ends when the server is stopped`() async throws {
             let server = try LoopbackServer { _ in .ok() }
             async let early: Void = server.waitForConnections(1)
             server.stop()

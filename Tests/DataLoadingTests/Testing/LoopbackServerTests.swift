@@ -8,7 +8,9 @@ import Testing
 
 extension SocketTests {
     @Suite struct LoopbackServerTests {
-        @Test func `answers requests on one connection and records them`() async throws {
+        @Test func `a loopback server answers requests on one connection and records them`()
+            async throws
+        {
             let server = try LoopbackServer { request in .ok("you asked for \(request.target)") }
             let client = try RawClient(port: server.port)
             let first = try client.get("/a?b=1")
@@ -28,7 +30,7 @@ extension SocketTests {
             #expect(server.openConnectionCount == 1)
         }
 
-        @Test func `says when the client closed`() async throws {
+        @Test func `a loopback server records when the client closed`() async throws {
             let server = try LoopbackServer { _ in .ok() }
             let client = try RawClient(port: server.port)
             _ = try client.get()
@@ -41,7 +43,7 @@ extension SocketTests {
             #expect(server.openConnectionCount == 0)
         }
 
-        @Test func `resets in the middle of a status line`() async throws {
+        @Test func `a loopback server resets in the middle of a status line`() async throws {
             let server = try LoopbackServer { _ in .steps(.bytes("HTTP/1.1 20"), .reset) }
             let client = try RawClient(port: server.port)
             try client.send("GET / HTTP/1.1\r\n\r\n")
@@ -50,7 +52,7 @@ extension SocketTests {
             #expect(ending == .reset)
         }
 
-        @Test func `gives each connection its own script`() async throws {
+        @Test func `a loopback server gives each connection its own script`() async throws {
             let script = LoopbackScript.perConnection { number in
                 number == 0 ? .answers([.ok("first"), .steps(.reset)]) : .answers([.ok("second")])
             }
@@ -64,7 +66,7 @@ extension SocketTests {
             #expect(server.requests.map(\.target) == ["/", "/again", "/"])
         }
 
-        @Test func `stops while a script stalls`() async throws {
+        @Test func `a loopback server stops while a script stalls`() async throws {
             let server = try LoopbackServer { _ in .steps(.bytes("HTTP/1.1 200 OK\r\n"), .stall) }
             let client = try RawClient(port: server.port)
             try client.send("GET / HTTP/1.1\r\n\r\n")

@@ -1,6 +1,7 @@
 // Copyright the DataLoading authors
 // SPDX-License-Identifier: Apache-2.0
 
+import DataLoadingSupport
 import DataLoading
 import DataLoadingTesting
 import Foundation
@@ -11,7 +12,7 @@ import Testing
     private let log = Locked<[String]>([])
 
     private func note(_ text: String) {
-        log.withLock { $0.append("\(text)@\(clock.now.wholeNanoseconds / 1_000_000)") }
+        log.withLock { $0.append("\(text)@\(clock.elapsed.wholeNanoseconds / 1_000_000)") }
     }
 
     private var notes: [String] { log.withLock { $0 } }
@@ -22,17 +23,17 @@ import Testing
         return alarm
     }
 
-    @Test func `moves only when it is told to, and never back`() {
-        #expect(clock.now == .zero)
+    @Test func `a manual clock moves only when it is told to, and never back`() {
+        #expect(clock.elapsed == .zero)
         clock.advance(by: .milliseconds(1_500))
         clock.advance(by: .seconds(-9))
-        #expect(clock.now == .milliseconds(1_500))
+        #expect(clock.elapsed == .milliseconds(1_500))
         #expect(clock.timekeeper.now == Instant(nanoseconds: 1_500_000_000))
         clock.advance(by: .seconds(Int64.max))
         #expect(clock.timekeeper.now == .distantFuture)
     }
 
-    @Test func `sets off what is due in order of time, then in order of setting`() {
+    @Test func `a manual clock fires due alarms in order of time, then of setting`() {
         let alarms = [
             alarm("late", at: 30), alarm("first", at: 10), alarm("second", at: 10),
             alarm("never", at: 31),
@@ -43,7 +44,7 @@ import Testing
         withExtendedLifetime(alarms) {}
     }
 
-    @Test func `sets off an alarm that is set and due during the advance`() {
+    @Test func `a manual clock fires an alarm that is set and due during an advance`() {
         let timekeeper = clock.timekeeper
         let holder = Locked<(any Alarm)?>(nil)
         let alarm = timekeeper.makeAlarm { [self] in
@@ -54,13 +55,13 @@ import Testing
         alarm.set(for: Instant(nanoseconds: 5_000_000))
         clock.advance(by: .milliseconds(26))
         #expect(notes == ["tick@5", "tick@15", "tick@25"])
-        #expect(clock.now == .milliseconds(26))
+        #expect(clock.elapsed == .milliseconds(26))
         alarm.cancel()
         holder.withLock { $0 = nil }
         #expect(clock.pendingAlarms == 0)
     }
 
-    @Test func `sets off what is overdue at the next advance, by zero too`() {
+    @Test func `a manual clock fires overdue alarms at the next advance, even by zero`() {
         clock.advance(by: .seconds(1))
         let overdue = alarm("overdue", at: 5)
         #expect(notes.isEmpty)
@@ -81,27 +82,27 @@ import Testing
         #expect(notes == ["moved@20"])
     }
 
-    @Test func `goes to the next alarm, if there is one`() {
+    @Test func `a manual clock advances to the next alarm if there is one`() {
         #expect(!clock.advanceToNextAlarm())
         let alarms = [alarm("b", at: 70), alarm("a", at: 40)]
         #expect(clock.advanceToNextAlarm())
-        #expect(clock.now == .milliseconds(40))
+        #expect(clock.elapsed == .milliseconds(40))
         #expect(clock.advanceToNextAlarm())
         #expect(notes == ["a@40", "b@70"])
         withExtendedLifetime(alarms) {}
     }
 
-    @Test func `the wall time moves along and jumps when it is set`() {
+    @Test func `the wall time of a manual clock moves along and can be set`() {
         let start = clock.date
         clock.advance(by: .seconds(60))
         #expect(clock.date == start.addingTimeInterval(60))
         clock.setDate(Date(timeIntervalSince1970: 0))
         clock.advance(by: .seconds(2))
         #expect(clock.timekeeper.date == Date(timeIntervalSince1970: 2))
-        #expect(clock.now == .seconds(62))
+        #expect(clock.elapsed == .seconds(62))
     }
 
-    @Test func `wakes sleepers at their instant`() async throws {
+    @Test func `a manual clock wakes sleepers at their instant`() async throws {
         async let short: Void = clock.sleep(for: .seconds(1))
         async let long: Void = clock.sleep(for: .seconds(3))
         await clock.waitForAlarms(2)
@@ -113,7 +114,7 @@ import Testing
         try await clock.sleep(for: .zero)
     }
 
-    @Test func `a cancelled sleep ends without the clock moving`() async {
+    @Test func `a cancelled sleep ends without moving the manual clock`() async {
         let sleeper = Task { [clock] in try await clock.sleep(for: .seconds(1)) }
         await clock.waitForAlarms(1)
         sleeper.cancel()
@@ -121,14 +122,14 @@ import Testing
         #expect(clock.pendingAlarms == 0)
     }
 
-    @Test func `a cancelled sleep leaves nothing behind, whenever the cancel comes`() async {
+    @Test func `a cancelled sleep leaves nothing behind, whenever it is cancelled`() async {
         for _ in 0..<500 {
             let sleeper = Task { [clock] in try? await clock.sleep(for: .seconds(1)) }
             sleeper.cancel()
             await sleeper.value
         }
         #expect(clock.pendingAlarms == 0)
-        #expect(clock.now == .zero)
+        #expect(clock.elapsed == .zero)
     }
 
     @Test func `a cancelled wait for alarms ends`() async {

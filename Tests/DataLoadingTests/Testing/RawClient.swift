@@ -12,9 +12,9 @@ import Testing
     import Darwin
 #endif
 
-/// A blocking socket that says what it is told to, to exercise servers with.
+/// A blocking socket that sends exactly what it is told to, for tests of servers.
 ///
-/// A read gives up after half a minute, so that a mistake is a failure and not a hang.
+/// A read fails after half a minute, so that a mistake does not hang the test.
 final class RawClient {
     enum Ending: Equatable {
         case closed, reset, timedOut
@@ -40,7 +40,7 @@ final class RawClient {
         }
     }
 
-    /// Whether a connection to a port can be made in this time.
+    /// Whether a connection to the port succeeds within the time.
     static func connects(to port: UInt16, within limit: Duration) throws -> Bool {
         let descriptor = socket(AF_INET, streamKind, 0)
         guard descriptor >= 0 else { throw Failure(operation: "socket", code: errno) }
@@ -71,13 +71,13 @@ final class RawClient {
         }
     }
 
-    /// Sends a GET and reads its whole answer.
+    /// Sends a GET and reads the whole response.
     func get(_ target: String = "/") throws -> RawResponse {
         try send("GET \(target) HTTP/1.1\r\nHost: a\r\n\r\n")
         return try response()
     }
 
-    /// Reads a head and a body as long as its Content-Length says.
+    /// Reads a head and a body of its Content-Length.
     func response() throws -> RawResponse {
         var head: [UInt8] = []
         while !head.ends(with: "\r\n\r\n") { head += try read(1) }
@@ -106,7 +106,7 @@ final class RawClient {
         }
     }
 
-    /// Reads and drops all bytes, lending each piece, and says how they end.
+    /// Reads and drops all bytes, passing each piece, and returns how they end.
     func readToEnd(_ body: ([UInt8]) -> Void) -> Ending {
         while true {
             body(held)
@@ -175,7 +175,7 @@ extension [UInt8] {
 }
 
 #if os(Linux) || os(Android)
-    // A program started by another test must not hold a copy of a connection that is closed here.
+    // A child process of another test must not inherit a connection that is closed here.
     private let streamKind = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
     private let quietly = Int32(MSG_NOSIGNAL)
 #else

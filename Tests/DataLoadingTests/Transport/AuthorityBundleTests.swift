@@ -2,12 +2,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if os(Linux)
+    import DataLoadingSupport
+    @testable import DataLoadingCurl
     @testable import DataLoading
     import DataLoadingTesting
     import Foundation
     import Testing
 
-    /// What the threads of transports have had of the processor.
+    /// The processor time that the transports' threads have used.
     private var processorTimeOfLoops: Duration {
         let directory = "/proc/self/task"
         let tasks = (try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? []
@@ -28,11 +30,11 @@
                 if: TestIdentity.all != nil && CurlLibrary.shared?.version ?? 0 >= 0x07_57_00,
                 "libcurl keeps authorities from 7.87 on"))
         struct AuthorityBundleTests {
-            // libcurl reads a bundle that it is given as bytes anew for each connection, on the one
-            // thread that serves every load; a file it reads once a day (CURLOPT_CA_CACHE_TIMEOUT).
+            // libcurl parses a bundle of bytes anew for each connection, on the one thread of all
+            // loads. It parses a file once a day (CURLOPT_CA_CACHE_TIMEOUT).
             //
-            // In a process of its own, whose other threads of that name cost nothing.
-            @Test func `a large bundle is read once, not for each connection`() async {
+            // The test runs in a process of its own, whose other threads of that name use no time.
+            @Test func `a large CA bundle is parsed once, not for each connection`() async {
                 await #expect(processExitsWith: .success) {
                     let scene = try TrustScene()
                     let closing = LoopbackHandler.always(
@@ -46,7 +48,7 @@
                     for authorities in [one, many] {
                         let policy = ServerTrustPolicy(certificateAuthorities: authorities)
                         let service = scene.service(policy, peer)
-                        // The first connection reads it.
+                        // The first connection parses the bundle.
                         let first = try await scene.kind("a.origin.test", peer, service)
                         #expect(first == "success")
                         let begun = processorTimeOfLoops

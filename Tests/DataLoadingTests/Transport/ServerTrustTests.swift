@@ -2,13 +2,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if canImport(Glibc) || canImport(Musl)
+    import DataLoadingAuth
+    @testable import DataLoadingCurl
     @testable import DataLoading
     import DataLoadingTesting
     import Foundation
     import Testing
 
     extension SocketTests {
-        /// Pins and client certificates by host pattern, against a server of the tests' own.
+        /// Pins and client certificates by host pattern, against a server of the tests.
         @Suite(.enabled(if: TestIdentity.all != nil, "OpenSSL is not installed"))
         struct ServerTrustTests {
             private let scene: TrustScene
@@ -17,8 +19,9 @@
                 scene = try TrustScene()
             }
 
-            // CP-01
-            @Test func `pins one label under a wildcard, and an exact name wins`() async throws {
+            @Test func `a wildcard pin covers one label, and an exact name takes precedence`()
+                async throws
+            {
                 let peer = try peer()
                 defer { peer.stop() }
                 var policy = try scene.policy()
@@ -34,8 +37,7 @@
                 #expect(try await scene.kind("b.origin.test", peer, policy) == "success")
             }
 
-            // CP-01
-            @Test func `makes a connection of its own for each name of a certificate`()
+            @Test func `each name of a certificate gets a connection of its own`()
                 async throws
             {
                 let peer = try peer()
@@ -51,8 +53,8 @@
                 await service.shutDown(gracePeriod: .zero)
             }
 
-            // CP-01: each request has its own rules, whatever connection another one has left.
-            @Test func `a pin holds for a request though one without it has opened a connection`()
+            // Each request has its own policy, whatever connection another request has opened.
+            @Test func `a pin applies although a request without it has opened a connection`()
                 async throws
             {
                 let peer = try peer()
@@ -81,13 +83,13 @@
                 ("NSS/3.87", false), ("wolfSSL/5.6", false), ("rustls-ffi/0.9", false),
                 ("mbedTLS/2.28", false), ("", false),
             ])
-            func `identities are shown by the family of OpenSSL alone`(
+            func `client identities are supported only with the family of OpenSSL`(
                 library: String, isShown: Bool
             ) {
                 #expect(CurlLibrary.isOpenSSL(library) == isShown)
             }
 
-            @Test func `shows a listed host its identity`() async throws {
+            @Test func `a listed host is shown its client identity`() async throws {
                 let peer = try peer(clientsOf: scene.authority)
                 defer { peer.stop() }
                 for passphrase in [nil, "open sesame"] {
@@ -98,15 +100,16 @@
                     var policy = try scene.policy()
                     policy.clientIdentities = ["a.origin.test": identity]
                     #expect(try await scene.kind("a.origin.test", peer, policy) == "success")
-                    // Not listed and so shown none. The alert of TLS 1.2 says only that the handshake
-                    // failed, so the next address is tried: that of the name, which has none.
+                    // The host is not listed and shown no identity. The alert of TLS 1.2 says only
+                    // that the handshake failed, so the next address is tried: that of the name,
+                    // which has none.
                     #expect(try await scene.kind("b.origin.test", peer, policy) == "dns")
                 }
                 #expect(peer.requestCount == 2)
             }
 
-            // GnuTLS in libcurl takes the bytes and shows nothing.
-            @Test func `sends nothing where the TLS library would not show the identity`()
+            // libcurl with GnuTLS takes the bytes and shows nothing.
+            @Test func `nothing is sent where the TLS library would not show the identity`()
                 async throws
             {
                 let peer = try peer(clientsOf: scene.authority)
@@ -117,14 +120,14 @@
                 var attempt = TransportRequest(url: testURL("https://a.origin.test:\(peer.port)/"))
                 attempt.address = "127.0.0.1:\(peer.port)"
                 attempt.serverTrustPolicy = policy
-                let transport = CurlTransport(lacking: [.takingIdentities])
+                let transport = CurlTransport(lacking: [.clientIdentities])
                 let record = await transport.run(attempt)
-                #expect(record.error?.kind == "unsupported")
+                #expect(record.error?.name == "unsupported")
                 #expect(record.failure?.sent == .nothingWritten)
                 #expect(peer.connectionCount == 0)
             }
 
-            @Test func `sends nothing with an identity that is wrong or cannot be read`()
+            @Test func `nothing is sent with an identity that is wrong or unreadable`()
                 async throws
             {
                 let peer = try peer(clientsOf: scene.authority)
@@ -143,9 +146,8 @@
                 #expect(peer.requestCount == 0)
             }
 
-            // CP-02
             @Test(arguments: ["A.test", "*.test", "*", "a.*.test", "https://a.test", "a.test:443"])
-            func `sends nothing under a malformed pattern`(pattern: String) async throws {
+            func `nothing is sent under a malformed host pattern`(pattern: String) async throws {
                 let peer = try peer()
                 defer { peer.stop() }
                 var policy = try scene.policy()
@@ -156,7 +158,7 @@
                 #expect(peer.connectionCount == 0)
             }
 
-            @Test func `takes no pin, certificate or key that is none`() throws {
+            @Test func `a malformed pin, certificate or key is refused`() throws {
                 let identity = ClientIdentity(certificateChain: Data(), privateKey: Data())
                 for make in [
                     { $0.pinnedPublicKeys = ["a.test": ["current"]] },

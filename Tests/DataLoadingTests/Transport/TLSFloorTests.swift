@@ -7,7 +7,8 @@
     import Foundation
     import Testing
 
-    /// Has OpenSSL allow every version, as where the system's configuration does not forbid old ones.
+    /// Makes OpenSSL allow every version, as where the system's configuration does not forbid old
+    /// ones.
     ///
     /// OpenSSL reads it once, when it is loaded: before anything else in a process.
     private func allowOldVersions(in directory: TemporaryDirectory) throws {
@@ -29,11 +30,11 @@
         /// RFC 9325 section 3.1.1 and RFC 8996: no TLS below 1.2.
         @Suite struct TLSFloorTests {
             @Test(arguments: [(0x0301, false), (0x0302, false), (0x0303, true), (0x0304, true)])
-            func `no TLS below 1.2 is spoken, whatever the system allows`(
-                version: Int, isTaken: Bool
+            func `TLS below 1.2 is never spoken, whatever the system allows`(
+                version: Int, isAccepted: Bool
             ) async {
                 await #expect(processExitsWith: .success) {
-                    [version = version as Int, isTaken = isTaken as Bool] in
+                    [version = version as Int, isAccepted = isAccepted as Bool] in
                     let directory = TemporaryDirectory()
                     try allowOldVersions(in: directory)
                     let scene = try TrustScene()
@@ -41,8 +42,8 @@
                     try identity.speak(version)
                     let peer = try scene.peer(identity)
                     let kind = try await scene.kind("a.origin.test", peer, try scene.policy())
-                    #expect((kind == "success") == isTaken, "\(kind)")
-                    #expect(peer.requestCount == (isTaken ? 1 : 0))
+                    #expect((kind == "success") == isAccepted, "\(kind)")
+                    #expect(peer.requestCount == (isAccepted ? 1 : 0))
                     peer.stop()
                     withExtendedLifetime(directory) {}
                 }

@@ -7,7 +7,7 @@ import Dispatch
 import Foundation
 import Testing
 
-// SP-20: modify, validate, decode, cancel in a chain; the first handler starts the load.
+// Modify, validate, decode and cancel in a chain; the first handler starts the load.
 @Suite struct DataLoaderCallTests {
     private struct Item: Codable, Equatable {
         let name: String
@@ -25,7 +25,7 @@ import Testing
 
     // MARK: Starting
 
-    @Test func `starts with the first handler, once`() {
+    @Test func `a call starts its load with the first handler, once`() {
         let bed = TestBed(otherwise: Self.json)
         let call = Self.call(bed).modify { $0.headers["A"] = "b" }.validate { _ in }
         bed.settle()
@@ -40,7 +40,7 @@ import Testing
         bed.expectNothingLeft()
     }
 
-    @Test func `is changed by nothing once it has started`() {
+    @Test func `a call that has started cannot be modified`() {
         let bed = TestBed()
         let call = Self.call(bed)
         call.responseData { _ in }
@@ -49,7 +49,7 @@ import Testing
         #expect(throws: Never.self) { try call.modify { _ in throw Refused() } }
     }
 
-    @Test func `passes on what a change throws, and stays as it was`() {
+    @Test func `a call rethrows the error of a modification and keeps its request`() {
         let bed = TestBed()
         let call = Self.call(bed)
         #expect(throws: Refused.self) {
@@ -62,7 +62,7 @@ import Testing
         #expect(bed.transport.attempts[0].request.headers["A"] == nil)
     }
 
-    @Test func `calls handlers in order on the delegate queue, late ones too, each once`() {
+    @Test func `a call runs handlers in order on the delegate queue, each once, even late ones`() {
         let queue = DispatchQueue(label: "calls", attributes: .concurrent)
         let key = DispatchSpecificKey<Bool>()
         queue.setSpecific(key: key, value: true)
@@ -81,7 +81,7 @@ import Testing
         #expect(heard.elements == Array(0..<200))
     }
 
-    @Test func `may be given another handler from inside one, and never calls it inline`() {
+    @Test func `a handler may add another handler to its call, which runs later`() {
         let bed = TestBed(otherwise: Self.json)
         let order = EventRecorder<String>()
         let call = Self.call(bed)
@@ -93,9 +93,9 @@ import Testing
         #expect(order.elements == ["outer", "inner"])
     }
 
-    // MARK: Judging
+    // MARK: Validating and decoding
 
-    @Test func `takes any status for a response unless a validator says otherwise`() {
+    @Test func `a call accepts any status unless a validator refuses it`() {
         let bed = TestBed(otherwise: .respond(status: 404, body: Data("no".utf8)))
         let heard = EventRecorder<CallResponse<Data>>()
         Self.call(bed).responseData { heard.record($0) }
@@ -108,7 +108,7 @@ import Testing
         #expect(results.allSatisfy { $0.response.statusCode == .notFound })
     }
 
-    @Test func `runs validators in order until one throws, and none without a response`() {
+    @Test func `a call runs validators in order until one throws, and none without a response`() {
         let ran = EventRecorder<Int>()
         for answer in [Self.json, .fail(.dns)] {
             let bed = TestBed(otherwise: answer)
@@ -131,7 +131,7 @@ import Testing
         #expect(ran.elements == [1, 2])
     }
 
-    @Test func `runs a validator that another one adds`() {
+    @Test func `a call runs a validator that another validator adds`() {
         let bed = TestBed(otherwise: Self.json)
         let call = Self.call(bed)
         let heard = EventRecorder<CallResponse<Data>>()
@@ -141,8 +141,7 @@ import Testing
         #expect(heard.elements.first?.error is Refused)
     }
 
-    // CN-03, CN-04, CN-06.
-    @Test func `decodes, each handler in its own way, and tells of what cannot be decoded`() {
+    @Test func `a call decodes for each handler separately and reports what cannot be decoded`() {
         let bed = TestBed([Self.json, .respond(status: 200, body: Data("{".utf8))])
         let items = EventRecorder<CallResponse<Item>>()
         let values = EventRecorder<CallResponse<JSONValue>>()
@@ -168,7 +167,7 @@ import Testing
 
     // MARK: Ending
 
-    @Test func `ends every handler and awaiter when it is cancelled`() async {
+    @Test func `a cancelled call ends all its handlers and awaiters`() async {
         let bed = TestBed()
         let call = Self.call(bed)
         let heard = EventRecorder<CallResponse<Data>>()
@@ -187,7 +186,7 @@ import Testing
         bed.expectNothingLeft()
     }
 
-    @Test func `never starts once it was cancelled`() async {
+    @Test func `a call that was cancelled never starts`() async {
         let bed = TestBed(otherwise: Self.json)
         let call = Self.call(bed)
         call.cancel()
@@ -198,7 +197,7 @@ import Testing
         #expect(bed.transport.attempts.isEmpty)
     }
 
-    @Test func `keeps its result when it is cancelled after the end`() async throws {
+    @Test func `a call keeps its result when it is cancelled after the end`() async throws {
         let bed = TestBed(otherwise: Self.json)
         let call = Self.call(bed)
         _ = try await call.responseData()
@@ -206,7 +205,8 @@ import Testing
         #expect(try await call.responseDecodable(Item.self) == Item(name: "x"))
     }
 
-    @Test func `is cancelled with the task that awaits it, before and meanwhile`() async {
+    @Test func `a call is cancelled with the task that awaits it, before and while it runs`() async
+    {
         for isBefore in [true, false] {
             let bed = TestBed()
             let gate = EventRecorder<Void>()
@@ -226,7 +226,7 @@ import Testing
         }
     }
 
-    @Test func `ends as cancelled when its loader is dropped, and nobody keeps the call`() async {
+    @Test func `a call that is not retained ends as cancelled when its loader is released`() async {
         let bed = TestBed()
         let heard = EventRecorder<CallResponse<Data>>()
         do {
@@ -240,20 +240,20 @@ import Testing
         bed.expectNothingLeft()
     }
 
-    @Test func `goes on when nobody keeps the call`() async {
+    @Test func `a call continues when it is not retained`() async {
         let bed = TestBed(otherwise: Self.json)
         let heard = EventRecorder<Data?>()
         Self.call(bed).responseData { heard.record($0.value) }
         #expect(await heard.first(1)[0] != nil)
     }
 
-    @Test func `delivers whole, whatever its request says`() async throws {
+    @Test func `a call delivers the whole body, whatever its request says`() async throws {
         let bed = TestBed(otherwise: Self.json)
         let response = try await Self.call(bed).modify { $0.chunks = true }.response()
         #expect(response.body?.isEmpty == false)
     }
 
-    @Test func `survives handlers, cancels and awaiters from many threads`() async {
+    @Test func `a call allows handlers, cancellations and awaiters on many threads`() async {
         for seed in UInt64(1)...30 {
             let bed = TestBed(otherwise: seed % 2 == 0 ? Self.json : .hold)
             let call = Self.call(bed)

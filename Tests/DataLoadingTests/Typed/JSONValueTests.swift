@@ -1,6 +1,7 @@
 // Copyright the DataLoading authors
 // SPDX-License-Identifier: Apache-2.0
 
+@testable import DataLoadingTransport
 import DataLoading
 import Foundation
 import Testing
@@ -22,7 +23,7 @@ import Testing
     }
 
     @Test(arguments: [("[", "]"), ("{\"a\":", "}")])
-    func `JSONValue refuses what is nested too deeply, whatever its size`(
+    func `JSONValue refuses JSON that is nested too deeply, whatever its size`(
         open: String, close: String
     ) throws {
         func nested(_ depth: Int) -> String {
@@ -34,15 +35,16 @@ import Testing
         }
     }
 
-    // A stranger's kilobytes must not cost seconds: this cost the cube of the depth once, eight times
-    // as much for twice the depth, and with as many brackets in all four times.
-    @Test func `a deeply nested text costs hardly more than a flatter one of its size`() throws {
+    // A few kilobytes from a server must not cost seconds. Decoding once took time with the cube of
+    // the depth: eight times as long for twice the depth.
+    @Test func `decoding nested JSON costs little more than decoding flat JSON of its size`() throws
+    {
         func cost(depth: Int) throws -> Duration {
             let nest =
                 String(repeating: "[", count: depth) + String(repeating: "]", count: depth)
             let nests = Array(repeating: nest, count: 6_000 / depth).joined(separator: ",")
             let text = "[" + nests + "]"
-            // The best of three: what else the machine does costs time and never saves any.
+            // The best of three runs, because other work on the machine only adds time.
             return try (0..<3).map { _ in try processorTime { _ = try decode(text) } }.min()
                 ?? .zero
         }
@@ -52,7 +54,7 @@ import Testing
     }
 
     @Test(arguments: ["[1,", "nope", "{\"a\":}", "[1e999]"])
-    func `JSONValue throws at what is no JSON or no value`(text: String) {
+    func `JSONValue throws for text that is not JSON`(text: String) {
         #expect(throws: (any Error).self) { try decode(text) }
     }
 }

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if canImport(Glibc)
+    import DataLoadingSupport
     import Glibc
 #elseif canImport(Musl)
     import Musl
@@ -16,7 +17,7 @@ final class Acceptor: Sendable {
     private struct Threads {
         var accepting: NativeThread?
         var serving: [Int: NativeThread] = [:]
-        /// Those that are about to exit and may be joined without waiting.
+        /// The threads that are about to exit, which can be joined without a wait.
         var finished: [Int] = []
         var resetsOnStop = false
     }
@@ -29,7 +30,7 @@ final class Acceptor: Sendable {
     private let wakeUp: WakePipe
     private let threads = Locked(Threads())
 
-    /// Takes over a bound socket, which is closed in the end or on failure, and starts to accept.
+    /// Takes over a bound socket and starts to accept; closes the socket in the end or on failure.
     init(
         listener: Int32, recorder: Recorder, configuration: LoopbackServer.Configuration,
         script: Locked<LoopbackScript>, cipher: LoopbackServer.Cipher?
@@ -50,12 +51,12 @@ final class Acceptor: Sendable {
         }
     }
 
-    /// Closes everything and returns when no thread of it is left.
+    /// Closes everything and returns when all of its threads have ended.
     func stop(resettingConnections: Bool) {
         threads.withLock { $0.resetsOnStop = resettingConnections }
         wakeUp.fire()
         threads.withLock { $0.accepting.take() }?.join()
-        // Nobody but the accepting thread adds to these.
+        // Only the accepting thread adds to these, and it has ended.
         let serving = threads.withLock { threads in
             defer { threads.serving = [:] }
             return Array(threads.serving.values)
@@ -75,7 +76,8 @@ final class Acceptor: Sendable {
             case .wouldBlock:
                 SystemCall.awaitEvents(&events, milliseconds: -1)
             case .failed:
-                // Out of descriptors, say: the client stays in the queue until there is one.
+                // Out of descriptors, for example: the client stays in the queue until there is
+                // one.
                 var stop = [events[0]]
                 SystemCall.awaitEvents(&stop, milliseconds: 10)
             }
@@ -105,7 +107,7 @@ final class Acceptor: Sendable {
         let outcome = worker.run(script.withLock { $0 }) {
             threads.withLock { $0.resetsOnStop }
         }
-        // Closing over bytes that nobody read would make the system reset the connection.
+        // With unread bytes, closing would make the system reset the connection.
         if outcome == .close { stream.dropArrived() }
         stream.close(resetting: outcome == .reset)
         threads.withLock { $0.finished.append(number) }

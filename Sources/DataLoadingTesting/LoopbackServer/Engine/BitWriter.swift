@@ -1,7 +1,7 @@
 // Copyright the DataLoading authors
 // SPDX-License-Identifier: Apache-2.0
 
-/// Packs bits into bytes as deflate does: from the least significant bit up.
+/// Packs bits into bytes in the order of deflate: from the least significant bit up.
 struct BitWriter {
     private(set) var bytes: [UInt8] = []
     private var usedBits = 0
@@ -9,7 +9,7 @@ struct BitWriter {
     /// Whether the last byte is full.
     var isAligned: Bool { usedBits == 0 }
 
-    /// How many bits the last byte has left.
+    /// The number of free bits in the last byte.
     var missingBits: Int { usedBits == 0 ? 0 : 8 - usedBits }
 
     /// Writes a number, its least significant bit first.

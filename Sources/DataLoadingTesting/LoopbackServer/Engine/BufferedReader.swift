@@ -11,10 +11,10 @@ final class BufferedReader {
         self.stream = stream
     }
 
-    /// Reads up to and with the next line feed.
+    /// Reads up to and including the next line feed.
     ///
-    /// What comes back without a line feed was cut off by the end of the stream or by the limit;
-    /// nil is the end of the stream itself.
+    /// A line without a line feed was cut off by the end of the stream or by the limit. Nil means
+    /// the end of the stream.
     func line(atMost limit: Int) throws -> [UInt8]? {
         var line: [UInt8] = []
         while line.count < limit {
@@ -28,7 +28,7 @@ final class BufferedReader {
         return line
     }
 
-    /// Reads at least one byte and lends them; 0 means the end of the stream.
+    /// Reads at least one byte and passes the bytes to `body`; 0 means the end of the stream.
     func bytes(atMost limit: Int64, _ body: (UnsafeRawBufferPointer) -> Void) throws -> Int64 {
         if held.isEmpty, try !fill() { return 0 }
         let count = Int(min(Int64(held.count), limit))

@@ -1,9 +1,10 @@
 // Copyright the DataLoading authors
 // SPDX-License-Identifier: Apache-2.0
 
-package import DataLoading
+package import DataLoadingSupport
+import DataLoading
 
-/// The bytes of one accepted connection: the seam where a cipher can stand between both sides.
+/// The bytes of one accepted connection; a cipher can be inserted here.
 ///
 /// All calls come from the connection's thread. They block until done or interrupted.
 package protocol ByteStream: AnyObject {
@@ -11,17 +12,17 @@ package protocol ByteStream: AnyObject {
     func read(into bytes: UnsafeMutableRawBufferPointer) throws -> Int
     /// Sends all bytes.
     func write(_ bytes: UnsafeRawBufferPointer) throws
-    /// How many bytes were sent whose arrival the client's system has not confirmed.
+    /// The number of bytes that the client's system has not acknowledged.
     var unconfirmedBytes: Int { get }
-    /// Sleeps until an instant, or until `descriptor` is ready.
+    /// Blocks until an instant, or until `descriptor` is ready.
     func wait(until deadline: Instant, or descriptor: Int32?) throws
-    /// Sleeps until the client ends the connection; always throws.
+    /// Blocks until the client ends the connection; always throws.
     func waitForClient() throws
-    /// Says that nothing more will be sent.
+    /// Shuts down the sending side.
     func finishWriting()
-    /// Drops what has arrived, without waiting for more.
+    /// Drops received bytes, without waiting for more.
     func dropArrived()
-    /// Ends the connection.
+    /// Closes the connection.
     func close(resetting: Bool)
 }
 
@@ -34,12 +35,12 @@ extension ByteStream {
     }
 }
 
-/// Why a script stopped before its end.
+/// The reason why a script stopped before its end.
 package enum Interruption: Error {
     /// The client ended the connection.
     case clientGone
     /// The server is stopping.
     case stopped
-    /// The client sent what is no HTTP/1.
+    /// The client sent bytes that are not HTTP/1.
     case malformed
 }

@@ -4,7 +4,7 @@
 import DataLoading
 import Foundation
 
-/// Writes the record of one connection; used by the connection's thread alone.
+/// Writes the record of one connection; only the connection's thread uses it.
 final class ConnectionLog {
     let number: Int
     private let recorder: Recorder

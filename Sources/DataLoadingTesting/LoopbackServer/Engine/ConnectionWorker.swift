@@ -11,7 +11,7 @@ struct ConnectionWorker {
     let recorder: Recorder
     let bodyLimit: Int
 
-    /// Runs the script and says how the connection is to be closed.
+    /// Runs the script and returns how to close the connection.
     func run(_ script: LoopbackScript, resetsOnStop: () -> Bool) -> StepRunner.Outcome {
         do {
             return try perform(script)
@@ -54,7 +54,7 @@ struct ConnectionWorker {
         return .close
     }
 
-    /// Reads the next head; nil where the client closed in front of it.
+    /// Reads the next head; nil when the client closed before it.
     private func readHead(from reader: BufferedReader) throws -> RequestHead? {
         var raw: [UInt8] = []
         while let line = try reader.line(atMost: RequestHead.limit - raw.count) {

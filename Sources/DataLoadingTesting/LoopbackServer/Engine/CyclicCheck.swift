@@ -1,7 +1,7 @@
 // Copyright the DataLoading authors
 // SPDX-License-Identifier: Apache-2.0
 
-/// The check sum of gzip, CRC-32 (RFC 1952 section 8).
+/// CRC-32, the checksum of gzip (RFC 1952 section 8).
 enum CyclicCheck {
     private static let polynomial: UInt32 = 0xEDB8_8320
 
@@ -14,9 +14,9 @@ enum CyclicCheck {
         return ~register
     }
 
-    /// The sum of zero bytes, in as many steps as their number has bits.
+    /// The checksum of zero bytes, in as many steps as their number has bits.
     ///
-    /// A zero bit multiplies the register by x, so that all of them multiply it by a power of x.
+    /// A zero bit multiplies the register by x, so all of them multiply it by a power of x.
     static func sum(ofZeros count: Int64) -> UInt32 {
         var power: UInt32 = 1 << 31
         var square: UInt32 = 1 << 30

@@ -1,7 +1,7 @@
 // Copyright the DataLoading authors
 // SPDX-License-Identifier: Apache-2.0
 
-/// Joins small writes, so that a head and a short body leave in one piece.
+/// Joins small writes, so that a head and a short body are sent in one segment.
 final class GatheredOutput {
     private let stream: any ByteStream
     private var gathered: [UInt8] = []
@@ -20,7 +20,7 @@ final class GatheredOutput {
             if slice.count < LoopbackPayload.sliceSize / 4 {
                 try write(Array(slice))
             } else {
-                // Long slices go out as they are, without being copied.
+                // Long slices are sent without a copy.
                 try flush()
                 try stream.write(slice)
             }
@@ -50,7 +50,7 @@ final class GatheredOutput {
 
     func flush() throws {
         guard !gathered.isEmpty else { return }
-        // Emptied first: what could not be sent must not be sent again.
+        // Emptied first: bytes of a failed write must not be sent again.
         let bytes = gathered
         gathered.removeAll(keepingCapacity: bytes.capacity <= LoopbackPayload.sliceSize)
         try bytes.withUnsafeBytes { try stream.write($0) }

@@ -1,7 +1,7 @@
 // Copyright the DataLoading authors
 // SPDX-License-Identifier: Apache-2.0
 
-/// Numbered records of which only the newest are kept, so that a long run does not grow.
+/// Numbered records of which only the newest are kept, so that a long run takes no more memory.
 struct Ledger<Record> {
     private var records: [Record] = []
     private var firstNumber = 0
@@ -11,16 +11,16 @@ struct Ledger<Record> {
         self.limit = max(1, limit)
     }
 
-    /// How many were ever added; the number of the next one.
+    /// The number of records ever added, which is the number of the next one.
     var count: Int { firstNumber + records.count }
 
-    /// The newest, at most `limit`, in order.
+    /// The newest records, at most `limit`, in order.
     var newest: [Record] { Array(records.suffix(limit)) }
 
     mutating func append(_ record: Record) {
         records.append(record)
         // Dropping half at once costs each record one move.
-        guard records.count >= limit * 2 else { return }
+        guard records.count / 2 >= limit else { return }
         records.removeFirst(limit)
         firstNumber += limit
     }
@@ -31,7 +31,7 @@ struct Ledger<Record> {
         change(&records[number - firstNumber])
     }
 
-    /// The record of a number, if it is still kept.
+    /// The record with a number, if it is still kept.
     func record(_ number: Int) -> Record? {
         guard number >= firstNumber, number < count else { return nil }
         return records[number - firstNumber]

@@ -1,11 +1,12 @@
 // Copyright the DataLoading authors
 // SPDX-License-Identifier: Apache-2.0
 
+import DataLoadingSupport
 import DataLoading
 
-/// What a server saw, and the tasks that wait for it to have seen more.
+/// Records what a server received, and wakes tasks that wait for it.
 final class Recorder: Sendable {
-    /// What a task can wait for a number of.
+    /// An event that a task can wait for by count.
     enum Milestone: Hashable {
         case heads, requests, connections, closedConnections
     }
@@ -48,7 +49,7 @@ final class Recorder: Sendable {
         read { $0.counts[milestone] ?? 0 }
     }
 
-    /// Changes the records and, when that made a milestone's count larger, wakes who waited for it.
+    /// Changes the records; counts a milestone, if given, and resumes the tasks that waited for it.
     @discardableResult
     func record<Result: Sendable>(
         reaching milestone: Milestone? = nil, _ change: (inout State) -> Result
@@ -63,7 +64,7 @@ final class Recorder: Sendable {
         return result
     }
 
-    /// Lets every waiter go, now and later: nothing more will be seen.
+    /// Resumes every waiting task, now and later: nothing more will be recorded.
     func finish() {
         let waiters = state.withLock { state in
             state.isFinished = true
@@ -82,7 +83,7 @@ final class Recorder: Sendable {
             await withCheckedContinuation { continuation in
                 let waiter = Waiter(
                     milestone: milestone, count: count, continuation: continuation)
-                // Asked inside the lock, where the handler below cannot have come in between.
+                // Checked inside the lock, so that the handler below cannot run in between.
                 let mayReturn = state.withLock { state in
                     if Task.isCancelled || state.isReached(waiter) {
                         return true
@@ -100,7 +101,7 @@ final class Recorder: Sendable {
 }
 
 extension Recorder.State {
-    /// Whether a waiter has nothing left to wait for.
+    /// Whether a waiter can be resumed.
     func isReached(_ waiter: Recorder.Waiter) -> Bool {
         isFinished || (counts[waiter.milestone] ?? 0) >= waiter.count
     }

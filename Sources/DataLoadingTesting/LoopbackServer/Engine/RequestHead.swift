@@ -1,9 +1,10 @@
 // Copyright the DataLoading authors
 // SPDX-License-Identifier: Apache-2.0
 
+import DataLoadingSupport
 import DataLoading
 
-/// A request's head, and what follows from it for the body and the connection.
+/// A request's head, and what it says about the body and the connection.
 struct RequestHead {
     enum Framing: Equatable {
         case none
@@ -11,7 +12,7 @@ struct RequestHead {
         case chunked
     }
 
-    /// The most bytes that a head may have.
+    /// The maximum size of a head in bytes.
     static let limit = 1_048_576
 
     let method: HTTPMethod
@@ -21,10 +22,10 @@ struct RequestHead {
     let raw: [UInt8]
     let framing: Framing
 
-    /// Reads a head, strictly: a test wants to hear of every byte that should not be there.
+    /// Parses a head strictly, so that a test detects every wrong byte.
     ///
-    /// Nil where it is not `method SP target SP HTTP/1.x`, a field is none, or the body's length is
-    /// told in two ways.
+    /// Nil unless the first line is `method SP target SP HTTP/1.x`, every field is valid, and the
+    /// body's length is valid and stated at most once.
     init?(_ raw: [UInt8]) {
         self.raw = raw
         let lines = raw.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
@@ -35,7 +36,7 @@ struct RequestHead {
         target = String(decoding: parts[1], as: UTF8.self)
         version = String(decoding: parts[2], as: UTF8.self)
         guard version == "HTTP/1.1" || version == "HTTP/1.0" else { return nil }
-        // The last two pieces are the empty line and what follows its line feed.
+        // The last two pieces are the empty line and the rest after its line feed.
         guard let headers = Self.fields(lines.dropFirst().dropLast(2)) else { return nil }
         self.headers = headers
         guard let framing = Self.framing(headers) else { return nil }
@@ -53,7 +54,7 @@ struct RequestHead {
         framing != .none && (headers["Expect"] ?? "").hasOption("100-continue")
     }
 
-    /// Reads field lines; nil where one is none.
+    /// Parses field lines; nil when one is invalid.
     static func fields(_ lines: some Sequence<ArraySlice<UInt8>>) -> HTTPHeaders? {
         var headers = HTTPHeaders()
         for line in lines {
@@ -97,7 +98,7 @@ extension ArraySlice<UInt8> {
 }
 
 extension String {
-    /// Whether a comma list has an element, whatever its case.
+    /// Whether a comma-separated list has an element, without regard to case.
     func hasOption(_ option: String) -> Bool {
         split(separator: ",").contains {
             String($0.drop { $0 == " " }.prefix { $0 != " " }).equalsIgnoringASCIICase(option)

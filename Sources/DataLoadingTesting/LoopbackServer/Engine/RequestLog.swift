@@ -4,7 +4,7 @@
 import DataLoading
 import Foundation
 
-/// Writes the record of one request; used by the connection's thread alone.
+/// Writes the record of one request; only the connection's thread uses it.
 final class RequestLog {
     private let recorder: Recorder
     private let number: Int
@@ -38,7 +38,7 @@ final class RequestLog {
         }
     }
 
-    /// Says that no more of it will be read, because that was all or because it was given up.
+    /// Ends the record: the body was read to its end, or no more of it will be read.
     func settle(isComplete: Bool, trailers: HTTPHeaders = [:]) {
         guard !isSettled else { return }
         isSettled = true

@@ -9,7 +9,7 @@ struct ResponseHead {
     let reason: String?
     let headers: HTTPHeaders
 
-    /// Whether a body may stand after such a head (RFC 9110 section 6.4.1).
+    /// Whether a body may follow such a head (RFC 9110 section 6.4.1).
     static func mayHaveBody(status: Int) -> Bool {
         status >= 200 && status != 204 && status != 304
     }
@@ -51,7 +51,7 @@ struct ResponseHead {
 }
 
 extension HTTPHeaders {
-    /// The field lines, with nothing checked.
+    /// The field lines, unchecked.
     var lines: String {
         fields.map { "\($0.name): \($0.value)\r\n" }.joined()
     }

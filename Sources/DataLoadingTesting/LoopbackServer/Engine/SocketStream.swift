@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if canImport(Glibc)
+    import DataLoadingSupport
     import Glibc
 #elseif canImport(Musl)
     import Musl
@@ -11,19 +12,21 @@
 
 import DataLoading
 
-/// A connection in the clear.
+/// A connection in plain text.
 final class SocketStream: ByteStream {
-    private let descriptor: Int32
+    /// The descriptor; -1 once closed, because its number may be reused for another connection.
+    private let open: Locked<Int32>
     private let stop: WakePipe
     private let log: ConnectionLog
-    private let isClosed = Locked(false)
     private let timekeeper = SystemTimekeeper()
 
     init(descriptor: Int32, stop: WakePipe, log: ConnectionLog) {
-        self.descriptor = descriptor
+        open = Locked(descriptor)
         self.stop = stop
         self.log = log
     }
+
+    private var descriptor: Int32 { open.withLock { $0 } }
 
     func read(into bytes: UnsafeMutableRawBufferPointer) throws -> Int {
         while true {
@@ -52,7 +55,7 @@ final class SocketStream: ByteStream {
             case .wouldBlock:
                 awaitReadiness(for: Int32(POLLOUT))
             case .failed(let code):
-                // A broken pipe means that an orderly close came before the reset.
+                // EPIPE means that an orderly close came before the reset.
                 log.clientEnded(code == EPIPE ? .closed : .reset)
                 throw Interruption.clientGone
             }
@@ -66,14 +69,14 @@ final class SocketStream: ByteStream {
             try checkStop()
             let remaining = (deadline - timekeeper.now).wholeNanoseconds
             guard remaining > 0 else { return }
-            // A client that ended its side would be ready for ever; poll passes over -1.
+            // A client that ended its side would always be ready; poll ignores -1.
             let watched = log.hasClientEnded ? -1 : descriptor
             var events = [
                 pollfd(stop.descriptor, for: Int32(POLLIN)),
                 pollfd(watched, for: PlatformSocket.hangUp),
                 pollfd(wakeUp ?? -1, for: Int32(POLLIN)),
             ]
-            // An hour at most a turn keeps the number inside the call's range.
+            // At most an hour per turn keeps the number inside the call's range.
             let milliseconds = min((remaining + 999_999) / 1_000_000, 3_600_000)
             SystemCall.awaitEvents(&events, milliseconds: Int32(milliseconds))
             if events[1].isReady {
@@ -105,19 +108,17 @@ final class SocketStream: ByteStream {
     }
 
     func dropArrived() {
-        guard !isClosed.withLock({ $0 }) else { return }
         withUnsafeTemporaryAllocation(byteCount: 16_384, alignment: 1) { bytes in
             while case .count(let count) = SystemCall.receive(descriptor, bytes), count > 0 {}
         }
     }
 
-    /// Closes the descriptor, once: its number may be another connection's afterwards.
     func close(resetting: Bool) {
-        let isFirst = isClosed.withLock { isClosed in
-            defer { isClosed = true }
-            return !isClosed
+        let descriptor = open.withLock { descriptor in
+            defer { descriptor = -1 }
+            return descriptor
         }
-        guard isFirst else { return }
+        guard descriptor >= 0 else { return }
         if resetting { ListeningSocket.resetOnClose(descriptor) }
         SystemCall.release(descriptor)
         log.serverEnded()

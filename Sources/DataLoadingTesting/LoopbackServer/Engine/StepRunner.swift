@@ -1,11 +1,12 @@
 // Copyright the DataLoading authors
 // SPDX-License-Identifier: Apache-2.0
 
+import DataLoadingSupport
 import DataLoading
 
 /// Runs the steps of one script, or of one answer to a request.
 final class StepRunner {
-    /// How the steps left the connection.
+    /// The state of the connection after the steps.
     enum Outcome {
         case open, close, reset
     }
@@ -41,18 +42,18 @@ final class StepRunner {
             if body?.isFinished == false { try close(afterBodyOf: stream) }
             return .close
         }
-        // What is left of the body stands in front of the next request.
+        // The rest of the body precedes the next request.
         try body?.read()
         return .open
     }
 
-    /// Lets a client that still uploads take the answer: closing at once would reset it away.
+    /// Lets a client that still uploads read the answer; an immediate close would be a reset.
     private func close(afterBodyOf stream: any ByteStream) throws {
         stream.finishWriting()
         try stream.drain()
     }
 
-    /// Does a step that sends bytes; false when it is none.
+    /// Runs a step that sends bytes; false for any other step.
     private func write(_ action: LoopbackStep.Action) throws -> Bool {
         switch action {
         case .head(let status, let reason, let headers):
@@ -74,7 +75,7 @@ final class StepRunner {
         return true
     }
 
-    /// Does a step that waits, reads or ends.
+    /// Runs a step that waits, reads or ends.
     private func perform(_ action: LoopbackStep.Action) throws {
         switch action {
         case .drip(let payload, let size, let interval):

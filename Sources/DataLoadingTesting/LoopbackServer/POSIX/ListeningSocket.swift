@@ -34,13 +34,13 @@ enum ListeningSocket {
         }
     }
 
-    /// Starts to listen, without ever blocking in `accept`.
+    /// Starts to listen, in non-blocking mode.
     static func start(_ descriptor: Int32, backlog: Int) throws {
         _ = fcntl(descriptor, F_SETFL, O_NONBLOCK)
         try SystemCall.check("listen", listen(descriptor, Int32(clamping: backlog)))
     }
 
-    /// Sets a number option of the socket level.
+    /// Sets an integer option of the socket level.
     static func set(_ option: Int32, to value: Int32, on descriptor: Int32) throws {
         var value = value
         let size = socklen_t(MemoryLayout<Int32>.size)
@@ -48,21 +48,21 @@ enum ListeningSocket {
             "setsockopt", setsockopt(descriptor, SOL_SOCKET, option, &value, size))
     }
 
-    /// Sends small writes at once, so that a script decides what travels together.
+    /// Disables Nagle's algorithm, so that a script decides which bytes are sent together.
     static func sendWithoutDelay(_ descriptor: Int32) {
         var on: Int32 = 1
         let size = socklen_t(MemoryLayout<Int32>.size)
         _ = setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &on, size)
     }
 
-    /// Makes the coming close a reset: what was not sent is dropped, the peer sees RST.
+    /// Makes the next close a reset: unsent bytes are dropped, and the client receives RST.
     static func resetOnClose(_ descriptor: Int32) {
         var value = linger(l_onoff: 1, l_linger: 0)
         let size = socklen_t(MemoryLayout<linger>.size)
         _ = setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &value, size)
     }
 
-    /// Says that nothing more will be sent.
+    /// Shuts down the sending side.
     static func finishWriting(_ descriptor: Int32) {
         _ = shutdown(descriptor, Int32(SHUT_WR))
     }

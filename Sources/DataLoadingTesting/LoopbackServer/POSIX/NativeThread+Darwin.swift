@@ -25,7 +25,7 @@
             return handle
         }
 
-        /// No list to wait for.
+        /// Nil: there is no list of threads to wait for.
         static var currentNumber: Int? { nil }
 
         static func awaitRemoval(of number: Int) {}

@@ -13,8 +13,8 @@
 
         static func spawn(stackSize: Int, _ context: UnsafeMutableRawPointer) throws -> Handle {
             var handle = Handle()
-            // Not `pthread_attr_t()`: which module owns that initialiser depends on who else
-            // includes the header.
+            // Not `pthread_attr_t()`: the module that owns that initialiser depends on which others
+            // include the header.
             let attributes = UnsafeMutablePointer<pthread_attr_t>.allocate(capacity: 1)
             pthread_attr_init(attributes)
             defer {
@@ -42,11 +42,11 @@
             return digits.flatMap { Int(String(decoding: $0, as: UTF8.self)) }
         }
 
-        /// Lets a joined thread leave the list.
+        /// Waits until a joined thread has left the process's list.
         ///
-        /// The kernel wakes who joins a moment before it strikes the thread from the list, where
-        /// somebody who counts threads would still find it. A number that was given out again ends
-        /// the wait as well.
+        /// The kernel ends the join a moment before it removes the thread from the list, so that a
+        /// test that counts threads would still count it. When the number is reused, the wait ends
+        /// after 100,000 tries.
         static func awaitRemoval(of number: Int) {
             for _ in 0..<100_000 {
                 guard access("/proc/self/task/\(number)", F_OK) == 0 else { return }

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if canImport(Glibc)
+    import DataLoadingSupport
     import Glibc
 #elseif canImport(Musl)
     import Musl
@@ -11,15 +12,15 @@
 
 import DataLoading
 
-/// A thread that can be joined, with a stack small enough to have a thousand of them.
+/// A thread that can be joined, with a stack small enough for a thousand of them.
 final class NativeThread: Sendable {
     private let handle: Locked<Handle?>
     private let body: Body
 
     /// Starts a thread that runs `body` once.
     ///
-    /// Half a mebibyte of address space holds a handler with some JSON and the sanitizers' larger
-    /// frames; only touched pages take memory.
+    /// The default stack is 512 KiB: room for a handler with some JSON, and for the sanitizers'
+    /// larger frames. Only touched pages take memory.
     init(stackSize: Int = 512 * 1024, _ body: @escaping @Sendable () -> Void) throws {
         self.body = Body(body)
         let passed = Unmanaged.passRetained(self.body)
@@ -31,7 +32,7 @@ final class NativeThread: Sendable {
         }
     }
 
-    /// Waits for the end of the thread; on the thread itself, lets it go instead.
+    /// Waits for the end of the thread; on the thread itself it detaches instead.
     func join() {
         guard let taken = handle.withLock({ $0.take() }) else { return }
         guard pthread_equal(taken, pthread_self()) == 0 else {
@@ -42,7 +43,7 @@ final class NativeThread: Sendable {
         if let number = body.number.withLock({ $0 }) { Self.awaitRemoval(of: number) }
     }
 
-    /// The start of every thread, with the body that it was given.
+    /// The entry point of every thread; runs the body passed in `context`.
     static func enter(_ context: UnsafeMutableRawPointer) {
         Unmanaged<Body>.fromOpaque(context).takeRetainedValue().run()
     }
@@ -57,7 +58,7 @@ final class NativeThread: Sendable {
 
         func run() {
             number.withLock { $0 = NativeThread.currentNumber }
-            // Taken out, so that nothing the work holds lives longer than it runs.
+            // Taken out, so that objects of the closure are released when it ends.
             work.withLock { $0.take() }?()
         }
     }

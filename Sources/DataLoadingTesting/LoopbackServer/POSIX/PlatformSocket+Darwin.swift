@@ -5,10 +5,10 @@
     import Darwin
 
     extension PlatformSocket {
-        /// The event that says "the client finished sending".
+        /// The poll event for "the client finished sending".
         static let hangUp = Int32(POLLHUP)
 
-        /// Makes a stream socket that a started program does not inherit.
+        /// Makes a stream socket that child programs do not inherit.
         static func make(family: Int32) throws -> Int32 {
             let descriptor = try SystemCall.check("socket", socket(family, SOCK_STREAM, 0))
             _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
@@ -16,7 +16,7 @@
             return descriptor
         }
 
-        /// Takes a connection that a started program does not inherit.
+        /// Accepts a connection that child programs do not inherit.
         static func acceptPrivately(_ listener: Int32) -> Int32 {
             let descriptor = accept(listener, nil, nil)
             guard descriptor >= 0 else { return descriptor }
@@ -27,7 +27,7 @@
 
         static let sendFlags: Int32 = 0
 
-        /// What was written and is not acknowledged; 0 where that cannot be told.
+        /// The number of bytes written but not acknowledged; 0 when unknown.
         static func unconfirmedBytes(_ descriptor: Int32) -> Int {
             var count: Int32 = 0
             var size = socklen_t(MemoryLayout<Int32>.size)
@@ -35,7 +35,7 @@
             return Int(count)
         }
 
-        /// Forbids SIGPIPE for the socket; here it is no flag of `send`.
+        /// Disables SIGPIPE for the socket; on Darwin `send` has no flag for it.
         private static func silenceSignals(_ descriptor: Int32) {
             var on: Int32 = 1
             let size = socklen_t(MemoryLayout<Int32>.size)

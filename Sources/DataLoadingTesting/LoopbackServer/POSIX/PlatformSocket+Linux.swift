@@ -9,21 +9,21 @@
     #endif
 
     extension PlatformSocket {
-        /// The event that says "the client finished sending", also when bytes wait in front of it.
+        /// The poll event for "the client finished sending", also while bytes are unread.
         ///
-        /// It is POLLRDHUP, which the C library shows to GNU programs only.
+        /// It is POLLRDHUP, which the C library declares for GNU programs only.
         static let hangUp: Int32 = 0x2000
 
-        /// Makes a stream socket that a started program does not inherit.
+        /// Makes a stream socket that child programs do not inherit.
         static func make(family: Int32) throws -> Int32 {
             let kind = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
             return try SystemCall.check("socket", socket(family, kind, 0))
         }
 
-        /// Takes a connection that, from its first moment on, no started program inherits.
+        /// Accepts a connection that, from its first moment on, child programs do not inherit.
         ///
-        /// A program that holds a copy would keep a closed connection open. The C library shows
-        /// `accept4` to GNU programs only, so it is looked up by its name.
+        /// A child program with a copy would keep a closed connection open. The C library declares
+        /// `accept4` for GNU programs only, so it is looked up by name.
         static func acceptPrivately(_ listener: Int32) -> Int32 {
             guard let accept4 else {
                 let descriptor = accept(listener, nil, nil)
@@ -35,15 +35,15 @@
 
         static let sendFlags = Int32(MSG_NOSIGNAL)
 
-        /// What was written and is not acknowledged; 0 where that cannot be told.
+        /// The number of bytes written but not acknowledged; 0 when unknown.
         static func unconfirmedBytes(_ descriptor: Int32) -> Int {
             var count: Int32 = 0
-            // TIOCOUTQ, also known as SIOCOUTQ
+            // TIOCOUTQ, also known as SIOCOUTQ.
             guard let ioctl, ioctl(descriptor, 0x5411, &count) == 0 else { return 0 }
             return Int(count)
         }
 
-        /// Looked up by its name, as Swift calls no variadic function.
+        /// Looked up by name, because Swift cannot call variadic functions.
         private static let ioctl = dlsym(nil, "ioctl").map {
             unsafeBitCast(
                 $0, to: (@convention(c) (Int32, UInt, UnsafeMutablePointer<Int32>) -> Int32).self)

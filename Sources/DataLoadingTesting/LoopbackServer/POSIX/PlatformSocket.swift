@@ -9,9 +9,9 @@
     import Darwin
 #endif
 
-/// What a system does in its own way; its extensions have one file a system.
+/// The socket calls that differ between systems; one extension file per system has the differences.
 enum PlatformSocket {
-    /// Takes a connection from the queue: private to the process, and never blocking.
+    /// Accepts a connection: close-on-exec and non-blocking.
     static func takeConnection(_ listener: Int32) -> SystemCall.Outcome {
         let outcome = SystemCall.attempt { Int(acceptPrivately(listener)) }
         if case .count(let descriptor) = outcome {

@@ -1,12 +1,14 @@
 // Copyright the DataLoading authors
 // SPDX-License-Identifier: Apache-2.0
 
+import DataLoadingSupport
 import DataLoading
 
-/// A socket that is bound and never listens, to keep a port for a server that is down.
+/// A socket that is bound and never listens, to keep the port of a server that is down.
 ///
-/// Linux lets others bind next to it that allow it too, and gives the port to nobody who asks for
-/// any. Where the system does not let two sockets share a port, it is let go for the server's own.
+/// Linux lets other sockets with the same option bind the port too, and does not choose the port
+/// for sockets that ask for any. Where two sockets cannot share a port, the reservation is released
+/// for the server's own socket.
 final class PortReservation: Sendable {
     let port: UInt16
     private let descriptor: Locked<Int32?>
@@ -21,7 +23,7 @@ final class PortReservation: Sendable {
         release()
     }
 
-    /// Makes a socket on the port that may listen.
+    /// Makes a socket on the port for listening.
     func makeListener(_ configuration: LoopbackServer.Configuration) throws -> Int32 {
         if let made = try? ListeningSocket.make(configuration, port: port) {
             return made.descriptor
@@ -30,7 +32,7 @@ final class PortReservation: Sendable {
         return try ListeningSocket.make(configuration, port: port).descriptor
     }
 
-    /// Gives the port back.
+    /// Releases the port.
     func release() {
         if let descriptor = descriptor.withLock({ $0.take() }) { SystemCall.release(descriptor) }
     }

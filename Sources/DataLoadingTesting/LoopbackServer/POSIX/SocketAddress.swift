@@ -14,7 +14,7 @@ struct SocketAddress {
     private var storage = sockaddr_storage()
     private var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
 
-    /// Reads a numeric address; names are not looked up.
+    /// Parses a numeric address; names are not resolved.
     init(host: String, port: UInt16) throws {
         var four = in_addr()
         var six = in6_addr()
@@ -35,7 +35,7 @@ struct SocketAddress {
         }
     }
 
-    /// Asks where a socket is bound.
+    /// Reads the address that a socket is bound to.
     init(boundTo descriptor: Int32) throws {
         let result = withUnsafeMutableBytes(of: &storage) { bytes in
             guard let address = bytes.baseAddress?.assumingMemoryBound(to: sockaddr.self) else {
@@ -48,14 +48,14 @@ struct SocketAddress {
 
     var family: Int32 { Int32(storage.ss_family) }
 
-    /// The port, which both families keep in the same place.
+    /// The port, which both families store at the same offset.
     var port: UInt16 {
         withUnsafeBytes(of: storage) {
             UInt16(bigEndian: $0.loadUnaligned(fromByteOffset: 2, as: UInt16.self))
         }
     }
 
-    /// Lends the address in the form that `bind` and `connect` take.
+    /// Passes the address to `body` in the form that `bind` and `connect` take.
     func withPointer<Result>(_ body: (UnsafePointer<sockaddr>, socklen_t) -> Result) -> Result {
         withUnsafePointer(to: storage) {
             $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { body($0, length) }

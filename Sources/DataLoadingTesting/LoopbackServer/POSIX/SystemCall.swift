@@ -9,16 +9,16 @@
     import Darwin
 #endif
 
-/// Thin covers of system calls, so that few other files need to know `errno`.
+/// Thin wrappers of system calls, so that few other files need `errno`.
 enum SystemCall {
-    /// What became of a call on a descriptor that does not block.
+    /// The outcome of a call on a non-blocking descriptor.
     enum Outcome {
         case count(Int)
         case wouldBlock
         case failed(Int32)
     }
 
-    /// Runs a call, again when a signal interrupted it.
+    /// Runs a call, and repeats it after EINTR.
     static func attempt(_ call: () -> Int) -> Outcome {
         while true {
             let count = call()
@@ -42,7 +42,7 @@ enum SystemCall {
         attempt { recv(descriptor, bytes.baseAddress, bytes.count, 0) }
     }
 
-    /// Closes a descriptor; one that was interrupted is closed all the same.
+    /// Closes a descriptor; an interrupted close has closed it too.
     static func release(_ descriptor: Int32) {
         _ = close(descriptor)
     }
@@ -53,7 +53,7 @@ enum SystemCall {
         _ = write(descriptor, &byte, 1)
     }
 
-    /// Waits for events, for ever when `milliseconds` is negative; an interruption is no event.
+    /// Waits for events, without limit when `milliseconds` is negative; after EINTR there are none.
     static func awaitEvents(_ descriptors: inout [pollfd], milliseconds: Int32) {
         guard poll(&descriptors, nfds_t(descriptors.count), milliseconds) < 0 else { return }
         for index in descriptors.indices { descriptors[index].revents = 0 }
@@ -65,7 +65,7 @@ extension pollfd {
         self.init(fd: descriptor, events: Int16(truncatingIfNeeded: events), revents: 0)
     }
 
-    /// Whether anything happened, be it asked for or an error.
+    /// Whether any event occurred, including an error.
     var isReady: Bool { revents != 0 }
 
     func has(_ event: Int32) -> Bool { Int32(revents) & event != 0 }

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if canImport(Glibc)
+    import DataLoadingSupport
     import Glibc
 #elseif canImport(Musl)
     import Musl
@@ -11,9 +12,9 @@
 
 import DataLoading
 
-/// A pipe that carries one byte, which nobody reads: it wakes every thread that polls for it.
+/// A pipe with one byte that is never read: it wakes every thread that polls it.
 final class WakePipe: Sendable {
-    /// The end to poll; it is ready from when the pipe is fired.
+    /// The end to poll; ready once the pipe is fired.
     let descriptor: Int32
     private let writeEnd: Locked<Int32?>
 
@@ -33,14 +34,15 @@ final class WakePipe: Sendable {
         writeEnd.withLock { $0 == nil }
     }
 
-    /// Wakes everyone, for good.
+    /// Wakes every polling thread, for good.
     func fire() {
         let end = writeEnd.withLock { end in
             defer { end = nil }
             return end
         }
         guard let end else { return }
-        // Closing it would do, did not a program that was just started hold a copy for a moment.
+        // Closing is not enough: a child program that was just started may hold a copy for a
+        // moment.
         SystemCall.writeByte(end)
         SystemCall.release(end)
     }

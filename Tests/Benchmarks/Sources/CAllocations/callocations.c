@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-// glibc's own names for its allocator, which are there to be called from such functions as these.
+// glibc's own names for its allocator, intended for functions like these.
 extern void *__libc_malloc(size_t size);
 extern void *__libc_calloc(size_t count, size_t size);
 extern void *__libc_realloc(void *memory, size_t size);

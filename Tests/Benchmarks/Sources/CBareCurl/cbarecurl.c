@@ -9,7 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
-// libcurl's prototypes and numbers, as its stable binary interface has them; no header is needed.
+// libcurl's prototypes and constants from its stable binary interface; no header is needed.
 typedef struct CURL CURL;
 typedef struct CURLM CURLM;
 struct curl_slist;
@@ -67,7 +67,7 @@ static size_t count_bytes(char *bytes, size_t size, size_t count, void *context)
     return size * count;
 }
 
-// As libcurl's own example for epoll has it: one system call for each change that it wants.
+// As in libcurl's own example for epoll: one system call for each change that it requests.
 static int watch(CURL *easy, int socket, int what, void *context, void *known) {
     (void)easy;
     bare_client *client = context;

@@ -16,7 +16,7 @@ func useCall(_ loader: DataLoader, _ url: URL) async throws {
             if response.body == nil { throw CancellationError() }
         }
         .validateStatusCode(in: 200..<300)
-        .response { print($0.response.statusCode) }
+        .response { print($0.response.statusCode == .ok) }
         .responseData { print($0.value?.count ?? 0) }
         .responseDecodable(Catalogue.self) { print($0.value?.names ?? []) }
         .responseJSON { print($0.value as Any) }

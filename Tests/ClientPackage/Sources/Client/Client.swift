@@ -3,7 +3,7 @@
 
 import Foundation
 
-/// A stranger's program: it is there to be compiled, and does nothing unless it is told to.
+/// A program of another package: compiled, and run only when told to.
 @main
 enum Client {
     static func main() async throws {

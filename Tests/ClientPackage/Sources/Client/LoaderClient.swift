@@ -4,7 +4,7 @@
 import DataLoading
 import Foundation
 
-/// Everything at the level of the owner: requests, loaders, responses.
+/// The owner level: requests, loaders, responses.
 func useLoader(_ factory: DataLoaderFactory, _ url: URL) async throws {
     let listener = Listener()
     let loader = factory.makeDataLoader(delegate: listener, delegateQueue: .global())
@@ -80,7 +80,7 @@ struct Patience: RetryPolicy {
 }
 
 func describe(_ response: DataLoaderResponse) {
-    print(response.request, response.statusCode == .ok, response.statusCode.rawValue)
+    print(response.request, response.statusCode == 200, response.statusCode?.rawValue ?? 0)
     print(response.headers["Content-Type"] ?? "-", response.resolvedURL as Any)
     print(response.retryAfter as Any, response.body?.count ?? 0, response.requestTime)
     print(response.bodyFile?.path ?? "-")
@@ -89,16 +89,20 @@ func describe(_ response: DataLoaderResponse) {
 }
 
 func describe(_ error: DataLoaderError) {
-    switch error {
+    switch error.kind {
     case .cancelled, .reset, .serviceInvalidated, .resetInProgress: print("ended from outside")
     case .timedOut(let limit, let mayHaveBeenProcessed): print(limit, mayHaveBeenProcessed)
     case .rateLimited(let wait): print(wait)
     case .status(let status): print(status.rawValue)
-    default: print(error)
+    default: print(error.name)
     }
+    print(error, error.phase as Any, error.stopReason as Any, error.underlyingError as Any)
+    print(error.context?.load ?? 0, error.context?.url ?? "-", error.body?.count ?? 0)
 }
 
-final class Listener: DataLoaderDelegate {
+final class Listener: DataLoaderChunkDelegate, DataLoaderBodyStreamDelegate,
+    DataLoaderConnectivityDelegate
+{
     func dataLoader(
         _ dataLoader: DataLoader, didReceiveSuccessfulResponse response: DataLoaderResponse
     ) {}
@@ -122,7 +126,7 @@ final class Listener: DataLoaderDelegate {
     ) {}
 }
 
-/// A delegate needs no more than two methods.
+/// A delegate of whole responses.
 final class QuietListener: DataLoaderDelegate {
     func dataLoader(
         _ dataLoader: DataLoader, didReceiveSuccessfulResponse response: DataLoaderResponse
@@ -130,4 +134,5 @@ final class QuietListener: DataLoaderDelegate {
     func dataLoader(
         _ dataLoader: DataLoader, didReceiveErrorResponse response: DataLoaderResponse
     ) {}
+    func dataLoader(_ dataLoader: DataLoader, didCancelRequest request: DataLoaderRequest) {}
 }

@@ -5,7 +5,7 @@ import DataLoading
 import Dispatch
 import Foundation
 
-/// Everything at the level of the application and of the user: what only public names can say.
+/// The application and user levels, with public names only.
 func useService(_ url: URL) async throws {
     var configuration = DataLoaderService.Configuration()
     configuration.userAgent = "client/1"
@@ -54,8 +54,9 @@ func useService(_ url: URL) async throws {
 }
 
 func useRateLimiter(_ limiter: RateLimiter, _ url: URL) {
-    limiter.setRequestsPerSecond(5, burst: 3, for: url)
-    limiter.setRetryAfter(.seconds(3), for: url)
+    limiter.setRequestsPerSecond(5, burst: 3, forHostOf: url)
+    limiter.setRequestsPerSecond(5, burst: 3, forPathOf: url)
+    try? limiter.setRetryAfter(.seconds(3), for: url)
     let wait = limiter.earliestTimeUntilRequestCanBeExecuted(DataLoaderRequest(url: url))
     print(limiter.requestsPerSecond(for: url) ?? 0, wait)
 }
@@ -85,27 +86,15 @@ final class Meter: ConsumptionObserver {
 }
 
 final class Badge: Authoriser {
-    let identifier = "badge"
-
-    func requiresAuthorisation(_ request: DataLoaderRequest) -> Bool {
-        request.url.host == "example.com"
-    }
-
-    func authorise(_ request: DataLoaderRequest, for delegate: any AuthoriserDelegate) {
-        guard request.method == .get else {
-            return delegate.authoriser(
-                self, didFailToAuthorise: request, error: CancellationError())
-        }
+    func authorise(_ request: DataLoaderRequest) -> Authorisation {
+        guard request.url.host == "example.com" else { return .unchanged }
+        guard request.method == .get else { return .refuse(CancellationError()) }
         var authorised = request
         authorised.headers["Authorization"] = "Bearer badge"
-        delegate.authoriser(self, authorised: authorised)
+        return .use(authorised)
     }
 
-    func requestFailedAuthorisation(_ request: DataLoaderRequest, response: DataLoaderResponse) {}
-
-    func cancelAuthorisation(of request: DataLoaderRequest) {}
-
-    func refresh() {}
+    func recover(_ request: DataLoaderRequest, from response: DataLoaderResponse) -> Bool { false }
 
     func reset() async {}
 }

@@ -1,6 +1,8 @@
 // Copyright the DataLoading authors
 // SPDX-License-Identifier: Apache-2.0
 
+import DataLoadingSupport
+@testable import DataLoadingAuth
 @testable import DataLoading
 import DataLoadingTesting
 import Foundation
@@ -31,10 +33,10 @@ import Testing
         newer.accessToken = "b"
         try await store.save(newer)
         #expect(try await FileCredentialStore(file: file).load() == newer)
-        #expect(directory.names == ["credentials.json"])
+        #expect(directory.names == ["credentials.json", "credentials.json.lock"])
         try await store.save(nil)
         try await store.save(nil)
-        #expect(directory.names == [])
+        #expect(directory.names == ["credentials.json.lock"])
     }
 
     @Test func `reads no file that others can read, and none that is broken`() async throws {
@@ -57,9 +59,10 @@ import Testing
         }
     }
 
-    @Test func `leaves the file of before when a new one cannot be written`() async throws {
+    @Test func `says why a directory that is missing has no credentials`() async throws {
         let store = FileCredentialStore(file: directory.url("missing/credentials.json"))
-        await #expect(throws: AuthorisationError.store(reason: "cannot be written")) {
+        let reason = "cannot be locked: No such file or directory"
+        await #expect(throws: AuthorisationError.store(reason: reason)) {
             try await store.save(credentials)
         }
     }
@@ -68,7 +71,7 @@ import Testing
         // As long as a busy machine may take.
         let stores = (0..<4).map { _ in
             FileCredentialStore(
-                file: file, timekeeper: SystemTimekeeper(), patience: .seconds(3_600))
+                file: file, timekeeper: SystemTimekeeper(), lockTimeout: .seconds(3_600))
         }
         let inside = Locked(0)
         let most = Locked(0)
@@ -197,7 +200,7 @@ import Testing
             try Data("refresh-token".utf8).write(to: directory.url(name))
         }
         let store = FileCredentialStore(file: file)
-        try await store.withLock { try await store.save(nil) }
+        try await store.save(nil)
         #expect(Set(directory.names) == ["c.json.lock", "d.json" + end])
     }
 
@@ -209,13 +212,13 @@ import Testing
             try Data("refresh-token".utf8).write(to: directory.url(name))
         }
         let store = FileCredentialStore(file: directory.url("c"))
-        try await store.withLock { try await store.save(nil) }
+        try await store.save(nil)
         #expect(Set(directory.names) == ["c.lock", another, "c.d.new", "c.new"])
     }
 
     @Test func `sees that the file of its lock was deleted`() throws {
         let directory = TemporaryDirectory()
-        let path = directory.url("lock").path
+        let path = try directory.write(Data(), to: "lock").path
         var first: FileLock? = try FileLock(path)
         let second = try FileLock(path)
         #expect(try first?.take() == .taken)
@@ -253,13 +256,13 @@ import Testing
 }
 
 /// A store whose disk is full.
-private final class FailingStore: OAuthCredentialStore {
+private final class FailingStore: PlainStore {
     let fails = Locked(true)
     private let kept = Locked<OAuthCredentials?>(nil)
 
     func load() async -> OAuthCredentials? { kept.withLock { $0 } }
 
-    func save(_ credentials: OAuthCredentials?) async throws {
+    func write(_ credentials: OAuthCredentials?) async throws {
         if fails.withLock({ $0 }) { throw TestFailure() }
         kept.withLock { $0 = credentials }
     }

@@ -2,7 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if os(Linux)
+    @testable import DataLoadingAuth
     @testable import DataLoading
+    import DataLoadingSupport
     import DataLoadingTesting
     import Dispatch
     import Foundation
@@ -36,7 +38,8 @@
         }
 
         @Test func `a process that was forked meanwhile does not keep a lock`() throws {
-            let path = directory.url("a.lock").resolvingSymlinksInPath().path
+            let file = try directory.write(Data(), to: "a.lock")
+            let path = file.resolvingSymlinksInPath().path
             let copy = try #require(try takeAndCopy(path))
             defer { _ = close(copy) }
             let next = try FileLock(path)
@@ -50,7 +53,7 @@
             try await store.save(credentials)
             #expect(chown(file.path, 65_534, 65_534) == 0)
             await #expect(
-                throws: AuthorisationError.store(reason: "the file is somebody else's")
+                throws: AuthorisationError.store(reason: "another user owns the file")
             ) {
                 try await store.load()
             }
@@ -86,7 +89,7 @@
             let disk = DispatchQueue(label: "disk")
             let store = FileCredentialStore(
                 file: directory.url("credentials.json"), timekeeper: ManualClock().timekeeper,
-                elsewhere: { disk.async(execute: $0) })
+                executor: { disk.async(execute: $0) })
             disk.suspend()
             let credentials = credentials
             let calls = (0..<64).map { index in
@@ -108,7 +111,7 @@
             let disk = DispatchQueue(label: "disk")
             let store = FileCredentialStore(
                 file: directory.url("credentials.json"), timekeeper: ManualClock().timekeeper,
-                elsewhere: { disk.async(execute: $0) })
+                executor: { disk.async(execute: $0) })
             disk.suspend()
             let locked = Task { try await store.withLock {} }
             for _ in 0..<1_000 { await Task.yield() }
@@ -126,7 +129,7 @@
             let other = directory.url("other.json")
             try FileManager.default.linkItem(at: file, to: other)
             try await store.save(nil)
-            #expect(directory.names == ["other.json"])
+            #expect(directory.names == ["credentials.json.lock", "other.json"])
             #expect(
                 !String(decoding: try Data(contentsOf: other), as: UTF8.self).contains("canary"))
             // What is left of a deletion that was cut short is no credential, and no fault.

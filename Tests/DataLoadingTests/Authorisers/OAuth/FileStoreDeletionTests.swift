@@ -2,6 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if canImport(Glibc)
+    @testable import DataLoadingCurl
+    import DataLoadingSupport
+    @testable import DataLoadingAuth
     @testable import DataLoading
     import Foundation
     import Testing
@@ -16,8 +19,8 @@
             // On this thread, which takes the signal; those of Dispatch do not.
             let store = FileCredentialStore(
                 file: URL(fileURLWithPath: path), timekeeper: SystemTimekeeper(),
-                elsewhere: { $0() })
-            guard endOfProcess(atFileLength: 0) else { return }
+                executor: { $0() })
+            guard limitFiles(toLength: 0) else { return }
             try await store.save(nil)
         }
 

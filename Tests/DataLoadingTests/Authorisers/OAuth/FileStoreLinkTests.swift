@@ -1,7 +1,8 @@
 // Copyright the DataLoading authors
 // SPDX-License-Identifier: Apache-2.0
 
-import DataLoading
+import DataLoadingAuth
+@testable import DataLoading
 import Foundation
 import Testing
 
@@ -14,7 +15,7 @@ import Testing
             atPath: link.path, withDestinationPath: "target.json")
         let store = FileCredentialStore(file: link)
         let credentials = OAuthCredentials(accessToken: "a", received: Date())
-        try await store.withLock { try await store.save(credentials) }
+        try await store.save(credentials)
         #expect(directory.names == ["link.json", "target.json", "target.json.lock"])
         #expect(try await store.load()?.accessToken == "a")
     }

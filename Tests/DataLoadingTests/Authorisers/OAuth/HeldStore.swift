@@ -1,13 +1,15 @@
 // Copyright the DataLoading authors
 // SPDX-License-Identifier: Apache-2.0
 
+import DataLoadingAuth
+import DataLoadingSupport
 @testable import DataLoading
 import DataLoadingTesting
 import Foundation
 import Testing
 
 /// A store whose reading and writing end when the test says so.
-final class HeldStore: OAuthCredentialStore {
+final class HeldStore: PlainStore {
     let kept = Locked<OAuthCredentials?>(nil)
     let loads = HeldFetch<OAuthCredentials?>()
     let saves = EventRecorder<OAuthCredentials?>()
@@ -34,7 +36,7 @@ final class HeldStore: OAuthCredentialStore {
         return try await loads(nil)
     }
 
-    func save(_ credentials: OAuthCredentials?) async {
+    func write(_ credentials: OAuthCredentials?) async {
         saves.record(credentials)
         if holdsSaves.withLock({ $0 }) { _ = await writable.first(1) }
         kept.withLock { $0 = credentials }

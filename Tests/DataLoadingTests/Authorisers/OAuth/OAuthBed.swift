@@ -1,7 +1,9 @@
 // Copyright the DataLoading authors
 // SPDX-License-Identifier: Apache-2.0
 
+@testable import DataLoadingAuth
 @testable import DataLoading
+import DataLoadingSupport
 import DataLoadingTesting
 import Foundation
 import Testing
@@ -42,6 +44,8 @@ final class OAuthBed: Sendable {
     let loader: DataLoader
     let factory: DataLoaderFactory
     let delegate = RecordingDelegate()
+    /// Whether the clock goes on normally after the bed is gone.
+    let goesOn = Locked(false)
 
     init(
         _ flow: OAuthConfiguration.Flow = .authorizationCode(redirect: redirect),
@@ -65,6 +69,11 @@ final class OAuthBed: Sendable {
             configuration, service: bed.service, store: store, delegate: person)
         factory = bed.service.makeFactory(authorisers: [authoriser])
         loader = factory.makeDataLoader(delegate: delegate)
+    }
+
+    deinit {
+        // What is still tried again for a store is given up, unless the test waits for it.
+        if !goesOn.withLock({ $0 }) { clock.advance(by: .seconds(7_200)) }
     }
 
     @discardableResult

@@ -2,6 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if canImport(Glibc)
+    @testable import DataLoadingCurl
+    import DataLoadingSupport
+    @testable import DataLoadingAuth
     @testable import DataLoading
     import DataLoadingTesting
     import Foundation
@@ -16,25 +19,24 @@
             // On the caller's thread, which takes the signal; those of Dispatch do not.
             file = FileCredentialStore(
                 file: URL(fileURLWithPath: path), timekeeper: SystemTimekeeper(),
-                elsewhere: { $0() })
+                executor: { $0() })
             isInTheMiddle = inTheMiddle
         }
 
         func load() async throws -> OAuthCredentials? { try await file.load() }
 
-        func save(_ credentials: OAuthCredentials?) async throws {
-            guard isInTheMiddle else {
-                _ = raise(SIGKILL)
-                return
+        func update(
+            _ body: @Sendable (OAuthCredentials?) async throws -> OAuthCredentials?
+        ) async throws {
+            try await file.update { present in
+                let credentials = try await body(present)
+                guard credentials != present else { return present }
+                guard isInTheMiddle else {
+                    _ = raise(SIGKILL)
+                    return present
+                }
+                return limitFiles(toLength: 20) ? credentials : present
             }
-            guard endOfProcess(atFileLength: 20) else { return }
-            try await file.save(credentials)
-        }
-
-        func withLock<Result: Sendable>(
-            _ body: @Sendable () async throws -> Result
-        ) async throws -> Result {
-            try await file.withLock(body)
         }
     }
 
@@ -113,7 +115,7 @@
                 }
                 // One question about what is lost, which ends all of them.
                 let refused = DataLoaderError.cannotAuthenticate(
-                    reason: "oauth: refused(code: \"invalid_grant\")")
+                    reason: "oauth: the server refused: invalid_grant")
                 #expect(errors == Array(repeating: refused, count: 100))
                 #expect(provider.asked("refresh_token") == 2)
                 #expect(provider.violations == ["a refresh token is used twice"])

@@ -1,7 +1,9 @@
 // Copyright the DataLoading authors
 // SPDX-License-Identifier: Apache-2.0
 
+@testable import DataLoadingAuth
 @testable import DataLoading
+import DataLoadingSupport
 import DataLoadingTesting
 import Foundation
 import Testing
@@ -98,12 +100,12 @@ import Testing
         test.provider.answerNextTokenQuestion(with: .refuse("slow_down"))
         test.provider.answerNextTokenQuestion(with: .init(status: 503))
         test.provider.decide(approve: true)
-        let agenda = test.bed.service.runtime.agenda
+        let timerQueue = test.bed.service.runtime.timerQueue
         for interval: Duration in [.seconds(300), .seconds(305), .seconds(305)] {
             let now = test.clock.instant
             // Loads have 30 seconds.
-            await eventually { agenda.earliest.map { $0 - now >= .seconds(300) } ?? false }
-            #expect(agenda.earliest == now + interval)
+            await eventually { timerQueue.earliest.map { $0 - now >= .seconds(300) } ?? false }
+            #expect(timerQueue.earliest == now + interval)
             test.clock.advance(by: interval)
         }
         #expect(try await login.value.refreshToken != nil)

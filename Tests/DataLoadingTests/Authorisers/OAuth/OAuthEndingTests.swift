@@ -1,6 +1,8 @@
 // Copyright the DataLoading authors
 // SPDX-License-Identifier: Apache-2.0
 
+@testable import DataLoadingAuth
+import DataLoadingSupport
 @testable import DataLoading
 import DataLoadingTesting
 import Foundation
@@ -196,7 +198,7 @@ import Testing
 }
 
 /// A store on a slow disk.
-private final class SlowStore: OAuthCredentialStore {
+private final class SlowStore: PlainStore {
     let isHeld = Locked(false)
     let ends = EventRecorder<String>()
     let release = EventRecorder<Void>()
@@ -204,7 +206,7 @@ private final class SlowStore: OAuthCredentialStore {
 
     func load() async -> OAuthCredentials? { kept.withLock { $0 } }
 
-    func save(_ credentials: OAuthCredentials?) async throws {
+    func write(_ credentials: OAuthCredentials?) async throws {
         if isHeld.withLock({ $0 }) {
             ends.record("writes")
             _ = await release.first(1)

@@ -1,13 +1,15 @@
 // Copyright the DataLoading authors
 // SPDX-License-Identifier: Apache-2.0
 
+@testable import DataLoadingAuth
+import DataLoadingSupport
 @testable import DataLoading
-import DataLoadingTesting
+@testable import DataLoadingTesting
 import Foundation
 import Testing
 
 /// A store that does as a test says.
-private final class OddStore: OAuthCredentialStore {
+private final class OddStore: PlainStore {
     let kept = Locked<OAuthCredentials?>(nil)
     let refusesDeletion = Locked(false)
     struct Hook: Sendable { var run: @Sendable () -> Void = {} }
@@ -15,7 +17,7 @@ private final class OddStore: OAuthCredentialStore {
 
     func load() async -> OAuthCredentials? { kept.withLock { $0 } }
 
-    func save(_ credentials: OAuthCredentials?) async throws {
+    func write(_ credentials: OAuthCredentials?) async throws {
         if credentials == nil, refusesDeletion.withLock({ $0 }) { throw TestFailure() }
         kept.withLock { $0 = credentials }
         onSave.withLock { $0 }.run()
@@ -24,7 +26,10 @@ private final class OddStore: OAuthCredentialStore {
 
 /// Stores that cannot do what they are asked.
 @Suite struct OAuthFailingStoreTests {
-    @Test func `deletes the file of a log out though another process has the lock`() async throws {
+    @Test(.timeLimit(.minutes(15)))
+    func `deletes the file of a log out as soon as another process lets go of the lock`()
+        async throws
+    {
         let directory = TemporaryDirectory()
         let file = directory.url("credentials.json")
         let clock = ManualClock()
@@ -37,7 +42,13 @@ private final class OddStore: OAuthCredentialStore {
             clock.advance(by: .seconds(60))
             _ = await reset
         }
-        #expect(try await store.load() == nil)
+        #expect(test.person.complaints.elements.count == 1)
+        #expect(test.provider.state.withLock { $0.revoked } == ["refresh-2", "access-2"])
+        while try await store.load() != nil {
+            await Task.yield()
+            test.clock.advance(by: .seconds(1))
+        }
+        #expect(test.provider.state.withLock { $0.revoked } == ["refresh-2", "access-2"])
     }
 
     @Test func `does not go on as the person who has logged out when the store cannot delete`()
@@ -57,6 +68,8 @@ private final class OddStore: OAuthCredentialStore {
         #expect(test.sent == ["Bearer access-2"])
         #expect(test.person.asked.elements.count == 2)
         await test.person.pages.call(1).answer(nil)
+        // Nothing is left to be tried again.
+        store.refusesDeletion.withLock { $0 = false }
         await test.factory.reset()
     }
 
@@ -83,6 +96,40 @@ private final class OddStore: OAuthCredentialStore {
         #expect(restarted.sent.isEmpty)
         await restarted.person.pages.call(0).answer(nil)
         await restarted.factory.reset()
+    }
+
+    @Test(.timeLimit(.minutes(15)))
+    func `a log out that the store could not delete outlives its authoriser`() async {
+        let store = OddStore()
+        let clock: ManualClock = await {
+            let test = OAuthBed(store: store)
+            await test.logIn()
+            store.refusesDeletion.withLock { $0 = true }
+            await test.factory.reset()
+            test.goesOn.withLock { $0 = true }
+            return test.clock
+        }()
+        await clock.waitForAlarms(1)
+        #expect(store.kept.withLock { $0 } != nil)
+        store.refusesDeletion.withLock { $0 = false }
+        clock.advance(by: .seconds(1))
+        await eventually { store.kept.withLock { $0 } == nil }
+    }
+
+    @Test(.timeLimit(.minutes(15)))
+    func `a dropped authoriser gives a store up that cannot delete for an hour`() async {
+        let clock: ManualClock = await {
+            let store = OddStore()
+            let test = OAuthBed(store: store)
+            await test.logIn()
+            store.refusesDeletion.withLock { $0 = true }
+            await test.factory.reset()
+            test.goesOn.withLock { $0 = true }
+            return test.clock
+        }()
+        await clock.waitForAlarms(1)
+        clock.advance(by: .seconds(3_600))
+        await eventually { clock.pendingAlarms == 0 }
     }
 
     @Test(.timeLimit(.minutes(15)))
@@ -166,14 +213,14 @@ private final class OddStore: OAuthCredentialStore {
             await test.ends(1)[0]?.underlyingError as? AuthorisationError == .store(reason: reason))
         async let reset = test.factory.reset()
         await eventually { store.loads.withLock { $0 } == 2 }
-        test.clock.advance(by: .seconds(30))
+        test.clock.advance(by: .seconds(90))
         _ = await reset
         store.release.record(())
     }
 }
 
 /// A store whose keychain asks a person who is not there.
-private final class HungStore: OAuthCredentialStore {
+private final class HungStore: PlainStore {
     let loads = Locked(0)
     let release = EventRecorder<Void>()
 
@@ -183,5 +230,5 @@ private final class HungStore: OAuthCredentialStore {
         return nil
     }
 
-    func save(_ credentials: OAuthCredentials?) async {}
+    func write(_ credentials: OAuthCredentials?) async {}
 }

@@ -1,14 +1,16 @@
 // Copyright the DataLoading authors
 // SPDX-License-Identifier: Apache-2.0
 
+import DataLoadingSupport
+@testable import DataLoadingAuth
 @testable import DataLoading
-import DataLoadingTesting
+@testable import DataLoadingTesting
 import Foundation
 import Testing
 
 /// What a log out must not leave with a server, nor tell to another one.
 @Suite struct OAuthLeftoverTests {
-    @Test func `shows another server's credentials to nobody, not even to have them revoked`()
+    @Test func `a log out leaves another server's credentials, and shows them to nobody`()
         async throws
     {
         let foreign = OAuthCredentials(
@@ -17,7 +19,7 @@ import Testing
         let test = OAuthBed(store: MemoryCredentialStore(foreign))
         await test.factory.reset()
         #expect(test.provider.state.withLock { $0.revoked } == [])
-        #expect(try await test.store.load() == nil)
+        #expect(try await test.store.load() == foreign)
     }
 
     @Test func `revokes the tokens though whoever asks for the log out is cancelled`() async {
@@ -103,7 +105,7 @@ import Testing
         let reset = Task { await test.factory.reset() }
         _ = await test.ends(1)
         let end = test.clock.instant + .seconds(120)
-        await eventually { test.bed.service.runtime.agenda.earliest == end }
+        await eventually { test.bed.service.runtime.timerQueue.earliest == end }
         test.clock.advance(by: .seconds(120))
         _ = await reset.value
         #expect(test.provider.state.withLock { $0.revoked } == ["refresh-2", "access-2"])
@@ -141,13 +143,12 @@ private final class LockedStore: OAuthCredentialStore {
 
     func load() async -> OAuthCredentials? { kept.withLock { $0 } }
 
-    func save(_ credentials: OAuthCredentials?) async { kept.withLock { $0 = credentials } }
-
-    func withLock<Result: Sendable>(
-        _ body: @Sendable () async throws -> Result
-    ) async throws -> Result {
+    func update(
+        _ body: @Sendable (OAuthCredentials?) async throws -> OAuthCredentials?
+    ) async throws {
         try await lock()
-        return try await body()
+        let credentials = try await body(await load())
+        kept.withLock { $0 = credentials }
     }
 }
 
@@ -158,7 +159,10 @@ private final class StuckStore: OAuthCredentialStore {
 
     func load() async -> OAuthCredentials? { nil }
 
-    func save(_ credentials: OAuthCredentials?) async {
+    func update(
+        _ body: @Sendable (OAuthCredentials?) async throws -> OAuthCredentials?
+    ) async throws {
+        _ = try await body(nil)
         asked.record(())
         _ = await release.first(1)
     }

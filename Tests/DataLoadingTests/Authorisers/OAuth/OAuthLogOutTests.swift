@@ -1,6 +1,8 @@
 // Copyright the DataLoading authors
 // SPDX-License-Identifier: Apache-2.0
 
+import DataLoadingSupport
+@testable import DataLoadingAuth
 @testable import DataLoading
 import DataLoadingTesting
 import Foundation
@@ -37,9 +39,9 @@ import Testing
         let pages = test.person.asked.elements.count
         let sent = test.sent.count
         // What was given up may still be about to take its alarm back.
-        let agenda = test.bed.service.runtime.agenda
+        let timerQueue = test.bed.service.runtime.timerQueue
         await eventually {
-            agenda.earliest.map { $0 - test.clock.instant > .seconds(5) } ?? true
+            timerQueue.earliest.map { $0 - test.clock.instant > .seconds(5) } ?? true
         }
         test.perform()
         if place == .device {

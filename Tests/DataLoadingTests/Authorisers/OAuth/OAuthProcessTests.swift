@@ -1,6 +1,8 @@
 // Copyright the DataLoading authors
 // SPDX-License-Identifier: Apache-2.0
 
+import DataLoadingSupport
+@testable import DataLoadingAuth
 @testable import DataLoading
 import DataLoadingTesting
 import Foundation
@@ -24,7 +26,7 @@ private func loadUntilOver(port: Int, file: String) async throws -> Int {
         do {
             response = try await loader.response(
                 for: DataLoaderRequest(url: testURL(issuer + "/resource")))
-        } catch DataLoaderError.cannotAuthenticate(reason: "oauth: tooManyRefreshes") {
+        } catch DataLoaderError.cannotAuthenticate(reason: "oauth: too many refreshes") {
             clock.rest()
             continue
         }

@@ -1,6 +1,8 @@
 // Copyright the DataLoading authors
 // SPDX-License-Identifier: Apache-2.0
 
+import DataLoadingSupport
+@testable import DataLoadingAuth
 @testable import DataLoading
 import DataLoadingTesting
 import Foundation
@@ -31,7 +33,7 @@ import Testing
         let runtime = test.bed.service.runtime
         await eventually {
             if runtime.admission.load == (0, 0),
-                let pause = runtime.agenda.earliest.map({ $0 - test.clock.instant }),
+                let pause = runtime.timerQueue.earliest.map({ $0 - test.clock.instant }),
                 pause > .zero, pause <= .seconds(20)
             {
                 test.clock.advance(by: pause)

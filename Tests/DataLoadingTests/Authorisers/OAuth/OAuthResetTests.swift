@@ -1,6 +1,8 @@
 // Copyright the DataLoading authors
 // SPDX-License-Identifier: Apache-2.0
 
+import DataLoadingSupport
+@testable import DataLoadingAuth
 @testable import DataLoading
 import DataLoadingTesting
 import Foundation
@@ -103,7 +105,9 @@ import Testing
         async let reset = test.factory.reset()
         let revocation = await test.bed.attempt(asked)
         let request = DataLoaderRequest.make(host: "https://origin.test")
-        await #expect(throws: DataLoaderError.cannotAuthenticate(reason: "oauth: reset")) {
+        await #expect(
+            throws: DataLoaderError.cannotAuthenticate(reason: "oauth: the authoriser was reset")
+        ) {
             try await other.response(for: request)
         }
         test.perform()
@@ -124,7 +128,7 @@ import Testing
                 hosts: ["origin.test"]), service: bed.service)
         let loader = bed.service.makeFactory(authorisers: [authoriser]).makeDataLoader()
         let reason: AuthenticationFailure =
-            "oauth: invalidConfiguration(reason: \"no delegate is there\")"
+            "oauth: the configuration is invalid: no delegate is there"
         await #expect(throws: DataLoaderError.cannotAuthenticate(reason: reason)) {
             try await loader.response(for: .make(host: "https://origin.test"))
         }

@@ -1,6 +1,9 @@
 // Copyright the DataLoading authors
 // SPDX-License-Identifier: Apache-2.0
 
+@testable import DataLoadingTransport
+import DataLoadingSupport
+import DataLoadingAuth
 @testable import DataLoading
 import DataLoadingTesting
 import Foundation

@@ -1,6 +1,9 @@
 // Copyright the DataLoading authors
 // SPDX-License-Identifier: Apache-2.0
 
+@testable import DataLoadingTransport
+import DataLoadingAuth
+import DataLoadingSupport
 @testable import DataLoading
 import DataLoadingTesting
 import Dispatch

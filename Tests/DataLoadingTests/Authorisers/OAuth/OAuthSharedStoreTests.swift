@@ -1,6 +1,8 @@
 // Copyright the DataLoading authors
 // SPDX-License-Identifier: Apache-2.0
 
+import DataLoadingSupport
+@testable import DataLoadingAuth
 @testable import DataLoading
 import DataLoadingTesting
 import Foundation
@@ -44,6 +46,26 @@ import Testing
         #expect(test.sent.last == "Bearer " + credentials.accessToken)
         #expect(test.provider.asked("client_credentials") == 1)
         test.expectNoViolation()
+    }
+
+    @Test func `a token that the server issues a second time is kept with its new lifetime`()
+        async throws
+    {
+        let test = program()
+        let answer = StrictProvider.Answer(fields: [
+            "access_token": .string("same"), "token_type": .string("Bearer"),
+            "expires_in": .number(3_600),
+        ])
+        test.provider.state.withLock { $0.accessTokens["same"] = (1, .distantFuture) }
+        test.provider.answerNextTokenQuestion(with: answer)
+        #expect(await test.load()?.error == nil)
+        let first = try #require(await store.load())
+        test.clock.advance(by: .seconds(3_600))
+        test.provider.answerNextTokenQuestion(with: answer)
+        #expect(await test.load()?.error == nil)
+        let second = try #require(await store.load())
+        #expect(second.hasTokens(of: first))
+        #expect(second.received.timeIntervalSince(first.received) >= 3_600)
     }
 
     @Test func `what the other one has kept is not taken when it has expired`() async throws {

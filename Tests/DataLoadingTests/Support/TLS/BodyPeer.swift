@@ -5,23 +5,23 @@
     import DataLoading
     import DataLoadingTesting
 
-    /// A peer that answers by the bodies that its connections have brought, or at once.
+    /// An HTTP/2 server whose responses depend on the bodies of its connections.
     final class BodyPeer: Sendable {
         typealias Request = (stream: UInt32, body: String)
 
         private let whole: @Sendable (Int, [Request]) -> [HTTP2Frame]
         private let early: (@Sendable (UInt32) -> [HTTP2Frame])?
-        /// How much of a body a stream may send at first; nil for the usual 65,535 bytes.
+        /// The initial window of a stream; nil for the default of 65,535 bytes.
         private let window: UInt32?
 
-        /// Answers each request that is whole, told those of its connection so far.
+        /// Answers each complete request, given the earlier ones of its connection.
         init(_ whole: @escaping @Sendable (Int, [Request]) -> [HTTP2Frame]) {
             self.whole = whole
             early = nil
             window = nil
         }
 
-        /// Answers each head.
+        /// Answers each request head.
         init(window: UInt32? = nil, early: @escaping @Sendable (UInt32) -> [HTTP2Frame]) {
             whole = { _, _ in [] }
             self.early = early
@@ -37,16 +37,13 @@
         }
 
         private func serve(_ connection: Int, _ stream: any ByteStream) throws {
-            guard try HTTP2Peer.read(24, from: stream).count == 24 else { return }
             var settings = HTTP2Frame.settings
             // SETTINGS_INITIAL_WINDOW_SIZE
             if let window { settings.payload = [0, 4] + HTTP2Frame.bytes(window) }
-            try HTTP2Peer.send([settings], to: stream)
             var bodies: [UInt32: String] = [:]
             var requests: [Request] = []
-            while let frame = try HTTP2Peer.nextFrame(from: stream) {
+            try HTTP2Peer.converse(on: stream, settings: settings) { frame in
                 switch frame.kind {
-                case .settings: try HTTP2Peer.acknowledge(frame, on: stream)
                 case .headers:
                     if let early { try HTTP2Peer.send(early(frame.stream), to: stream) }
                 case .data where early == nil:
@@ -57,6 +54,7 @@
                     try HTTP2Peer.send(whole(connection, requests), to: stream)
                 default: break
                 }
+                return true
             }
         }
     }

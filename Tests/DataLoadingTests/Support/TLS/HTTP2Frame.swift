@@ -14,13 +14,13 @@
         static let endHeaders: UInt8 = 4
         static let acknowledgement: UInt8 = 1
 
-        /// nil for one that nobody here knows.
+        /// Nil for an unknown type.
         var kind: Kind?
         var flags: UInt8 = 0
         var stream: UInt32 = 0
         var payload: [UInt8] = []
 
-        /// The frame as it stands on the wire.
+        /// The encoded frame.
         var bytes: [UInt8] {
             let length = payload.count
             return [
@@ -33,9 +33,9 @@
             [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: number >> $0) }
         }
 
-        /// A head with status 200, and a length where one is to be told.
+        /// A head with status 200 and an optional Content-Length.
         static func head(_ stream: UInt32, length: Int? = nil) -> HTTP2Frame {
-            // ":status: 200" by its index; "content-length" by its index, the value as it is.
+            // ":status: 200" as an indexed field; "content-length" with an indexed name.
             let value = length.map { Array("\($0)".utf8) }
             let field = value.map { [0x0F, 0x0D, UInt8($0.count)] + $0 } ?? []
             return HTTP2Frame(
@@ -52,12 +52,12 @@
             HTTP2Frame(kind: .reset, stream: stream, payload: bytes(code))
         }
 
-        /// Says that no stream after `last` was worked on.
+        /// A GOAWAY: no stream after `last` was processed.
         static func goAway(last: UInt32) -> HTTP2Frame {
             HTTP2Frame(kind: .goAway, payload: bytes(last) + bytes(0))
         }
 
-        /// Lets a stream, or with 0 the connection, send so much more.
+        /// Opens the window of a stream, or of the connection with 0.
         static func window(_ stream: UInt32, _ more: UInt32) -> HTTP2Frame {
             HTTP2Frame(kind: .window, stream: stream, payload: bytes(more))
         }

@@ -2,17 +2,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if canImport(Glibc) || canImport(Musl)
+    import DataLoadingSupport
     import DataLoading
     import DataLoadingTesting
     import Dispatch
 
-    /// A server of HTTP/2 that knows just enough to misbehave: its answers are frames.
+    /// An HTTP/2 server with scripted frames, which can break the protocol.
     final class HTTP2Peer: Sendable {
         enum Step: Sendable {
             case send([HTTP2Frame])
-            /// The same frame many times over.
+            /// The same frame many times.
             case flood(HTTP2Frame, count: Int)
-            /// Waits, for a client that has to have read what was sent.
+            /// Waits, so that the client can read what was sent.
             case wait(DispatchSemaphore)
             case stall
             case close
@@ -24,37 +25,30 @@
         private let answer: Answer
         private let count = Locked(0)
 
-        /// Answers each request, by its number from 0 over all connections, once it is whole.
+        /// Answers each complete request by its number from 0 over all connections.
         init(_ answer: @escaping Answer) {
             self.answer = answer
         }
 
-        /// How many requests came.
+        /// The number of requests.
         var requests: Int { count.withLock { $0 } }
 
         var script: LoopbackScript { .converse { try self.serve($0) } }
 
-        /// A whole response.
+        /// A complete response.
         static func response(_ stream: UInt32, _ text: String) -> [Step] {
             [.send([.head(stream, length: text.utf8.count), .data(stream, text, isLast: true)])]
         }
 
         private func serve(_ stream: any ByteStream) throws {
-            let preface = try Self.read(24, from: stream)
-            guard preface.count == 24 else { return }
-            try Self.send([.settings], to: stream)
-            while let frame = try Self.nextFrame(from: stream) {
-                switch frame.kind {
-                case .settings: try Self.acknowledge(frame, on: stream)
-                case .headers, .data:
-                    guard frame.flags & HTTP2Frame.endStream != 0 else { break }
-                    guard try perform(frame.stream, on: stream) else { return }
-                default: break
-                }
+            try Self.converse(on: stream) { frame in
+                let isEnd = frame.flags & HTTP2Frame.endStream != 0
+                guard isEnd, frame.kind == .headers || frame.kind == .data else { return true }
+                return try perform(frame.stream, on: stream)
             }
         }
 
-        /// Answers a request; false to close.
+        /// Answers a request; returns false to close.
         private func perform(_ number: UInt32, on stream: any ByteStream) throws -> Bool {
             let request = count.withLock { count in
                 defer { count += 1 }
@@ -81,8 +75,25 @@
             try frames.flatMap(\.bytes).withUnsafeBytes { try stream.write($0) }
         }
 
+        /// Performs the handshake, acknowledges settings, and passes every other frame until the
+        /// connection ends or the handler returns false.
+        static func converse(
+            on stream: any ByteStream, settings: HTTP2Frame = .settings,
+            _ answer: (HTTP2Frame) throws -> Bool
+        ) throws {
+            guard try read(24, from: stream).count == 24 else { return }
+            try send([settings], to: stream)
+            while let frame = try nextFrame(from: stream) {
+                if frame.kind == .settings {
+                    try acknowledge(frame, on: stream)
+                } else if try !answer(frame) {
+                    return
+                }
+            }
+        }
+
         /// Acknowledges settings (RFC 9113 section 6.5.3), unless they are an acknowledgement.
-        static func acknowledge(_ settings: HTTP2Frame, on stream: any ByteStream) throws {
+        private static func acknowledge(_ settings: HTTP2Frame, on stream: any ByteStream) throws {
             guard settings.flags & HTTP2Frame.acknowledgement == 0 else { return }
             try send([HTTP2Frame(kind: .settings, flags: HTTP2Frame.acknowledgement)], to: stream)
         }
@@ -97,7 +108,7 @@
                 stream: number & 0x7FFF_FFFF, payload: try read(length, from: stream))
         }
 
-        /// Reads so many bytes; fewer at the end of the connection.
+        /// Reads this many bytes, or fewer at the end of the connection.
         static func read(_ count: Int, from stream: any ByteStream) throws -> [UInt8] {
             var bytes = [UInt8](repeating: 0, count: count)
             var filled = 0

@@ -2,16 +2,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if canImport(Glibc) || canImport(Musl)
+    import DataLoadingSupport
     import DataLoading
     import DataLoadingTesting
     import Foundation
 
-    /// The server's side of a TLS connection, in front of a script.
+    /// The server side of a TLS connection below a script.
     ///
-    /// OpenSSL sees memory only; bytes pass through the stream below, so that a script's pauses,
-    /// resets and the stop of a server work as without it. Used on the connection's thread alone.
+    /// OpenSSL works in memory; bytes pass through the stream below, so that a script's pauses,
+    /// resets and the stop of a server work as without TLS. Used only on the connection's thread.
     final class LoopbackTLS: ByteStream {
-        /// How it misbehaves.
+        /// The faults that it can make.
         struct Behaviour: Sendable {
             /// How much of the server's first flight is sent before the connection ends.
             enum Cut: Sendable {
@@ -19,16 +20,16 @@
             }
 
             var cut: Cut?
-            /// Whether a cut is a reset.
+            /// Whether the connection ends with a reset.
             var resets = false
-            /// Whether the connection ends without the notice that it ends (RFC 8446 section 6.1).
+            /// Whether the connection ends without close_notify (RFC 8446 section 6.1).
             var endsSilently = false
-            /// Whether a client that was refused may leave by itself, so that no reset overtakes
-            /// the word of its refusal.
+            /// Whether a refused client may close the connection, so that no reset overtakes the
+            /// alert.
             var waitsAfterRefusal = false
         }
 
-        /// Puts TLS in front of every connection of a server.
+        /// Adds TLS to every connection of a server.
         static func cipher(
             _ identity: TestIdentity, _ behaviour: Behaviour = Behaviour()
         ) -> LoopbackServer.Cipher {
@@ -131,7 +132,7 @@
             try flush()
         }
 
-        /// Calls OpenSSL until it is content, with bytes brought and taken away in between.
+        /// Calls OpenSSL until it is done, moving bytes in and out in between.
         private func repeatedly(_ call: () -> Int32) throws -> Int {
             while true {
                 functions.clearErrors()

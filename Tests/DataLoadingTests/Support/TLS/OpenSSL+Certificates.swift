@@ -4,7 +4,7 @@
 #if canImport(Glibc) || canImport(Musl)
 
     extension OpenSSL {
-        /// What makes keys and certificates.
+        /// The functions that make keys and certificates.
         struct CertificateFunctions: Sendable {
             let newKeyContext: @convention(c) (Int32, OpaquePointer?) -> OpaquePointer?
             let freeKeyContext: @convention(c) (OpaquePointer) -> Void
@@ -48,7 +48,7 @@
             let freeExtension: @convention(c) (OpaquePointer) -> Void
             let sign: @convention(c) (OpaquePointer, OpaquePointer, OpaquePointer?) -> Int32
             let writePEM: @convention(c) (OpaquePointer, OpaquePointer) -> Int32
-            /// Buffer, key, cipher, passphrase and its length, and two that are none.
+            /// Buffer, key, cipher, passphrase with its length, and two unused parameters.
             let writeKey:
                 @convention(c) (
                     OpaquePointer, OpaquePointer, OpaquePointer?, UnsafePointer<UInt8>?, Int32,

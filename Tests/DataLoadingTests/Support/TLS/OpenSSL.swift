@@ -9,18 +9,18 @@
         import Musl
     #endif
 
-    /// The OpenSSL that libcurl brings along, found at run time: no header is needed.
+    /// The OpenSSL of libcurl, found at run time: no header is needed.
     ///
-    /// It is found through libcurl, because two of them in one process crash it: a libcurl that
-    /// `LD_LIBRARY_PATH` names may have an OpenSSL of its own.
-    /// Prototypes are those of its stable binary interface, the same in 1.1 and 3.
+    /// It is found through libcurl, because two OpenSSLs in one process crash it: a libcurl in
+    /// `LD_LIBRARY_PATH` may have an OpenSSL of its own.
+    /// The prototypes are those of its stable binary interface, the same in 1.1 and 3.
     struct OpenSSL: Sendable {
-        /// A function that the library lacks.
+        /// A function that the library does not have.
         struct Missing: Error {
             let name: String
         }
 
-        /// nil where there is none, as where libcurl uses another TLS library.
+        /// Nil if there is none, for example where libcurl uses another TLS library.
         static let shared: OpenSSL? = {
             let names = ["libcurl.so.4", "libssl.so.3", "libssl.so.1.1"]
             return names.lazy.compactMap { name in
@@ -33,7 +33,7 @@
         let certificates: CertificateFunctions
 
         private init(_ library: Library) throws {
-            // OPENSSL_INIT_NO_ATEXIT, as the transport has it, whoever comes first.
+            // OPENSSL_INIT_NO_ATEXIT, as in the transport, whichever comes first.
             let initialize: @convention(c) (UInt64, OpaquePointer?) -> Int32 =
                 try library.find("OPENSSL_init_crypto")
             _ = initialize(0x0008_0000, nil)
@@ -41,11 +41,11 @@
             certificates = try CertificateFunctions(library)
         }
 
-        /// A library that is loaded and stays so.
+        /// A library that stays loaded.
         struct Library: Sendable {
             let handle: UInt
 
-            /// Finds a function, in the library or in what it depends on.
+            /// Finds a function in the library or its dependencies.
             func find<Function>(_ name: String) throws -> Function {
                 guard let symbol = dlsym(UnsafeMutableRawPointer(bitPattern: handle), name) else {
                     throw Missing(name: name)
@@ -58,7 +58,7 @@
     extension OpenSSL {
         /// What serves a connection, with memory in place of a socket.
         struct ConnectionFunctions: Sendable {
-            /// Chooses a protocol of a client's list (RFC 7301).
+            /// Chooses a protocol from a client's list (RFC 7301).
             typealias Chooser =
                 @convention(c) (
                     OpaquePointer?, UnsafeMutablePointer<UnsafePointer<UInt8>?>?,
@@ -71,7 +71,7 @@
             let freeContext: @convention(c) (OpaquePointer) -> Void
             let useCertificate: @convention(c) (OpaquePointer, OpaquePointer) -> Int32
             let useKey: @convention(c) (OpaquePointer, OpaquePointer) -> Int32
-            /// The callback of its last parameter may be none.
+            /// The callback in its last parameter may be null.
             let setVerification: @convention(c) (OpaquePointer, Int32, OpaquePointer?) -> Void
             let authorities: @convention(c) (OpaquePointer) -> OpaquePointer?
             let addAuthority: @convention(c) (OpaquePointer, OpaquePointer) -> Int32

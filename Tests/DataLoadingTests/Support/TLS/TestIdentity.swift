@@ -4,23 +4,23 @@
 #if canImport(Glibc) || canImport(Musl)
     import Foundation
 
-    /// Who a test's server says that it is, with the certificates of one test authority.
+    /// The identity of a test's server, with certificates of one test authority.
     final class TestIdentity: Sendable {
         enum Kind: CaseIterable, Sendable {
             case good, expired, wrongHost, selfSigned, strangeAuthority, http2
         }
 
-        /// Every identity, for the host "origin.test"; nil where there is no OpenSSL.
+        /// Every identity, for the host "origin.test"; nil if there is no OpenSSL.
         static let all: [Kind: TestIdentity]? = try? makeAll()
 
-        /// The authority that the good ones come from, in PEM form.
+        /// The authority that signed the good identities, in PEM form.
         let authority: Data
-        /// The digest of the server's public key, as a pin has it.
+        /// The digest of the server's public key in the form of a pin.
         let pin: String
         let ssl: OpenSSL
         nonisolated(unsafe) let context: OpaquePointer
 
-        /// Makes an identity that shows a certificate, and HTTP/2 alone where that is asked for.
+        /// Makes an identity with a certificate, which offers only HTTP/2 if asked to.
         init(_ certificate: TestCertificate, authority: Data, isHTTP2: Bool = false) throws {
             self.authority = authority
             pin = certificate.pin
@@ -36,7 +36,7 @@
             if isHTTP2 { functions.setChooser(context, Self.chooseHTTP2, nil) }
         }
 
-        /// Shows another certificate behind its own, whether that has anything to do with it or not.
+        /// Sends another certificate after its own, related or not.
         func append(_ certificate: TestCertificate) throws {
             // SSL_CTRL_CHAIN_CERT, which counts a reference of its own
             let other = UnsafeMutableRawPointer(certificate.certificate)
@@ -45,8 +45,8 @@
             }
         }
 
-        // Asks clients for a certificate of an authority, and shakes hands with none that lacks one.
-        // With `isOld`, TLS ends at 1.2, where a client hears of its refusal before it sends anything.
+        // Requires a client certificate of an authority, and fails the handshake without one.
+        // With `isOld` TLS ends at 1.2, where a client is refused before it sends anything.
         func requireClients(of authority: TestCertificate, isOld: Bool = false) throws {
             let functions = ssl.connections
             // SSL_VERIFY_PEER and SSL_VERIFY_FAIL_IF_NO_PEER_CERT
@@ -59,7 +59,7 @@
             else { throw TestCertificate.Failure.certificate }
         }
 
-        /// Speaks one version of TLS alone: 0x0301 for 1.0 and so on.
+        /// Speaks only one version of TLS: 0x0301 for 1.0 and so on.
         func speak(_ version: Int) throws {
             let functions = ssl.connections
             // SSL_CTRL_SET_MIN_PROTO_VERSION and SSL_CTRL_SET_MAX_PROTO_VERSION
@@ -68,7 +68,7 @@
             else { throw TestCertificate.Failure.certificate }
         }
 
-        /// Takes "h2" from a client's list, in which each name follows its length.
+        /// Chooses "h2" from a client's list, in which each name follows its length.
         private static let chooseHTTP2: OpenSSL.ConnectionFunctions.Chooser = {
             _, chosen, chosenLength, list, length, _ in
             var place = 0

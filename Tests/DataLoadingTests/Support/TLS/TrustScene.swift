@@ -2,11 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if canImport(Glibc) || canImport(Musl)
+    import DataLoadingSupport
     @testable import DataLoading
     import DataLoadingTesting
     import Foundation
 
-    /// An authority with a server and a client of its own, and loads of the hosts below "origin.test".
+    /// An authority with a server and a client certificate, and loads of hosts below "origin.test".
     struct TrustScene {
         static let hosts =
             ["a", "b", "k", "empty"].map { $0 + ".origin.test" } + ["a.origin.test."]
@@ -22,12 +23,12 @@
             server = try TestCertificate("*.origin.test", issuer: authority)
         }
 
-        /// Trusts the authority and nobody else.
+        /// Trusts only the authority.
         func policy() throws -> ServerTrustPolicy {
             ServerTrustPolicy(certificateAuthorities: try authority.pem)
         }
 
-        /// An identity that the authority vouches for.
+        /// An identity whose certificate the authority signed.
         func identity(
             _ certificate: TestCertificate? = nil, isHTTP2: Bool = false
         ) throws -> TestIdentity {
@@ -61,9 +62,10 @@
         }
 
         func request(
-            _ method: HTTPMethod, _ peer: LoopbackServer, body: String? = nil
+            _ method: HTTPMethod, _ peer: LoopbackServer, path: String = "", body: String? = nil
         ) -> DataLoaderRequest {
-            var request = DataLoaderRequest(url: testURL("https://a.origin.test:\(peer.port)/"))
+            var request = DataLoaderRequest(
+                url: testURL("https://a.origin.test:\(peer.port)/\(path)"))
             request.method = method
             request.body = body.map { .data(Data($0.utf8)) }
             return request
@@ -82,7 +84,7 @@
             return service
         }
 
-        /// How a load ends with a service of its own: "success", or the kind of its error.
+        /// The outcome of a load with a service of its own: "success" or the kind of its error.
         func kind(
             _ host: String, _ peer: LoopbackServer, _ policy: ServerTrustPolicy,
             body: RequestBody? = nil
@@ -104,19 +106,7 @@
                 _ = try await service.makeFactory().makeDataLoader().response(for: request)
                 return "success"
             } catch let error as DataLoaderError {
-                return error.kind
-            }
-        }
-    }
-
-    extension DataLoader {
-        /// The error of a load, if it has one.
-        func failure(of request: DataLoaderRequest) async -> DataLoaderError? {
-            do {
-                _ = try await response(for: request)
-                return nil
-            } catch {
-                return error as? DataLoaderError
+                return error.name
             }
         }
     }

@@ -1,24 +1,25 @@
 // Copyright the DataLoading authors
 // SPDX-License-Identifier: Apache-2.0
 
+import DataLoadingSupport
 @testable import DataLoading
 import Foundation
 import Testing
 
-/// A sink that keeps what it hears of one attempt, and lets a test wait for its end.
+/// A sink that records the events of one attempt, and lets a test wait for its end.
 final class AttemptRecorder: TransportSink {
     struct Record: Sendable {
-        var informational: [ResponseHead] = []
         var head: ResponseHead?
         var body = Data()
         var byteCount: Int64 = 0
-        var end: TransportEnd?
+        /// The report of a regular end.
+        var end: TransportReport?
         var failure: TransportFailure?
-        /// When the ending came, whenever the test got to see it.
+        /// When the end came, regardless of when the test reads it.
         var endedAt: ContinuousClock.Instant?
-        /// How many ends and failures came; 1 is right.
+        /// The number of ends and failures; 1 is right.
         var endings = 0
-        /// Events after an ending; 0 is right.
+        /// The number of events after an end; 0 is right.
         var late = 0
 
         func time(since start: ContinuousClock.Instant) -> Duration {
@@ -27,7 +28,7 @@ final class AttemptRecorder: TransportSink {
 
         var error: DataLoaderError? { failure?.error }
         var text: String { String(decoding: body, as: UTF8.self) }
-        var report: TransportReport { end?.report ?? failure?.report ?? TransportReport() }
+        var report: TransportReport { end ?? failure?.report ?? TransportReport() }
     }
 
     private struct State {
@@ -66,10 +67,6 @@ final class AttemptRecorder: TransportSink {
         }
     }
 
-    func didReceiveInformational(_ head: ResponseHead) {
-        note { $0.informational.append(head) }
-    }
-
     func didReceive(_ head: ResponseHead) {
         note { $0.head = head }
         onHead(head)
@@ -84,8 +81,8 @@ final class AttemptRecorder: TransportSink {
         onBytes(bytes)
     }
 
-    func didEnd(_ end: TransportEnd) {
-        finish { $0.end = end }
+    func didEnd(_ report: TransportReport) {
+        finish { $0.end = report }
     }
 
     func didFail(_ failure: TransportFailure) {
@@ -128,7 +125,7 @@ extension Transport {
 }
 
 extension URL {
-    /// The root of a host that no server has.
+    /// Returns the root URL of a host that no server has.
     static func host(_ name: String) throws -> URL {
         try #require(URL(string: "http://\(name)/"))
     }

@@ -3,17 +3,18 @@
 
 #if canImport(Glibc)
     @testable import DataLoading
+    @testable import DataLoadingCurl
     import DataLoadingTesting
     import Dispatch
     import Foundation
     import Testing
 
     extension SocketTests {
-        /// Bodies that block whoever opens or reads them.
+        /// Bodies that block the thread that opens or reads them.
         @Suite struct BlockedBodyTests {
-            // Dispatch has 255 threads for all queues that are not concurrent.
+            // Dispatch has 255 threads for all serial queues.
             @Test(.timeLimit(.minutes(15)))
-            func `300 uploads from a pipe without a writer keep no thread`() async {
+            func `300 uploads from a pipe without a writer block no thread`() async {
                 await #expect(processExitsWith: .success) {
                     let directory = TemporaryDirectory()
                     let pipe = directory.url("pipe")
@@ -28,7 +29,7 @@
                     upload.method = .put
                     upload.body = .file(pipe)
                     upload.timeout = .milliseconds(10)
-                    // As many at once as an origin may have, so that none of them waits for a slot.
+                    // As many at once as an origin may have, so that none waits for a slot.
                     for round in 1...38 {
                         for _ in 0..<8 { loader.perform(upload) }
                         let outcomes = await delegate.outcomes(8 * round)

@@ -2,12 +2,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if canImport(Glibc) || canImport(Musl)
+    @testable import DataLoadingCurl
     @testable import DataLoading
+    import DataLoadingSupport
     import DataLoadingTesting
     import Testing
 
     @Suite struct BodyReadersTests {
-        @Test func `where all readers block, a body that has begun waits, and no other begins`()
+        @Test func `while all readers block, a started body waits and no other body starts`()
             async
         {
             let readers = BodyReaders()
@@ -16,7 +18,7 @@
                 #expect(readers.start { blocked.record($0) })
             }
             let begun = LoopClock.now
-            // For so long that they are taken for blocked.
+            // After this time they count as blocked.
             await eventually { LoopClock.now - begun > 1_100_000_000 }
             #expect(!readers.start { _ in })
             let goesOn = EventRecorder<Void>()

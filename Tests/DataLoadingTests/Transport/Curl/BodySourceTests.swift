@@ -2,12 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if canImport(Glibc) || canImport(Musl)
+    @testable import DataLoadingTransport
     @testable import DataLoading
     import DataLoadingTesting
     import Foundation
     import Testing
 
-    // ST-01: a body that is read while it is sent, or a clear error.
+    // Bodies that are read while they are sent, completely or with an error.
     @Suite struct BodySourceTests {
         private let directory = TemporaryDirectory()
 
@@ -20,7 +21,7 @@
         }
 
         private func isBodyFailure(_ error: DataLoaderError?, _ part: String) -> Bool {
-            guard case .requestBody(let reason) = error else { return false }
+            guard case .requestBody(let reason) = error?.kind else { return false }
             return reason.contains(part)
         }
 
@@ -33,7 +34,7 @@
             }
         }
 
-        @Test func `reads a form with files, and knows its length before`() throws {
+        @Test func `a form with files is read completely, and its length is known before`() throws {
             var form = MultipartForm()
             form.add("x", for: "first")
             for (index, size) in [0, 1, 65_536, 300_000].enumerated() {
@@ -54,7 +55,8 @@
             reader.close()
         }
 
-        @Test(arguments: [false, true]) func `refuses what cannot be read, before a byte is sent`(
+        @Test(arguments: [false, true])
+        func `a body that cannot be read is refused before a byte is sent`(
             inForm: Bool
         ) throws {
             let missing = directory.url("missing")
@@ -70,7 +72,8 @@
                     failure { _ = try source(remote, inForm: inForm) }, "not the URL of a file"))
         }
 
-        @Test(arguments: [false, true]) func `fails when a file changes under the upload`(
+        @Test(arguments: [false, true])
+        func `an upload fails when its file changes while it is read`(
             inForm: Bool
         ) throws {
             enum Change: CaseIterable {
@@ -95,14 +98,14 @@
                         while let chunk = try reader.next() { produced += Int64(chunk.count) }
                     }
                     #expect(isBodyFailure(error, "changed"), "\(change) of \(size)")
-                    // The server never gets as many bytes as were declared: no request is whole.
+                    // The server never gets as many bytes as were declared: no request is complete.
                     #expect(produced < declared ?? 0)
                     reader.close()
                 }
             }
         }
 
-        @Test func `a form's file that is replaced before its turn is another file`() throws {
+        @Test func `a form's file that is replaced before it is read fails the upload`() throws {
             let file = try directory.write(Data("one".utf8), to: "swapped")
             try directory.age(file)
             var reader = try source(file, inForm: true)

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if canImport(Glibc) || canImport(Musl)
+    import DataLoadingSupport
+    @testable import DataLoadingCurl
     @testable import DataLoading
     import DataLoadingTesting
     import Dispatch
@@ -26,7 +28,7 @@
                 try #require(URL(string: "http://\(host):\(server.port)\(path)"))
             }
 
-            @Test func `dials another address and keeps the host`() async throws {
+            @Test func `a request to another address keeps the host of its URL`() async throws {
                 let server = try LoopbackServer { _ in .ok("here") }
                 let transport = transport(.unknown)
                 var attempt = try TransportRequest(url: .host("origin.test"))
@@ -37,7 +39,7 @@
                 #expect(lookups.withLock { $0 } == 0)
             }
 
-            @Test func `keeps the connections to two addresses apart`() async throws {
+            @Test func `connections to two addresses of one host are kept apart`() async throws {
                 let first = try LoopbackServer { _ in .ok("first") }
                 let second = try LoopbackServer { _ in .ok("second") }
                 let transport = transport(.unknown)
@@ -50,7 +52,7 @@
                 #expect(second.connectionCount == 1)
             }
 
-            @Test func `takes an address without a port, or with a name`() async throws {
+            @Test func `an address may lack a port, or be a name`() async throws {
                 let server = try LoopbackServer { _ in .ok("here") }
                 let transport = transport(.addresses(["127.0.0.1"]))
                 for address in ["127.0.0.1", "replica.test", "replica.test:\(server.port)"] {
@@ -65,18 +67,21 @@
                     })
             }
 
-            @Test func `refuses an address that is none`() async throws {
+            @Test func `an address that cannot be parsed is refused`() async throws {
                 var attempt = try TransportRequest(url: .host("origin.test"))
                 for address in ["", "a b", "[::1", "host:0", "host/path", "user@host"] {
                     attempt.address = address
-                    guard case .invalidRequest = await transport(.unknown).run(attempt).error else {
+                    guard case .invalidRequest = await transport(.unknown).run(attempt).error?.kind
+                    else {
                         Issue.record("\(address)")
                         continue
                     }
                 }
             }
 
-            @Test func `looks a name up once for all who ask, and remembers`() async throws {
+            @Test func `a name is looked up once for concurrent attempts, and then cached`()
+                async throws
+            {
                 let server = try LoopbackServer { request in .ok(.text(request.path)) }
                 let answer = DispatchSemaphore(value: 0)
                 let lookups = lookups
@@ -101,11 +106,13 @@
                 #expect(lookups.withLock { $0 } == 1)
             }
 
-            @Test func `remembers for a while that there is no address`() async throws {
+            @Test func `the answer that a name has no address is cached for a while`() async throws
+            {
                 let transport = transport(.unknown)
                 var time = Duration.seconds(1_000)
                 var count = 0
-                // A machine that takes longer than the memory lasts shows nothing, and tries again.
+                // A machine that is slower than the cache's lifetime proves nothing, so the test
+                // tries again.
                 while time >= .seconds(4), !Task.isCancelled {
                     await transport.reset()
                     lookups.withLock { $0 = 0 }
@@ -118,7 +125,7 @@
                 #expect(count == 1)
             }
 
-            @Test func `forgets names and idle connections on reset`() async throws {
+            @Test func `a reset drops cached names and idle connections`() async throws {
                 let server = try LoopbackServer { _ in .ok() }
                 let transport = transport(.addresses(["127.0.0.1"]))
                 #expect(await transport.get(try url("named.test", server)).error == nil)
@@ -129,7 +136,7 @@
                 #expect(server.connectionCount == 2)
             }
 
-            @Test func `goes on to a name's next address when one refuses`() async throws {
+            @Test func `an attempt tries a name's next address when one refuses`() async throws {
                 let server = try LoopbackServer { _ in .ok("here") }
                 let transport = transport(.addresses(["127.0.0.9", "127.0.0.1"]))
                 let record = await transport.get(try url("two.test", server))
@@ -137,7 +144,7 @@
                 #expect(record.report.remoteAddress == "127.0.0.1")
             }
 
-            @Test func `asks again for a name whose addresses refuse`() async throws {
+            @Test func `a name whose addresses refuse is looked up again`() async throws {
                 let server = try LoopbackServer { _ in .ok() }
                 server.goDown()
                 let transport = transport(.addresses(["127.0.0.1"]))
@@ -148,7 +155,7 @@
                 #expect(lookups.withLock { $0 } == 2)
             }
 
-            @Test func `loads from an IPv6 address`() async throws {
+            @Test func `a response loads from an IPv6 address`() async throws {
                 var configuration = LoopbackServer.Configuration()
                 configuration.host = "::1"
                 guard let server = try? LoopbackServer(configuration, answer: { _ in .ok("six") })
@@ -160,7 +167,7 @@
                 #expect(record.report.remoteAddress == "::1")
             }
 
-            @Test func `a name that nobody waits for any more keeps no other waiting`() async {
+            @Test func `a look-up that no attempt waits for delays no other look-up`() async {
                 let lookedUp = EventRecorder<String>()
                 let release = DispatchSemaphore(value: 0)
                 let transport = CurlTransport { name in
@@ -175,7 +182,7 @@
                         group.addTask { _ = await transport.get(url) }
                     }
                     _ = await lookedUp.first(limit)
-                    // No thread is left for these.
+                    // These have no thread.
                     await withTaskGroup(of: Void.self) { group in
                         for number in 0..<40 {
                             let url = testURL("http://waiting\(number).test/")
@@ -191,8 +198,8 @@
                 #expect(lookedUp.elements.last == "good.test")
             }
 
-            // As the system gives it out for two peers.
-            @Test func `a connection is known by its peer, and not by its ports alone`() throws {
+            // The system may give one port to connections of two peers.
+            @Test func `a connection is identified by its peer and its ports`() throws {
                 let first = try LoopbackServer { _ in .ok() }
                 var configuration = LoopbackServer.Configuration()
                 configuration.host = "127.0.0.2"
@@ -216,7 +223,7 @@
                 }
             }
 
-            @Test func `finds localhost by the system's resolver`() async throws {
+            @Test func `localhost is found by the system's resolver`() async throws {
                 let server = try LoopbackServer { _ in .ok("local") }
                 #expect(await CurlTransport().get(try url("localhost", server)).text == "local")
             }

@@ -2,13 +2,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if canImport(Glibc) || canImport(Musl)
+    @testable import DataLoadingAuth
+    import DataLoadingSupport
     @testable import DataLoading
+    @testable import DataLoadingCurl
     import DataLoadingTesting
     import Foundation
     import Testing
 
     extension SocketTests {
-        /// A paused attempt holds its server back, and loses and doubles no byte.
+        /// A paused attempt holds its server back, and neither loses nor repeats a byte.
         @Suite(.serialized) struct CurlBackPressureTests {
             private let transport = CurlTransport()
 
@@ -22,12 +25,14 @@
                 return transport.start(attempt, sink: sink)
             }
 
-            @Test func `holds the server back while paused, and does not time out`() async throws {
+            @Test func `a paused transfer holds its server back and does not time out`()
+                async throws
+            {
                 let isHeldBack = try await unhurried { try await holdBack(pace: $0) }
                 #expect(isHeldBack)
             }
 
-            /// False when the server took so long over something that the idle limit passed.
+            /// Returns false when the server was so slow that the idle limit passed.
             private func holdBack(pace: Int) async throws -> Bool {
                 let server = try LoopbackServer { _ in .ok(.pattern(100_000_000)) }
                 let began = LoopbackGate()
@@ -46,14 +51,14 @@
                 isSet.signal()
                 await began.opened()
                 guard sink.record.head != nil else { return false }
-                // Longer than the idle limit, which stands still meanwhile.
+                // Longer than the idle limit, which does not run while the attempt is paused.
                 let other = try LoopbackServer { _ in
                     .ok("x").preceded(by: .pause(.milliseconds(1_200 * pace)))
                 }
                 #expect(await transport.get(other.url()).text == "x")
                 var sent: Int64
                 repeat {
-                    // The server may not have come to fill the system's buffers yet.
+                    // The server may not have filled the system's buffers yet.
                     sent = server.connections[0].bytesSent
                     #expect(await transport.get(other.url()).text == "x")
                 } while sent < 30_000_000 && server.connections[0].bytesSent != sent
@@ -63,7 +68,7 @@
                 return await sink.ended().byteCount == 100_000_000
             }
 
-            @Test func `decodes no more than a step ahead while paused`() async throws {
+            @Test func `a paused transfer decodes no more than one step ahead`() async throws {
                 let size: Int64 = 100_000_000
                 let bomb = LoopbackPayload.gzipBomb(inflatedCount: size)
                 let server = try LoopbackServer { _ in
@@ -83,7 +88,8 @@
                 #expect(record.report.decodedBytes == size)
             }
 
-            /// Loads a body that is held back from its head on, and goes on once all of it is there.
+            /// Loads a body that is paused from its head on, and resumes after all of it has
+            /// arrived.
             private func loadHeldBack(
                 _ server: LoopbackServer, bodyLimit: Int64? = nil
             ) async -> AttemptRecorder.Record {
@@ -102,7 +108,7 @@
                 handle.withLock { $0 = task }
                 isSet.signal()
                 await isPaused.opened()
-                // By then the loop has met the body, too.
+                // By then the loop has received the body, too.
                 var other = TransportRequest(method: .head, url: server.url())
                 other.bodyLimit = nil
                 _ = await transport.run(other)
@@ -111,15 +117,19 @@
                 return await sink.ended()
             }
 
-            // libcurl does not end a transfer whose held back bytes were refused.
-            @Test func `that held back what is broken fails when it goes on`() async throws {
+            // libcurl does not end a transfer whose held bytes were refused.
+            @Test func `chunks that arrive while paused and are broken fail the transfer`()
+                async throws
+            {
                 let server = try LoopbackServer { _ in
                     .ok("no gzip", headers: ["Content-Encoding": "gzip"])
                 }
-                #expect(await loadHeldBack(server).error?.kind == "decode")
+                #expect(await loadHeldBack(server).error?.name == "decode")
             }
 
-            @Test func `that held back too much fails when it goes on`() async throws {
+            @Test func `chunks that arrive while paused and exceed the limit fail the transfer`()
+                async throws
+            {
                 let server = try LoopbackServer { _ in .chunked(["0123456789"]) }
                 let record = await loadHeldBack(server, bodyLimit: 5)
                 #expect(record.error == .bodyTooLarge(limit: 5))
@@ -128,7 +138,7 @@
         }
     }
 
-    /// Checks a body byte by byte, and pauses its task again and again; another thread resumes it.
+    /// Checks a body byte by byte, and pauses its task repeatedly; another thread resumes it.
     final class PausingChecker: Sendable {
         private struct State {
             var task: (any TransportTask)?
@@ -157,19 +167,20 @@
         var pauses: Int { state.withLock { $0.pauses } }
         var mostWhilePaused: Int64 { state.withLock { $0.mostWhilePaused } }
 
-        /// Takes the task to pause; nil at the end, as it keeps its sink and that keeps this.
+        /// Sets the task to pause; nil at the end, because the task retains its sink, which retains
+        /// this.
         func watch(_ task: (any TransportTask)?) {
             state.withLock { $0.task = task }
             if task != nil { isWatched.signal() }
         }
 
         func check(_ bytes: Data) {
-            // They may come before the task is known, without which there is no pause.
+            // Bytes may come before the task is known, and without it nothing can be paused.
             if state.withLock({ $0.position }) == 0 { isWatched.wait() }
             let isZero = isZero
             let pauseEvery = pauseEvery
             let toPause: (any TransportTask)? = state.withLock { state in
-                // The start of each piece shows what was lost or doubled before it.
+                // The start of each piece shows what was lost or repeated before it.
                 let start = bytes.prefix(64)
                 let isRight =
                     isZero
@@ -200,10 +211,10 @@
         }
     }
 
-    /// Whether the address sanitizer, and with it the leak checker, is at work.
+    /// Whether the address sanitizer, and with it the leak checker, is active.
     let isLeakChecked = dlsym(nil, "__asan_init") != nil
 
-    /// Whether the thread or address sanitizer is at work.
+    /// Whether the thread or address sanitizer is active.
     let isSanitized = isLeakChecked || dlsym(nil, "__tsan_init") != nil
 
     /// The process's resident memory.

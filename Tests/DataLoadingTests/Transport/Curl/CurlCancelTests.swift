@@ -2,18 +2,21 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if canImport(Glibc) || canImport(Musl)
+    @testable import DataLoadingTransport
+    import DataLoadingSupport
     @testable import DataLoading
+    @testable import DataLoadingCurl
     import DataLoadingTesting
     import Dispatch
     import Foundation
     import Testing
 
     extension SocketTests {
-        /// A cancel in each phase: one end, at once, and no socket left behind.
+        /// A cancel in each phase: one end, at once, and no socket left open.
         @Suite struct CurlCancelTests {
             private let transport = CurlTransport()
 
-            /// Cancels an attempt that has come so far, and says how long its end took.
+            /// Cancels an attempt in a certain phase, and returns how long its end took.
             private func cancel(
                 _ task: any TransportTask, _ sink: AttemptRecorder, sent: SentState
             ) async -> Duration {
@@ -26,7 +29,7 @@
                 return record.time(since: start)
             }
 
-            /// Plays a scene that says how long the end of its attempt took.
+            /// Runs a scene that returns how long the end of its attempt took.
             private func expectPrompt(_ play: () async throws -> Duration) async throws {
                 let usual = try await usually(play)
                 #expect(usual.keeps(.milliseconds(100)), "\(usual)")
@@ -35,7 +38,7 @@
             @Test func `an attempt that is cancelled before it was started ends as cancelled`()
                 async throws
             {
-                // No answer can overtake the cancellation.
+                // No response can come before the cancellation.
                 let isOver = LoopbackGate()
                 defer { isOver.open() }
                 let server = try LoopbackServer { _ in .ok().preceded(by: .wait(for: isOver)) }
@@ -129,7 +132,7 @@
                 }
             }
 
-            @Test func `an attempt that is cancelled from inside a callback delivers no byte`()
+            @Test func `an attempt that is cancelled inside a callback delivers no further byte`()
                 async throws
             {
                 let server = try LoopbackServer { _ in .ok(.pattern(10_000_000)) }
@@ -148,7 +151,7 @@
                 handle.withLock { $0 = nil }
             }
 
-            @Test func `an attempt ends once, though it is cancelled after its end and in a storm`()
+            @Test func `an attempt ends once, however often and late it is cancelled`()
                 async throws
             {
                 let server = try LoopbackServer { _ in .ok("a") }
@@ -187,7 +190,7 @@
     }
 
     extension CurlTransport {
-        /// Returns when the loop has taken everything that was said to it before.
+        /// Returns when the loop has taken every earlier message.
         func settle() async {
             let sink = AttemptRecorder()
             var nothing = TransportRequest(url: URL(fileURLWithPath: "/"))

@@ -2,7 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if canImport(Glibc) || canImport(Musl)
+    @testable import DataLoadingTransport
+    @testable import DataLoadingAuth
     @testable import DataLoading
+    @testable import DataLoadingCurl
     import DataLoadingTesting
     import Foundation
     import Testing
@@ -27,13 +30,13 @@
                 .data(try await raw(payload).prefix(count))
             }
 
-            /// A payload's bytes, by the one that serves them.
+            /// Returns a payload's bytes, as the server sends them.
             private func raw(_ payload: LoopbackPayload) async throws -> Data {
                 let server = try LoopbackServer { _ in .ok(payload) }
                 return await transport.get(server.url()).body
             }
 
-            @Test func `undoes gzip, and counts both sizes`() async throws {
+            @Test func `a gzip body is decoded, and both its sizes are counted`() async throws {
                 let payload = LoopbackPayload.gzip(bytes)
                 let record = try await load(payload)
                 #expect(record.error == nil)
@@ -43,7 +46,7 @@
                 #expect(record.head?.headers["Content-Encoding"] == "gzip")
             }
 
-            @Test func `undoes several codings, up to five`() async throws {
+            @Test func `a body with up to five codings is decoded`() async throws {
                 var payload = LoopbackPayload.gzip(bytes)
                 for depth in 2...6 {
                     payload = .gzip([UInt8](try await raw(payload)))
@@ -57,7 +60,8 @@
                 }
             }
 
-            @Test(arguments: [1, 9, 10, 11, 50_000, 99_999]) func `refuses gzip that is cut off`(
+            @Test(arguments: [1, 9, 10, 11, 50_000, 99_999])
+            func `a gzip body that is cut off is refused`(
                 count: Int
             ) async throws {
                 let record = try await load(cut(.gzip(bytes), to: count))
@@ -65,7 +69,8 @@
                 #expect(record.failure?.sent == .headReceived)
             }
 
-            @Test func `refuses gzip that is broken, or goes on with something else`() async throws
+            @Test func `a gzip body that is broken or followed by other bytes is refused`()
+                async throws
             {
                 #expect(try await load("no gzip at all").error?.isDecode == true)
                 #expect(try await load(.gzip(bytes) + "rest").error?.isDecode == true)
@@ -74,12 +79,12 @@
                 #expect(try await load(.data(damaged)).error?.isDecode == true)
             }
 
-            @Test func `takes several gzip members for one body`() async throws {
+            @Test func `several gzip members are decoded as one body`() async throws {
                 let record = try await load(.gzip(bytes) + .gzip(bytes))
                 #expect(record.body == Data(bytes + bytes))
             }
 
-            @Test func `undoes deflate, in zlib's format and raw`() async throws {
+            @Test func `a deflate body is decoded in zlib's format and raw`() async throws {
                 // "hello", stored, without and with zlib's header and checksum.
                 let raw: [UInt8] = [1, 5, 0, 0xFA, 0xFF] + Array("hello".utf8)
                 let zlib: [UInt8] = [0x78, 0x01] + raw + [0x06, 0x2C, 0x02, 0x15]
@@ -87,7 +92,7 @@
                 #expect(try await load(.bytes(zlib), coding: "deflate").text == "hello")
             }
 
-            @Test func `stops a bomb at the cap`() async throws {
+            @Test func `a decompression bomb is stopped at the body limit`() async throws {
                 let server = try LoopbackServer { _ in
                     .ok(
                         .gzipBomb(inflatedCount: 2_000_000_000),
@@ -100,15 +105,15 @@
                 #expect(record.byteCount <= 1_000_000)
             }
 
-            @Test func `refuses a coding that nobody asked for`() async throws {
+            @Test func `a content coding that was not requested is refused`() async throws {
                 #expect(try await load("x", coding: "br").error?.isDecode == true)
                 #expect(try await load("x", coding: "identity").text == "x")
-                // White space is no part of a list's names, and makes none of two.
+                // White space is no part of a list's names, and separates none.
                 #expect(try await load("x", coding: " identity\t, ").text == "x")
                 #expect(try await load("x", coding: "iden tity").error?.isDecode == true)
             }
 
-            @Test func `takes no body at all for a whole one`() async throws {
+            @Test func `an empty body with a content coding is complete`() async throws {
                 #expect(try await load("").error == nil)
                 let server = try LoopbackServer { _ in
                     .ok(.gzip([1]), headers: ["Content-Encoding": "gzip"])
@@ -117,8 +122,8 @@
                 #expect(head.error == nil)
             }
 
-            // Nobody can decode a part of an encoded body.
-            @Test func `asks for no coding where the caller asks for a range`() async throws {
+            // A part of an encoded body cannot be decoded.
+            @Test func `a request for a range asks for no content coding`() async throws {
                 let server = try LoopbackServer { _ in .status(206, body: "part") }
                 var attempt = TransportRequest(url: server.url())
                 attempt.headers = ["range": "bytes=5-"]
@@ -129,7 +134,8 @@
                     ])
             }
 
-            @Test func `leaves the body alone where the caller set Accept-Encoding`() async throws {
+            @Test func `a request with its own Accept-Encoding gets the encoded body`() async throws
+            {
                 let payload = LoopbackPayload.gzip(bytes)
                 let server = try LoopbackServer { _ in
                     .ok(payload, headers: ["Content-Encoding": "gzip"])

@@ -2,25 +2,28 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if canImport(Glibc) || canImport(Musl)
+    @testable import DataLoadingCurl
     @testable import DataLoading
     import DataLoadingTesting
     import Foundation
     import Testing
 
     extension SocketTests {
-        /// Connections that their server has ended a moment after they were used, and before they are
-        /// used again: what is written to them is lost.
+        /// Connections that their server ends after one use and before the next: what is written to
+        /// them is lost.
         @Suite struct CurlEndedTests {
             private let scene: TrustScene
 
-            /// libcurl 7.88.1 takes a connection of TLS whose peer has said that it closes it, and is left to.
-            private static let hearsNotices = (CurlLibrary.shared?.version ?? 0) >= 0x08_05_00
+            /// libcurl 7.88.1 reuses a connection of TLS after its peer's close_notify; nothing is
+            /// done about it there.
+            private static let checksTLSConnections =
+                (CurlLibrary.shared?.version ?? 0) >= 0x08_05_00
 
             init() throws {
                 scene = try TrustScene()
             }
 
-            /// POSTs twice, the second time when the server has closed the connection.
+            /// Sends two POSTs, the second one after the server has closed the connection.
             private func play(
                 _ server: LoopbackServer, _ scheme: String, _ http2: HTTP2Use = .never
             ) async throws {
@@ -40,13 +43,13 @@
                 #expect(server.connectionCount == 2)
             }
 
-            /// Answers, and closes the first connection after that, of which the answer says nothing.
+            /// Responds, and then closes the first connection without having announced it.
             private let closing = LoopbackScript.perConnection { number in
                 let fine = LoopbackResponse.ok("fine")
                 return .answers(number == 0 ? [fine.followed(by: .flush, .close)] : [fine])
             }
 
-            @Test func `a POST is not sent on a connection of HTTP/1.1 that has ended`()
+            @Test func `a POST is not sent on an HTTP/1.1 connection that has ended`()
                 async throws
             {
                 let server = try LoopbackServer(script: closing)
@@ -54,13 +57,15 @@
                 #expect(server.requests.map(\.connection) == [0, 1, 1])
             }
 
-            @Test(.enabled(if: hearsNotices)) func `nor on one of TLS`() async throws {
+            @Test(.enabled(if: checksTLSConnections))
+            func `a POST is not sent on a TLS connection that has ended`() async throws {
                 let server = try scene.peer(try scene.identity(), .init(), closing)
                 try await play(server, "https")
                 #expect(server.requests.map(\.connection) == [0, 1, 1])
             }
 
-            @Test(.enabled(if: hearsNotices)) func `nor on one of HTTP/2`() async throws {
+            @Test(.enabled(if: checksTLSConnections))
+            func `a POST is not sent on an HTTP/2 connection that has ended`() async throws {
                 let peer = HTTP2Peer { request, stream in
                     HTTP2Peer.response(stream, "fine") + (request == 0 ? [.close] : [])
                 }

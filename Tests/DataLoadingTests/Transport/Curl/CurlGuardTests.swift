@@ -2,13 +2,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if canImport(Glibc) || canImport(Musl)
+    @testable import DataLoadingTransport
+    @testable import DataLoadingAuth
     @testable import DataLoading
+    @testable import DataLoadingCurl
     import DataLoadingTesting
     import Foundation
     import Testing
 
     extension SocketTests {
-        /// The guards around libcurl, each against a server that does what it is there for.
+        /// The checks around libcurl, each against a server that violates them.
         @Suite struct CurlGuardTests {
             private let transport = CurlTransport()
 
@@ -19,7 +22,7 @@
                 return await transport.get(server.url())
             }
 
-            @Test func `a head that ends without its empty line is no success`() async throws {
+            @Test func `a head without its final empty line is not a success`() async throws {
                 let server = try LoopbackServer { _ in
                     .raw("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n")
                 }
@@ -51,7 +54,7 @@
                 "HTTP/2 200 OK\r\nContent-Length: 5",
                 "HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: upgrade",
             ])
-            func `refuses framing that two readers could take differently`(head: String)
+            func `a response with ambiguous framing is refused`(head: String)
                 async throws
             {
                 let record = try await load(head)
@@ -60,14 +63,14 @@
                 #expect(record.failure?.sent == .written)
             }
 
-            @Test func `takes the same length twice`() async throws {
+            @Test func `two equal values of Content-Length are accepted`() async throws {
                 let record = try await load(
                     "HTTP/1.1 200 OK\r\nContent-Length: 5\r\nContent-Length: 5")
                 #expect(record.text == "hello")
             }
 
             @Test(arguments: ["a b", "", "GET\r\nX: y", "G\u{e9}T", "CONNECT"])
-            func `sends no method that is no token`(method: String) async throws {
+            func `a method that is not a token is not sent`(method: String) async throws {
                 let server = try LoopbackServer { _ in .ok() }
                 let method = HTTPMethod(rawValue: method)
                 let record = await transport.run(
@@ -78,7 +81,7 @@
             }
 
             @Test(arguments: ["a\r\nB: c", "a\nB", "a\0", "a\u{7f}"])
-            func `sends no value that ends its line`(value: String) async throws {
+            func `a field value with a line end is not sent`(value: String) async throws {
                 let server = try LoopbackServer { _ in .ok() }
                 var attempt = TransportRequest(url: server.url())
                 attempt.headers = ["X": value]
@@ -90,7 +93,7 @@
             @Test(arguments: [
                 "Content-Length", "transfer-encoding", "Host", "Connection", "Expect",
             ])
-            func `sends no field that is the transport's`(name: String) async throws {
+            func `a field that belongs to the transport is not sent`(name: String) async throws {
                 let server = try LoopbackServer { _ in .ok() }
                 var attempt = TransportRequest(url: server.url())
                 attempt.headers = [name: "5"]
@@ -99,7 +102,7 @@
                 #expect(server.connectionCount == 0)
             }
 
-            @Test func `checks fields again when a handle's last ones were good`() async throws {
+            @Test func `fields are checked again when a handle is reused`() async throws {
                 let server = try LoopbackServer { _ in .ok() }
                 var attempt = TransportRequest(url: server.url())
                 attempt.headers = ["X": "good"]
@@ -109,7 +112,7 @@
                     await transport.run(attempt).error == .invalidRequest(.headerValue(name: "X")))
             }
 
-            @Test func `stops at the cap of the body, declared or counted`() async throws {
+            @Test func `a body is stopped at its limit, declared or counted`() async throws {
                 let server = try LoopbackServer(
                     handler: .routes([
                         "/declared": .always(.ok(.zeros(1_001))),
@@ -127,7 +130,7 @@
             }
 
             @Test(arguments: [HTTP2Use.never, .always])
-            func `refuses a status line of HTTP/2 where HTTP/1.1 is spoken`(
+            func `a status line of HTTP/2 is refused over HTTP/1.1`(
                 use: HTTP2Use
             ) async throws {
                 let scene = try RouteScene()
@@ -137,14 +140,14 @@
                             .steps(.bytes("HTTP/2 200\r\nContent-Length: 4\r\n\r\nfine"))
                         }), isHTTP2: { _ in false })
                 let record = await CurlTransport().run(try scene.attempt(server, "", use))
-                guard case .framing = record.error else {
+                guard case .framing = record.error?.kind else {
                     Issue.record("\(String(describing: record.error)), \(record.text)")
                     return
                 }
             }
 
             @Test(arguments: [LoopbackStep.reset, .close])
-            func `sends a POST once, though its connection went stale`(ending: LoopbackStep)
+            func `a POST is sent once although its connection went stale`(ending: LoopbackStep)
                 async throws
             {
                 let server = try LoopbackServer(script: .answers([.ok("a"), .steps(ending)]))
@@ -158,7 +161,9 @@
             }
 
             @Test(arguments: [LoopbackStep.reset, .close])
-            func `sends a GET once as well, and opens no other connection`(ending: LoopbackStep)
+            func `a GET is sent once on a stale connection, and no other is opened`(
+                ending: LoopbackStep
+            )
                 async throws
             {
                 let server = try LoopbackServer(script: .answers([.ok("a"), .steps(ending)]))
@@ -171,7 +176,7 @@
                 #expect(server.connectionCount == 1)
             }
 
-            @Test func `says that stale connections failed, not the new one behind them`()
+            @Test func `the error names the stale connections, not the new one behind them`()
                 async throws
             {
                 let areThere = LoopbackGate()
@@ -184,7 +189,7 @@
                 await server.waitForHeads(2)
                 areThere.open()
                 _ = await (one, other)
-                // libcurl would go on with another connection, where the request may not be sent.
+                // libcurl would use another connection, on which the request must not be sent.
                 let record = await transport.run(TransportRequest(url: server.url()))
                 #expect(record.error == .connectionReset)
                 #expect(record.report.reusedConnection)
@@ -192,7 +197,8 @@
                 #expect(server.requests.count == 3)
             }
 
-            @Test func `uses a fresh connection after a timeout, where that is asked`() async throws
+            @Test func `a fresh connection is used after a timeout, where that is requested`()
+                async throws
             {
                 let server = try LoopbackServer(
                     script: .perConnection { number in

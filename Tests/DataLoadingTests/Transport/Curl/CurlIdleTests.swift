@@ -2,13 +2,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if canImport(Glibc) || canImport(Musl)
+    import DataLoadingSupport
+    @testable import DataLoadingCurl
     @testable import DataLoading
     import DataLoadingTesting
     import Foundation
     import Testing
 
     extension SocketTests {
-        /// How many connections are kept that no attempt uses.
+        /// The number of connections that are kept without an attempt.
         @Suite struct CurlIdleTests {
             @Test func `no more connections stay idle than the limit, however many were in use`()
                 async throws
@@ -17,13 +19,13 @@
                 let servers = try (0..<3).map { _ in try Self.gatedServer(count: 8) }
                 for server in servers { await Self.burst(8, transport, server) }
                 await Self.expect(atMost: 4, servers)
-                // They are of use still.
+                // They can still be used.
                 let open = servers.first { $0.openConnectionCount > 0 }
                 let server = try #require(open)
                 #expect(await transport.get(server.url()).report.reusedConnection)
             }
 
-            @Test func `a stream that is paused is not taken for idle`() async throws {
+            @Test func `a paused stream does not count as an idle connection`() async throws {
                 let body = patternBytes(4_000_000)
                 let big = try LoopbackServer { _ in .ok(.data(body)) }
                 let server = try Self.gatedServer(count: 6)
@@ -48,7 +50,7 @@
                 task.withLock { $0 = nil }
             }
 
-            /// Answers once so many requests have come.
+            /// Responds after a number of requests have come.
             private static func gatedServer(count: Int) throws -> LoopbackServer {
                 let arrived = Locked(0)
                 let all = LoopbackGate()

@@ -2,13 +2,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if canImport(Glibc) || canImport(Musl)
+    import DataLoadingSupport
+    @testable import DataLoadingCurl
     @testable import DataLoading
     import DataLoadingTesting
     import Foundation
     import Testing
 
     extension SocketTests {
-        /// One attempt finds out for all what a server speaks, and takes no other with it.
+        /// One attempt finds out for all which protocol a server speaks, and does not delay them
+        /// for long.
         @Suite struct CurlLeaderTests {
             private let scene: RouteScene
             private let http2 = HTTP2Peer { _, stream in HTTP2Peer.response(stream, "fine") }
@@ -17,8 +20,8 @@
                 scene = try RouteScene()
             }
 
-            // As behind a balancer that leads some connections to a machine which is gone.
-            @Test func `a first attempt whose handshake is never answered takes no other with it`()
+            // Like a balancer that sends some connections to a machine that is down.
+            @Test func `a first attempt whose handshake is never answered fails no other`()
                 async throws
             {
                 let http2 = http2
@@ -31,13 +34,14 @@
                 slow.connectTimeout = .seconds(3_600)
                 let first = AttemptRecorder()
                 let second = AttemptRecorder()
-                // In a row: the second one is first in line when the time of the first is over.
+                // One after the other: the second is first in the queue when the time of the first
+                // is over.
                 let tasks = [
                     transport.start(slow, sink: first), transport.start(slow, sink: second),
                 ]
                 let records = try await scene.burst(7, transport, server)
                 #expect(records.allSatisfy { $0.text == "fine" })
-                // A connection to join is there: those that hang hold up nobody any more.
+                // There is a connection to join, so attempts that hang delay no other.
                 let later = try await scene.burst(7, transport, server)
                 #expect(later.allSatisfy { $0.text == "fine" })
                 #expect(server.connectionCount == 3)
@@ -46,7 +50,7 @@
                 #expect(await first.ended().failure?.sent == .nothingWritten)
             }
 
-            // The outage that kept connections outlive.
+            // An outage that kept connections outlive.
             @Test func `kept connections of HTTP/1.1 are used though no other can be made`()
                 async throws
             {
@@ -66,7 +70,7 @@
                 isFull.withLock { $0 = true }
                 let before = server.connectionCount
                 let begun = ContinuousClock.now
-                // Until one has looked, in vain, whether HTTP/2 is spoken by now.
+                // Until one attempt has probed for HTTP/2 without success.
                 while server.connectionCount == before, .now - begun < .seconds(10) * patience {
                     for record in try await scene.burst(2, transport, server) {
                         #expect(record.error == nil)
@@ -75,7 +79,7 @@
                 #expect(server.connectionCount > before)
             }
 
-            @Test func `one that looks for HTTP/2 and is refused a connection uses a kept one`()
+            @Test func `a probe for HTTP/2 that cannot connect uses a kept connection`()
                 async throws
             {
                 let server = try scene.server(RouteScene.echo, isHTTP2: { _ in false })
@@ -85,7 +89,7 @@
                 while !record.report.reusedConnection {
                     record = await transport.run(try scene.attempt(server, "a"))
                 }
-                // The handshake of one that looks is cut off at once.
+                // The server cuts the probe's handshake off at once.
                 server.setScript(.reset)
                 let before = server.connectionCount
                 let begun = ContinuousClock.now

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if canImport(Glibc) || canImport(Musl)
+    @testable import DataLoadingCurl
     @testable import DataLoading
     import DataLoadingTesting
     import Foundation
@@ -9,7 +10,7 @@
 
     extension SocketTests {
         @Suite struct CurlLifetimeTests {
-            @Test func `has no thread before the first attempt, and none after shutDown`()
+            @Test func `a transport has no thread before the first attempt and after shutDown`()
                 async throws
             {
                 let server = try LoopbackServer { _ in .ok("a") }
@@ -24,7 +25,7 @@
                 await transport.shutDown()
             }
 
-            @Test func `ends what runs, and refuses what comes after shutDown`() async throws {
+            @Test func `shutDown ends running attempts and refuses later ones`() async throws {
                 let server = try LoopbackServer { _ in .steps(.stall) }
                 let transport = CurlTransport()
                 let sinks = (0..<20).map { _ in AttemptRecorder() }
@@ -42,7 +43,7 @@
                 #expect(await transport.get(server.url()).error == .serviceInvalidated)
             }
 
-            @Test func `a shutDown while attempts are started loses none`() async throws {
+            @Test func `a shutDown during starts ends every attempt once`() async throws {
                 let server = try LoopbackServer { _ in .ok("a") }
                 let transport = CurlTransport()
                 await withTaskGroup(of: Int.self) { group in
@@ -56,7 +57,8 @@
                 }
             }
 
-            @Test func `closes idle connections when nothing was loaded for a while`() async throws
+            @Test func `idle connections are closed when nothing was loaded for a while`()
+                async throws
             {
                 let server = try LoopbackServer { _ in .ok("a") }
                 let transport = CurlTransport(
@@ -67,7 +69,7 @@
                 #expect(server.connectionCount == 2)
             }
 
-            @Test func `a shutDown before any attempt is for good`() async throws {
+            @Test func `a shutDown before any attempt is permanent`() async throws {
                 let server = try LoopbackServer { _ in .ok() }
                 let transport = CurlTransport()
                 await transport.shutDown()
@@ -75,7 +77,7 @@
                 #expect(server.connectionCount == 0)
             }
 
-            @Test func `a transport that is let go ends its thread, after its last attempt`()
+            @Test func `a released transport ends its thread after its last attempt`()
                 async throws
             {
                 let mayAnswer = LoopbackGate()
@@ -95,7 +97,7 @@
                 await server.waitForClosedConnections(1)
             }
 
-            @Test func `a reset lets what runs end`() async throws {
+            @Test func `a reset does not end running attempts`() async throws {
                 let mayAnswer = LoopbackGate()
                 let server = try LoopbackServer(
                     handler: .routes([
@@ -110,7 +112,7 @@
                 #expect(await transport.get(server.url("/fast")).text == "fast")
                 mayAnswer.open()
                 #expect(await sink.ended().text == "slow")
-                // The old connections go with their last attempt; the new one stays.
+                // The old connections close with their last attempt; the new one stays open.
                 await server.waitForClosedConnections(1)
                 #expect(await transport.get(server.url("/fast")).report.reusedConnection)
             }

@@ -2,15 +2,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if canImport(Glibc) || canImport(Musl)
+    import DataLoadingSupport
     @testable import DataLoading
+    @testable import DataLoadingCurl
     import DataLoadingTesting
     import Foundation
     import Testing
 
     extension SocketTests {
-        /// What concerns the process as a whole, and so runs in one of its own.
+        /// Tests of the process as a whole, each in a process of its own.
         @Suite struct CurlProcessTests {
-            @Test func `says when descriptors are out, and recovers when they are back`() async {
+            @Test func `a lack of descriptors is reported, and loads work again afterwards`() async
+            {
                 await #expect(processExitsWith: .success) {
                     let transport = CurlTransport(lookup: { _ in .unknown })
                     let url = try #require(URL(string: "http://127.0.0.1:1/"))
@@ -27,11 +30,11 @@
                 }
             }
 
-            @Test func `cannot start without descriptors, and can with them`() async {
+            @Test func `a transport starts only when descriptors are available`() async {
                 await #expect(processExitsWith: .success) {
                     let transport = CurlTransport(lookup: { _ in .unknown })
                     let url = try #require(URL(string: "http://127.0.0.1:1/"))
-                    // The library is there; only the loop is not.
+                    // The library is loaded; only the loop is missing.
                     await CurlTransport(lookup: { _ in .unknown }).settle()
                     var taken: [Int32] = []
                     while case let copy = dup(0), copy >= 0 { taken.append(copy) }
@@ -42,9 +45,11 @@
                 }
             }
 
-            // The last descriptor but one is the eventfd's, and the epoll's is missing.
+            // The second last descriptor becomes the eventfd, and the one for epoll is missing.
             @Test(arguments: [1, 2])
-            func `starts whole or not at all when few descriptors are left`(left: Int) async {
+            func `a transport starts completely or not at all with few descriptors left`(left: Int)
+                async
+            {
                 await #expect(processExitsWith: .success) { [left] in
                     let transport = CurlTransport(lookup: { _ in .unknown })
                     let url = try #require(URL(string: "http://127.0.0.1:1/"))
@@ -67,7 +72,7 @@
                 }
             }
 
-            /// The processor's seconds that the whole process spends.
+            /// Returns the processor time that the whole process uses.
             private static func processTime(of body: () throws -> Void) rethrows -> Double {
                 let begun = clock()
                 try body()
@@ -75,12 +80,12 @@
             }
 
             @Test(.disabled(if: isSanitized, "a sanitizer's copy cannot start threads"))
-            func `refuses in a forked copy of the process`() async {
+            func `an attempt in a forked copy of the process is refused`() async {
                 await #expect(processExitsWith: .success) {
                     let transport = CurlTransport(lookup: { _ in .unknown })
                     await transport.settle()
                     let url = try #require(URL(string: "http://127.0.0.1:1/"))
-                    // Hidden from Swift for its dangers, which are what is tested here.
+                    // Swift hides fork because it is dangerous, and the danger is tested here.
                     let symbol = try #require(dlsym(nil, "fork"))
                     let fork = unsafeBitCast(symbol, to: (@convention(c) () -> pid_t).self)
                     let child = fork()
@@ -99,7 +104,7 @@
                 }
             }
 
-            @Test func `reads 600 MB in small steps, in bounded memory`() async {
+            @Test func `a body of 600 MB is read in small steps, in bounded memory`() async {
                 await #expect(processExitsWith: .success) {
                     let size: Int64 = 600_000_000
                     let server = try LoopbackServer { _ in .ok(.pattern(size)) }
@@ -130,7 +135,7 @@
             }
 
             @Test(.disabled(if: isLeakChecked, "what was under way at exit counts as a leak"))
-            func `exits while loads run`() async {
+            func `the process exits while loads are running`() async {
                 await #expect(processExitsWith: .exitCode(7)) {
                     let server = try LoopbackServer { _ in .ok(.pattern(1 << 40)) }
                     let transport = CurlTransport()
@@ -145,7 +150,7 @@
             }
 
             @Test(.disabled(if: isLeakChecked, "what was under way at exit counts as a leak"))
-            func `exits from inside a sink's callback`() async {
+            func `the process exits from inside a sink's callback`() async {
                 await #expect(processExitsWith: .exitCode(8)) {
                     let server = try LoopbackServer { _ in .ok("x") }
                     let sink = AttemptRecorder(onHead: { _ in exit(8) })
@@ -163,10 +168,9 @@
             self.onFailure = onFailure
         }
 
-        func didReceiveInformational(_ head: ResponseHead) {}
         func didReceive(_ head: ResponseHead) {}
         func didReceive(_ bytes: Data) {}
-        func didEnd(_ end: TransportEnd) {}
+        func didEnd(_ report: TransportReport) {}
         func didFail(_ failure: TransportFailure) { onFailure(failure.error) }
     }
 #endif

@@ -2,15 +2,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if canImport(Glibc) || canImport(Musl)
+    import DataLoadingSupport
     @testable import DataLoading
+    @testable import DataLoadingCurl
     import DataLoadingTesting
     import Foundation
     import Testing
 
     extension SocketTests {
-        /// What becomes of idle connections that nobody may use any more.
+        /// Idle connections that no attempt may use any more.
         @Suite struct CurlRetiredTests {
-            @Test func `a reset closes idle connections though a stream goes on beside them`()
+            @Test func `a reset closes idle connections while a stream runs beside them`()
                 async throws
             {
                 let arrived = Locked(0)

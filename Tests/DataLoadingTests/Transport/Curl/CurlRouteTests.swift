@@ -2,17 +2,21 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if canImport(Glibc) || canImport(Musl)
+    @testable import DataLoadingAuth
+    @testable import DataLoadingCurl
     @testable import DataLoading
+    import DataLoadingSupport
     import DataLoadingTesting
     import Foundation
     import Testing
 
     extension SocketTests {
-        /// One attempt finds out what a server speaks; the others wait for that, and for it alone.
+        /// One attempt finds out which protocol a server speaks, and only attempts to that server
+        /// wait for it.
         @Suite struct CurlRouteTests {
             private let scene: TrustScene
             private let http2 = HTTP2Peer { _, stream in HTTP2Peer.response(stream, "fine") }
-            /// A first attempt's handshake holds up the others for as long as it takes.
+            /// A first attempt's handshake delays the others for as long as it takes.
             private let patient = IdleConnections(leaderTime: .seconds(3_600))
 
             init() throws {
@@ -21,10 +25,10 @@
 
             @Test(arguments: [true, false])
             func `a burst to a server of HTTP/2 shares one connection`(
-                seesChoice: Bool
+                readsALPN: Bool
             ) async throws {
                 let server = try server { _ in true }
-                let transport = CurlTransport(idle: IdleConnections(seesChoice: seesChoice))
+                let transport = CurlTransport(idle: IdleConnections(readsALPN: readsALPN))
                 for record in try await burst(20, transport, server) {
                     #expect(record.text == "fine")
                     #expect(record.report.httpVersion == "2")
@@ -33,23 +37,23 @@
             }
 
             @Test(arguments: [true, false])
-            func `bursts to a server of HTTP/1.1 get their own answers over HTTP/1.1`(
-                seesChoice: Bool
+            func `bursts to a server of HTTP/1.1 get their own responses over HTTP/1.1`(
+                readsALPN: Bool
             ) async throws {
                 let server = try server { _ in false }
-                let transport = CurlTransport(idle: IdleConnections(seesChoice: seesChoice))
+                let transport = CurlTransport(idle: IdleConnections(readsALPN: readsALPN))
                 for _ in 0..<3 {
                     let records = try await burst(20, transport, server)
                     #expect(Set(records.map(\.text)) == Set((0..<20).map { "/\($0)" }))
                     #expect(records.allSatisfy { $0.report.httpVersion == "1.1" })
                 }
-                // That of the attempt which offered HTTP/2 is closed with it.
+                // The connection of the attempt that offered HTTP/2 is closed with it.
                 #expect(server.connections.first?.requestCount == 1)
                 #expect(server.connections.first?.isOpen == false)
                 #expect(server.connections.dropFirst().contains { $0.requestCount > 1 })
             }
 
-            @Test func `a server may go over to HTTP/1.1`() async throws {
+            @Test func `a server may change from HTTP/2 to HTTP/1.1`() async throws {
                 let closing = HTTP2Peer { _, stream in
                     HTTP2Peer.response(stream, "fine") + [.close]
                 }
@@ -58,8 +62,8 @@
                 let transport = CurlTransport()
                 #expect(await transport.run(try get(server)).text == "fine")
                 await server.waitForClosedConnections(1)
-                // The client may not have seen the end when the first of these is sent, and no attempt is
-                // sent twice.
+                // The client may not have seen the end when it sends the first of these, and no
+                // attempt is sent twice.
                 let records = try await burst(8, transport, server)
                 let stale = records.filter { $0.error != nil }
                 #expect(stale.count <= 1)
@@ -69,7 +73,7 @@
                 #expect(texts.isSubset(of: (0..<8).map { "/\($0)" }))
             }
 
-            @Test func `the attempts behind one that is cancelled in its handshake go on`()
+            @Test func `attempts that wait for a cancelled handshake are run`()
                 async throws
             {
                 let server = try server(firstConnection: .silent)
@@ -86,7 +90,7 @@
                 #expect(server.connectionCount == 2)
             }
 
-            @Test func `the attempts behind one whose handshake fails go on`() async throws {
+            @Test func `attempts that wait for a failed handshake are run`() async throws {
                 let server = try server(firstConnection: .reset)
                 let transport = CurlTransport()
                 let records = try await burst(8, transport, server)
@@ -117,7 +121,7 @@
                 _ = await first.ended()
             }
 
-            @Test func `a reset lets attempts go on that wait for a handshake`() async throws {
+            @Test func `a reset runs the attempts that wait for a handshake`() async throws {
                 let server = try server(firstConnection: .silent)
                 let transport = CurlTransport(idle: patient)
                 let first = AttemptRecorder()
@@ -144,7 +148,7 @@
                 }
             }
 
-            @Test func `every attempt ends where a server refuses all streams`() async throws {
+            @Test func `every attempt ends when a server refuses all streams`() async throws {
                 let refusing = HTTP2Peer { _, stream in [.send([.reset(stream, 7)])] }
                 let server = try server(.perConnection { _ in refusing.script }, { _ in true })
                 let transport = CurlTransport()
@@ -152,7 +156,7 @@
                 #expect(records.allSatisfy { $0.endings == 1 && $0.error != nil })
             }
 
-            @Test func `a body that is slow to open holds up no other attempt`() async throws {
+            @Test func `a body that is slow to open delays no other attempt`() async throws {
                 let server = try server { _ in true }
                 let transport = CurlTransport()
                 let mayOpen = DispatchSemaphore(value: 0)
@@ -170,14 +174,15 @@
                 #expect(await slow.ended().text == "fine")
             }
 
-            @Test func `a connection that is old takes no new attempt, however busy it is`()
+            @Test func `an old connection takes no new attempt, however busy it is`()
                 async throws
             {
                 let stalling = HTTP2Peer { request, stream in
                     request == 0 ? [] : HTTP2Peer.response(stream, "fine")
                 }
                 let server = try server(.perConnection { _ in stalling.script }, { _ in true })
-                let transport = CurlTransport(idle: IdleConnections(maximumAge: .seconds(1)))
+                let age = Duration.seconds(1) * patience
+                let transport = CurlTransport(idle: IdleConnections(maximumAge: age))
                 let stalled = AttemptRecorder()
                 let begun = ContinuousClock.now
                 let task = transport.start(try get(server), sink: stalled)
@@ -188,18 +193,19 @@
                     record = await transport.run(try get(server))
                 }
                 #expect(!record.report.reusedConnection)
-                #expect(.now - begun >= .seconds(1))
+                #expect(.now - begun >= age)
                 #expect(server.connectionCount == 2)
                 #expect(stalled.record.endings == 0)
                 task.cancel()
-                // The old one goes with its last attempt.
+                // The old connection closes with its last attempt.
                 await server.waitForClosedConnections(1)
                 #expect(await transport.run(try get(server)).report.reusedConnection)
             }
 
-            // libcurl below 8.5.0 puts it there: one of the connections to the server multiplexes. Later ones
-            // put it on that one.
-            @Test func `nothing is sent on a connection of HTTP/1.1 that is in use`() async throws {
+            // libcurl below 8.5.0 would send it there, because one connection to the server
+            // multiplexes. Later versions use that one.
+            @Test func `no request is sent on an HTTP/1.1 connection that is in use`() async throws
+            {
                 let mayAnswer = LoopbackGate()
                 let slow = LoopbackScript.serve(
                     LoopbackHandler { request in
@@ -245,7 +251,7 @@
                 return attempt
             }
 
-            /// So many attempts at once, and how they ended.
+            /// Runs a number of attempts at once, and returns how they ended.
             private func burst(
                 _ count: Int, _ transport: CurlTransport, _ server: LoopbackServer
             ) async throws -> [AttemptRecorder.Record] {

@@ -2,15 +2,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if canImport(Glibc) || canImport(Musl)
+    import DataLoadingSupport
+    @testable import DataLoadingCurl
     @testable import DataLoading
     import DataLoadingTesting
     import Foundation
     import Testing
 
     extension SocketTests {
-        /// What a machine's sleep and a reset leave of connections and handles.
+        /// The connections and handles that are left after a machine's sleep and after a reset.
         @Suite struct CurlSleepTests {
-            @Test func `no connection is used that was idle while the machine slept`() async throws
+            @Test func `a connection that was idle while the machine slept is not used`()
+                async throws
             {
                 let server = try LoopbackServer { _ in .ok("here") }
                 let slept = Locked<Int64>(0)
@@ -25,17 +28,17 @@
                 #expect(server.connectionCount == 2)
             }
 
-            @Test func `a reset leaves no handle that has what an attempt has sent`() throws {
+            @Test func `a reset drops the handles of attempts that have sent`() throws {
                 let library = try #require(CurlLibrary.shared)
-                let bell = try #require(EventDescriptor())
-                let poll = try #require(EventPoll(watching: bell))
+                let wakeEvent = try #require(EventDescriptor())
+                let poll = try #require(EventPoll(watching: wakeEvent))
                 let loop = CurlLoop(
-                    library: library, mailbox: LoopMailbox(bell: bell), poll: poll,
+                    library: library, mailbox: LoopMailbox(wakeEvent: wakeEvent), poll: poll,
                     setup: LoopSetup())
                 loop.pool = [try #require(CurlTransfer.make(for: loop))]
                 loop.reset()
                 #expect(loop.pool.isEmpty)
-                // One that runs during a reset is not kept after it either.
+                // The handle of an attempt that runs during a reset is not kept after it either.
                 let sink = AttemptRecorder()
                 let mailbox = loop.mailbox
                 let attempt = TransportRequest(url: testURL("http://127.0.0.1:1/"))
@@ -44,9 +47,9 @@
                     loop.start(task)
                     let transfer = try #require(loop.running.values.first)
                     for _ in 0..<resets { loop.reset() }
-                    // As one that was answered, which is worth keeping.
-                    transfer.attempt.sends = 1
-                    transfer.attempt.place.isOver = true
+                    // As if it had a response, after which its handle would be kept.
+                    transfer.state.sends = 1
+                    transfer.state.routing.isOver = true
                     loop.finish(transfer, nil)
                     #expect(loop.pool.count == 1 - resets)
                 }

@@ -2,13 +2,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if canImport(Glibc) || canImport(Musl)
+    @testable import DataLoadingTransport
+    @testable import DataLoadingAuth
     @testable import DataLoading
+    @testable import DataLoadingCurl
     import DataLoadingTesting
     import Foundation
     import Testing
 
     extension SocketTests {
-        /// What one connection of HTTP/2 does to the streams on it.
+        /// The effect of one connection of HTTP/2 on the streams on it.
         @Suite struct CurlStreamTests {
             private let scene: TrustScene
             private let identity: TestIdentity
@@ -29,11 +32,11 @@
                 return attempt
             }
 
-            // libcurl takes the death of a connection that others use for a stale one, also where
-            // the attempt has made it, and then sends again as after a refused stream. It does so
-            // with the stream that it looks at first, which handles of other uses make another one.
+            // libcurl takes the death of a connection that others use for that of a stale one, also
+            // where the attempt has opened it, and then resends as after a refused stream. It does
+            // so with the stream that it looks at first, which depends on the order of the handles.
             @Test(arguments: [2, 3])
-            func `that die with their connection are not sent again, whoever made it`(
+            func `streams whose connection dies are not sent again, whoever opened it`(
                 count: Int
             ) async throws {
                 let other = try LoopbackServer { _ in .ok() }
@@ -63,7 +66,7 @@
 
             // RST_STREAM, HTTP_1_1_REQUIRED
             @Test(arguments: [nil, 10])
-            func `that a server takes back inside their bodies are not whole`(
+            func `streams that the server takes back inside their bodies are incomplete`(
                 length: Int?
             ) async throws {
                 let isRead = DispatchSemaphore(value: 0)
@@ -80,15 +83,15 @@
                 let transport = CurlTransport()
                 _ = transport.start(try attempt(.get, server), sink: sink)
                 let record = await sink.ended()
-                #expect(record.error?.kind == "http2")
+                #expect(record.error?.name == "http2")
                 #expect(record.failure?.sent == .headReceived)
                 #expect(record.text == "12345")
                 #expect(peer.requests == 1)
             }
 
-            // The window is closed, so that libcurl reads of the body what it does not write.
+            // The window is closed, so that libcurl reads bytes of the body that it does not write.
             @Test(arguments: [true, false])
-            func `that were refused are sent again with all of their bodies`(
+            func `streams that the server refused are sent again with their whole bodies`(
                 isInMemory: Bool
             ) async throws {
                 let body = patternBytes(100_000)
@@ -103,7 +106,7 @@
                 let service = scene.service(try scene.policy(), server, http2: .always)
                 let loader = service.makeFactory().makeDataLoader()
                 let url = testURL("https://a.origin.test:\(server.port)/")
-                // Now the client knows of the window.
+                // Now the client knows the window.
                 _ = try await loader.response(for: DataLoaderRequest(url: url))
                 var request = DataLoaderRequest(url: url)
                 request.method = .put
@@ -117,7 +120,7 @@
         }
     }
 
-    /// A connection that takes bodies, or one behind whose closed window they are refused.
+    /// A connection that takes bodies, or one with a closed window that refuses them.
     private struct RefusingPeer {
         let stream: any ByteStream
         let refuses: Bool
@@ -144,7 +147,7 @@
                 case .headers where ends: try answer(frame)
                 case .headers where refuses: try send(.ping)
                 case .ping where refuses:
-                    // Round trips, in which the client has read what it cannot write.
+                    // Round trips, in which the client has read bytes that it cannot write.
                     pings += 1
                     try send(pings < 20 ? .ping : .reset(3, 7))
                 case .data:

@@ -2,19 +2,20 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if canImport(Glibc) || canImport(Musl)
+    @testable import DataLoadingCurl
     @testable import DataLoading
     import DataLoadingTesting
     import Testing
 
     @Suite struct CurlTaskTests {
         private func task() throws -> CurlTask {
-            let bell = try #require(EventDescriptor())
+            let wakeEvent = try #require(EventDescriptor())
             return CurlTask(
                 request: try TransportRequest(url: .host("a.test")), sink: AttemptRecorder(),
-                mailbox: LoopMailbox(bell: bell))
+                mailbox: LoopMailbox(wakeEvent: wakeEvent))
         }
 
-        @Test func `what was not sent when it was cancelled is not sent later either`() throws {
+        @Test func `a request that was unsent when it was cancelled is never sent`() throws {
             let task = try task()
             defer { _ = task.mailbox.close() }
             #expect(!task.mayHaveSent)
@@ -24,7 +25,7 @@
             #expect(task.isCancelled)
         }
 
-        @Test func `what was sent stays sent`() throws {
+        @Test func `a request that was sent stays sent after a cancel`() throws {
             let task = try task()
             defer { _ = task.mailbox.close() }
             #expect(task.beginSending())

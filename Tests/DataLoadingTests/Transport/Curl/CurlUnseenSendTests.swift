@@ -2,37 +2,42 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if canImport(Glibc) || canImport(Musl)
+    @testable import DataLoadingTransport
     @testable import DataLoading
+    @testable import DataLoadingCurl
     import DataLoadingTesting
     import Foundation
     import Testing
 
     extension SocketTests {
-        /// Limits hold with a libcurl below 7.80, which tells nobody when it sends.
+        /// The limits apply with a libcurl below 7.80, which does not report its sends.
         @Suite struct CurlUnseenSendTests {
-            private let transport = CurlTransport(lacking: [.seeingSends])
+            private let transport = CurlTransport(lacking: [.refusingSends])
 
-            @Test func `an answer may take longer than the limit to connect`() async throws {
-                let server = try LoopbackServer { _ in
-                    .steps(
-                        .pause(.milliseconds(150)), .head(200, headers: ["Content-Length": "4"]),
-                        .flush, .pause(.milliseconds(150)), .bytes("fine"))
+            @Test func `a response may take longer than the connect limit`() async throws {
+                let isWhole = try await unhurried { pace in
+                    let pause = LoopbackStep.pause(.milliseconds(150 * pace))
+                    let server = try LoopbackServer { _ in
+                        .steps(
+                            pause, .head(200, headers: ["Content-Length": "4"]), .flush, pause,
+                            .bytes("fine"))
+                    }
+                    var attempt = TransportRequest(url: server.url())
+                    attempt.connectTimeout = .milliseconds(100 * pace)
+                    let record = await transport.run(attempt)
+                    return record.error == nil && record.text == "fine"
                 }
-                var attempt = TransportRequest(url: server.url())
-                attempt.connectTimeout = .milliseconds(100)
-                let record = await transport.run(attempt)
-                #expect(record.error == nil)
-                #expect(record.text == "fine")
+                #expect(isWhole)
             }
 
-            @Test func `the idle limit holds, before a head and after it`() async throws {
+            @Test func `the idle limit applies before a head and after it`() async throws {
                 let mute = try LoopbackServer { _ in .steps(.stall) }
                 let breaking = try LoopbackServer { _ in
                     .steps(.head(200, headers: ["Content-Length": "4"]), .flush, .stall)
                 }
                 let cases: [(LoopbackServer, Duration, SentState)] = [
                     (mute, .milliseconds(100), .written),
-                    // As long as a head may take to come.
+                    // As long as a head may take.
                     (breaking, .milliseconds(300), .headReceived),
                 ]
                 for (server, limit, sent) in cases {
@@ -45,7 +50,7 @@
                 }
             }
 
-            @Test func `the limit to connect holds`() async throws {
+            @Test func `the connect limit applies`() async throws {
                 let scene = try RouteScene()
                 let server = try scene.server(.silent, isHTTP2: { _ in false })
                 var attempt = try scene.attempt(server)

@@ -2,7 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if canImport(Glibc) || canImport(Musl)
+    @testable import DataLoadingTransport
+    @testable import DataLoadingAuth
     @testable import DataLoading
+    @testable import DataLoadingCurl
     import DataLoadingTesting
     import Dispatch
     import Foundation
@@ -33,7 +36,8 @@
                 try directory.write(bytes, to: UUID().uuidString)
             }
 
-            @Test(arguments: [0, 1, 14, 16_384, 16_385, 1_000_000]) func `sends bytes of any size`(
+            @Test(arguments: [0, 1, 14, 16_384, 16_385, 1_000_000])
+            func `a body of any size is sent`(
                 size: Int
             ) async throws {
                 let server = try LoopbackServer { _ in .ok("done") }
@@ -49,14 +53,16 @@
                 #expect(record.report.headBytesSent == Int64(request.rawHead.count))
             }
 
-            @Test func `sends a slice of bytes from where it starts`() async throws {
+            @Test func `a slice of bytes is sent from its start`() async throws {
                 let server = try LoopbackServer { _ in .ok() }
                 let slice = bytes[500_000..<600_000]
                 #expect(await post(.data(slice), to: server).error == nil)
                 #expect(await server.waitForRequests(1)[0].body == slice)
             }
 
-            @Test(arguments: [0, 70_000, 1_000_000]) func `sends a file with its length`(size: Int)
+            @Test(arguments: [0, 70_000, 1_000_000]) func `a file is sent with its length`(
+                size: Int
+            )
                 async throws
             {
                 let server = try LoopbackServer { _ in .ok() }
@@ -72,7 +78,7 @@
             }
 
             @Test(arguments: [nil, 1_000_000] as [Int64?])
-            func `sends a stream, with its length or in chunks`(length: Int64?) async throws {
+            func `a stream is sent with its length or in chunks`(length: Int64?) async throws {
                 let server = try LoopbackServer { _ in .ok() }
                 let record = await post(
                     .stream(length: length) { InputStream(data: bytes) }, to: server)
@@ -83,7 +89,7 @@
                 #expect(request.headers["Content-Length"] == length.map { "\($0)" })
             }
 
-            @Test func `sends a one-shot stream once`() async throws {
+            @Test func `a one-shot stream is sent once`() async throws {
                 let server = try LoopbackServer { _ in .ok() }
                 let body = RequestBody.oneShot(OneShotStream(InputStream(data: bytes)))
                 #expect(await post(body, to: server).error == nil)
@@ -94,7 +100,7 @@
             }
 
             @Test(arguments: [999_999, 1_000_001, 10_000_000] as [Int64])
-            func `fails a stream that is not as long as it says`(length: Int64) async throws {
+            func `a stream with a wrong declared length fails`(length: Int64) async throws {
                 let server = try LoopbackServer { _ in .ok() }
                 let record = await post(
                     .stream(length: length) { InputStream(data: bytes) }, to: server)
@@ -103,7 +109,7 @@
                 #expect(await server.waitForRequests(1)[0].isComplete == false)
             }
 
-            @Test func `sends nothing of a body that cannot be opened`() async throws {
+            @Test func `a body that cannot be opened is not sent at all`() async throws {
                 struct Missing: Error {}
                 let server = try LoopbackServer { _ in .ok() }
                 let nowhere = directory.url("nowhere")
@@ -119,7 +125,7 @@
                 #expect(server.connectionCount == 0)
             }
 
-            @Test func `a stream that blocks stalls no other load`() async throws {
+            @Test func `a stream that blocks delays no other load`() async throws {
                 let server = try LoopbackServer { _ in .ok("other") }
                 let stream = BlockingStream(data: Data("ab".utf8))
                 var attempt = TransportRequest(method: .post, url: server.url())
@@ -133,7 +139,9 @@
                 #expect(await sink.ended().text == "other")
             }
 
-            @Test func `a body that only the kernel still sends is no idle one`() async throws {
+            @Test func `an upload that only the kernel still sends does not time out as idle`()
+                async throws
+            {
                 var configuration = LoopbackServer.Configuration()
                 configuration.receiveBufferSize = 65_536
                 let isWhole = try await unhurried { pace in
@@ -154,7 +162,7 @@
                 #expect(isWhole)
             }
 
-            @Test func `a server that answers early is heard`() async throws {
+            @Test func `a response that comes before the body is sent is delivered`() async throws {
                 let server = try LoopbackServer(
                     handler: LoopbackHandler(
                         early: { _ in .status(413, headers: ["Connection": "close"]) },
@@ -163,7 +171,7 @@
                 #expect(record.head?.status.rawValue == 413)
             }
 
-            /// Uploads a stream that has nothing to give, to a server that refuses it early.
+            /// Uploads a stream without bytes to a server that refuses it early.
             private func upload(
                 answeredBy steps: [LoopbackStep],
                 expectsContinue: Bool = ExpectContinue.defaultValue
@@ -182,7 +190,7 @@
             }
 
             @Test(arguments: [nil, "close"], [0, 2])
-            func `a server that answers early is heard while the stream has nothing to give`(
+            func `an early response is delivered while the stream has no bytes`(
                 connection: String?, length: Int
             ) async throws {
                 var headers: HTTPHeaders = ["Content-Length": "\(length)"]
@@ -197,14 +205,14 @@
                 await transport.shutDown()
             }
 
-            /// How an answer says where its body ends.
+            /// How a response delimits its body.
             enum Framing: CaseIterable {
                 case empty, length, chunks
             }
 
-            // Nothing holds the body back here but the stream.
+            // Only the stream delays the body here.
             @Test(arguments: [nil, "close"], Framing.allCases)
-            func `an answer ends an upload that waits for its stream`(
+            func `a response ends an upload that waits for its stream`(
                 connection: String?, framing: Framing
             ) async throws {
                 var headers: HTTPHeaders = [:]
@@ -225,7 +233,8 @@
                 await transport.shutDown()
             }
 
-            @Test(arguments: [HTTPMethod.head, .trace]) func `refuses a body where none may be`(
+            @Test(arguments: [HTTPMethod.head, .trace])
+            func `a body with a method that has none is refused`(
                 method: HTTPMethod
             ) async throws {
                 let server = try LoopbackServer { _ in .ok() }
@@ -234,7 +243,7 @@
                 #expect(await transport.run(attempt).error == .invalidRequest(.body))
             }
 
-            @Test func `sends a GET with a body`() async throws {
+            @Test func `a GET with a body is sent`() async throws {
                 let server = try LoopbackServer { _ in .ok() }
                 var attempt = TransportRequest(url: server.url())
                 attempt.body = .data(Data("query".utf8))

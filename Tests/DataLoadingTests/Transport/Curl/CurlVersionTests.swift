@@ -2,11 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if canImport(Glibc) || canImport(Musl)
+    @testable import DataLoadingTransport
+    @testable import DataLoadingCurl
     @testable import DataLoading
     import Foundation
     import Testing
 
-    /// The libcurl that continuous integration says it has put in the place of the system's.
+    /// The libcurl that continuous integration has put in place of the system's.
     private let named = ProcessInfo.processInfo.environment["DATALOADING_LIBCURL"]
 
     extension SocketTests {

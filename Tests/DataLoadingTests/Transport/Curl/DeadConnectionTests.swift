@@ -3,12 +3,13 @@
 
 #if canImport(Glibc) || canImport(Musl)
     @testable import DataLoading
+    @testable import DataLoadingCurl
     import DataLoadingTesting
     import Foundation
     import Testing
 
     extension SocketTests {
-        /// Connections that nothing uses while one long stream runs.
+        /// Unused connections while one long stream runs.
         @Suite struct DeadConnectionTests {
             private let mayEnd = LoopbackGate()
 
@@ -53,12 +54,12 @@
             }
 
             @Test(.timeLimit(.minutes(15)))
-            func `a connection of before a reset is closed`() async throws {
+            func `a connection that was opened before a reset is closed`() async throws {
                 let server = try makeServer()
                 let transport = CurlTransport()
                 let stream = await play(transport, server)
                 await transport.reset()
-                // The server sees the end once it has said that it is ready for one.
+                // The server sees the end after it has announced that it is ready for it.
                 mayEnd.open()
                 await server.waitForClosedConnections(1)
                 #expect(server.openConnectionCount == 1)

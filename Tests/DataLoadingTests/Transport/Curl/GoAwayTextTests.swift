@@ -2,11 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if canImport(Glibc) || canImport(Musl)
+    @testable import DataLoadingCurl
     @testable import DataLoading
     import Testing
 
     extension SocketTests {
-        /// Whose streams a GOAWAY is about, of which libcurl tells by a text alone.
+        /// The streams that a GOAWAY concerns, which libcurl reports only by a text.
         @Suite struct GoAwayTextTests {
             private let loop: CurlLoop
             /// Two attempts on streams 3 and 5 of one connection.
@@ -14,10 +15,10 @@
 
             init() throws {
                 let library = try #require(CurlLibrary.shared)
-                let bell = try #require(EventDescriptor())
-                let poll = try #require(EventPoll(watching: bell))
+                let wakeEvent = try #require(EventDescriptor())
+                let poll = try #require(EventPoll(watching: wakeEvent))
                 let loop = CurlLoop(
-                    library: library, mailbox: LoopMailbox(bell: bell), poll: poll,
+                    library: library, mailbox: LoopMailbox(wakeEvent: wakeEvent), poll: poll,
                     setup: LoopSetup())
                 for _ in 0..<2 {
                     loop.start(
@@ -28,9 +29,9 @@
                 transfers = Array(loop.running.values)
                 try #require(transfers.count == 2)
                 for (transfer, stream) in zip(transfers, [3, 5] as [UInt32]) {
-                    transfer.attempt.connection = ConnectionName(
+                    transfer.state.connection = ConnectionName(
                         localPort: 40_000, peer: [127, 0, 0, 1], peerPort: 1)
-                    transfer.attempt.stream = stream
+                    transfer.state.stream = stream
                 }
                 self.loop = loop
             }
@@ -40,17 +41,17 @@
             }
 
             @Test(arguments: ["recveived GOAWAY", "received GOAWAY"])
-            func `a GOAWAY leaves out the later streams of its connection`(text: String) {
+            func `a GOAWAY marks the later streams of its connection unprocessed`(text: String) {
                 hear("\(text), error=0, last_stream=3\n", transfers[0])
-                #expect(transfers.map(\.attempt.isUnprocessed) == [false, true])
+                #expect(transfers.map(\.state.isUnprocessed) == [false, true])
                 loop.close()
             }
 
             // libcurl reads what idle connections have received while it looks for one.
-            @Test func `a GOAWAY of an idle connection says nothing of one that died`() {
+            @Test func `a GOAWAY of an idle connection does not affect one that died`() {
                 hear("Connection died, retrying a fresh connect (retry count: 1)\n", transfers[0])
                 hear("recveived GOAWAY, error=0, last_stream=1\n", transfers[0])
-                #expect(transfers.map(\.attempt.isUnprocessed) == [false, false])
+                #expect(transfers.map(\.state.isUnprocessed) == [false, false])
                 loop.close()
             }
         }

@@ -2,13 +2,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if canImport(Glibc) || canImport(Musl)
+    @testable import DataLoadingCurl
     @testable import DataLoading
+    import DataLoadingSupport
     import DataLoadingTesting
     import Foundation
     import Testing
 
     extension SocketTests {
-        /// What a peer of HTTP/2 answers before it has all of a request.
+        /// Responses of a peer of HTTP/2 that come before its request is complete.
         @Suite struct HTTP2EarlyAnswerTests {
             private let scene: TrustScene
             private let identity: TestIdentity
@@ -18,9 +20,9 @@
                 identity = try scene.identity(isHTTP2: true)
             }
 
-            // nginx answers so by `return`, and takes nothing more of the body.
+            // nginx responds so with `return`, and takes nothing more of the body.
             @Test(arguments: [204, 5, 40_000])
-            func `an answer that is whole ends an upload whose window stays closed`(
+            func `a complete response ends an upload whose window stays closed`(
                 length: Int
             ) async throws {
                 let peer = BodyPeer(early: { stream in
@@ -51,8 +53,8 @@
                 await service.shutDown(gracePeriod: .zero)
             }
 
-            // Apache, nginx, Caddy and lighttpd; `CurlQuirks.lostAnswer` says what becomes of it.
-            @Test func `an answer and the end of its stream at once are heard, or said to be lost`()
+            // Apache, nginx, Caddy and lighttpd respond so; `CurlQuirks.lostResponse` is the error.
+            @Test func `a response with the end of its stream is delivered or reported as lost`()
                 async throws
             {
                 let heads = EventRecorder<UInt32>()
@@ -69,7 +71,7 @@
                 let error = await loader.failure(of: post)
                 if let error {
                     #expect((CurlLibrary.shared?.version ?? 0) < 0x08_0E_01)
-                    #expect(error == .http2(reason: CurlQuirks.lostAnswer))
+                    #expect(error == .http2(reason: CurlQuirks.lostResponse))
                     #expect(error.mayHaveBeenProcessed)
                 }
                 #expect(heads.elements.count == 1)
@@ -77,28 +79,25 @@
             }
 
             // RFC 9113 section 8.1: the server wants no more of the request.
-            @Test func `an answer that has been read counts though its stream is ended then`()
+            @Test func `a response that was read counts although its stream is then reset`()
                 async throws
             {
                 let heads = EventRecorder<UInt32>()
                 let script = LoopbackScript.converse { stream in
-                    guard try HTTP2Peer.read(24, from: stream).count == 24 else { return }
-                    try HTTP2Peer.send([.settings], to: stream)
-                    while let frame = try HTTP2Peer.nextFrame(from: stream) {
+                    try HTTP2Peer.converse(on: stream) { frame in
                         switch frame.kind {
-                        case .settings: try HTTP2Peer.acknowledge(frame, on: stream)
                         case .headers:
                             heads.record(frame.stream)
-                            try HTTP2Peer.send(
-                                [
-                                    .head(frame.stream, length: 4),
-                                    .data(frame.stream, "fine", isLast: false), .ping,
-                                ],
-                                to: stream)
-                        // The client has read the answer.
+                            let answer = [
+                                HTTP2Frame.head(frame.stream, length: 4),
+                                .data(frame.stream, "fine", isLast: false), .ping,
+                            ]
+                            try HTTP2Peer.send(answer, to: stream)
+                        // The client has read the response.
                         case .ping: try HTTP2Peer.send([.reset(1, 0)], to: stream)
                         default: break
                         }
+                        return true
                     }
                 }
                 let server = try scene.peer(identity, .init(), script)
@@ -112,14 +111,14 @@
             }
 
             @Test(arguments: [20, 20_000, 200_000])
-            func `an answer that is whole ends an upload whose window never opens`(size: Int)
+            func `a complete response ends an upload whose window never opens`(size: Int)
                 async throws
             {
                 let peer = BodyPeer(window: 0, early: { BodyPeer.answer($0) })
                 let server = try scene.peer(identity, .init(), peer.script)
                 let service = scene.service(try scene.policy(), server, http2: .always)
                 let loader = service.makeFactory().makeDataLoader()
-                // The first may be sent before the client knows of the window.
+                // The first may be sent before the client knows the window.
                 for _ in 0..<3 {
                     var post = scene.request(.post, server)
                     post.body = .data(Data(count: size))
@@ -130,8 +129,8 @@
                 await service.shutDown(gracePeriod: .zero)
             }
 
-            // haproxy, whose window closes some time after the answer.
-            @Test func `an answer that is whole ends an upload that libcurl goes on with`()
+            // haproxy, whose window closes some time after the response.
+            @Test func `a complete response ends an upload that libcurl continues`()
                 async throws
             {
                 let window: UInt32 = 1 << 20
@@ -150,7 +149,7 @@
             }
 
             @Test(arguments: [true, false])
-            func `an answer that is cut off while a body is sent is no success`(hasLength: Bool)
+            func `a response that is cut off during an upload is not a success`(hasLength: Bool)
                 async throws
             {
                 let peer = BodyPeer(early: { stream in
@@ -165,7 +164,7 @@
                 var post = scene.request(.post, server)
                 post.body = .data(Data(count: 1 << 20))
                 let error = await loader.failure(of: post)
-                #expect(error?.kind == "http2")
+                #expect(error?.name == "http2")
                 await service.shutDown(gracePeriod: .zero)
             }
         }

@@ -8,7 +8,7 @@
     import Testing
 
     extension SocketTests {
-        /// What a peer of HTTP/2 says it did nothing with.
+        /// Requests that a peer of HTTP/2 says it did not process.
         @Suite struct HTTP2RefusalTests {
             private let scene: TrustScene
             private let identity: TestIdentity
@@ -19,12 +19,12 @@
             }
 
             // RFC 9113 section 6.8
-            @Test func `POSTs that a GOAWAY leaves out are sent again, each processed once`()
+            @Test func `POSTs after a GOAWAY's last stream are sent again, each processed once`()
                 async throws
             {
                 let worked = EventRecorder<String>()
                 let peer = BodyPeer { connection, bodies in
-                    // The first request of all makes the connection.
+                    // The first request opens the connection.
                     guard connection == 0, bodies.count > 1 else {
                         return bodies.last.map { last in
                             worked.record(last.body)
@@ -51,11 +51,11 @@
                 #expect(metrics.map(\.attempts).sorted() == [1, 2, 2, 2])
                 #expect(metrics.map(\.replacedConnections).sorted() == [0, 1, 1, 1])
                 #expect(metrics.allSatisfy { $0.retries == 0 })
-                #expect(service.runtime.budget.busyOrigins == 0)
+                #expect(service.runtime.originHealth.busyOrigins == 0)
                 await service.shutDown(gracePeriod: .zero)
             }
 
-            @Test func `POSTs behind a GOAWAY that has been read are sent on another connection`()
+            @Test func `POSTs after a GOAWAY are sent on another connection`()
                 async throws
             {
                 let peer = HTTP2Peer { request, stream in
@@ -95,7 +95,7 @@
 
             // PROTOCOL_ERROR, INTERNAL_ERROR, CANCEL
             @Test(arguments: [1, 2, 8] as [UInt32])
-            func `a POST whose stream was ended for another reason is not`(code: UInt32)
+            func `a POST whose stream was reset for another reason is not sent again`(code: UInt32)
                 async throws
             {
                 let peer = HTTP2Peer { _, stream in [.send([.reset(stream, code)])] }
@@ -105,14 +105,14 @@
                 var post = scene.request(.post, server, body: "pay")
                 post.retryPolicy = .immediately(maximumRetries: 3)
                 let error = await loader.failure(of: post)
-                #expect(error?.kind == "http2")
+                #expect(error?.name == "http2")
                 #expect(error?.mayHaveBeenProcessed == true)
                 #expect(peer.requests == 1)
                 await service.shutDown(gracePeriod: .zero)
             }
 
-            // HTTP_1_1_REQUIRED, after which libcurl would send the request again by itself.
-            @Test func `a server that wants HTTP/1.1 is sent a POST once, and the error says so`()
+            // HTTP_1_1_REQUIRED, after which libcurl would resend the request by itself.
+            @Test func `a POST is sent once to a server that requires HTTP/1.1, with its error`()
                 async throws
             {
                 let peer = HTTP2Peer { _, stream in [.send([.reset(stream, 13)])] }

@@ -2,13 +2,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if canImport(Glibc) || canImport(Musl)
+    import DataLoadingSupport
     @testable import DataLoading
+    @testable import DataLoadingCurl
     import DataLoadingTesting
     import Foundation
     import Testing
 
     extension SocketTests {
-        /// Uploads over HTTP/2 that their server answers before it has them.
+        /// Uploads over HTTP/2 whose server responds before it has them.
         @Suite struct HTTP2UploadTests {
             private let scene: RouteScene
 
@@ -16,12 +18,12 @@
                 scene = try RouteScene()
             }
 
-            // libcurl 7.88.1 goes on with the body until the window is closed, and then waits.
+            // libcurl 7.88.1 continues with the body until the window is closed, and then waits.
             @Test(arguments: [true, false])
-            func `a whole answer ends an upload whose window is open still`(
+            func `a complete response ends an upload whose window is still open`(
                 isFile: Bool
             ) async throws {
-                // The answer and more of a window come together.
+                // The response and more of a window come together.
                 let server = try scene.server(
                     .converse {
                         try UploadPeer.serve($0) { stream, count in
@@ -46,9 +48,10 @@
                 #expect(record.text == "fine")
             }
 
-            // haproxy 2.6.12 does not count what comes after an early answer; then it takes no body.
+            // haproxy 2.6.12 returns no credit for what comes after an early response, and then
+            // takes no body.
             @Test(.timeLimit(.minutes(15)))
-            func `a connection that takes no bodies any more gets no later load`() async throws {
+            func `a connection that takes no more bodies gets no later load`() async throws {
                 let peer = UploadPeer.script(takesBodies: { $0 > 0 })
                 let server = try scene.server(peer, isHTTP2: { _ in true })
                 let transport = CurlTransport()
@@ -76,49 +79,43 @@
         }
     }
 
-    /// A server of HTTP/2 that only counts what comes of each body.
+    /// A server of HTTP/2 that counts the bytes of each body.
     private enum UploadPeer {
-        /// How much of a body may be sent before its server gives a window (RFC 9113 section 6.9.2).
+        /// How much of a body may be sent before its server opens a window (RFC 9113 section
+        /// 6.9.2).
         static let firstWindow = 65_535
 
-        /// Answers each request that has ended; on some connections, by their numbers, no window opens
-        /// and no request is answered that has a body.
+        /// Responds to each request that has ended, on connections that open a window.
+        ///
+        /// On connections with certain numbers no window opens, and no request with a body gets a
+        /// response.
         static func script(takesBodies: @escaping @Sendable (Int) -> Bool) -> LoopbackScript {
             .perConnection { number in
                 .converse { stream in
-                    guard try HTTP2Peer.read(24, from: stream).count == 24 else { return }
-                    try HTTP2Peer.send([.settings], to: stream)
-                    while let frame = try HTTP2Peer.nextFrame(from: stream) {
-                        switch frame.kind {
-                        case .settings: try HTTP2Peer.acknowledge(frame, on: stream)
-                        case .data where !takesBodies(number): break
-                        case .headers, .data:
-                            guard frame.flags & HTTP2Frame.endStream != 0 else { break }
+                    try HTTP2Peer.converse(on: stream) { frame in
+                        let isEnd = frame.flags & HTTP2Frame.endStream != 0
+                        let isAccepted =
+                            frame.kind == .headers || frame.kind == .data && takesBodies(number)
+                        if isEnd, isAccepted {
                             try HTTP2Peer.send(BodyPeer.answer(frame.stream), to: stream)
-                        default: break
                         }
+                        return true
                     }
                 }
             }
         }
 
-        /// Answers each frame of a body by its stream, and how much of it has come.
+        /// Handles each frame of a body with its stream and the bytes so far.
         static func serve(
             _ stream: any ByteStream,
             _ answer: (_ stream: UInt32, _ count: Int) -> [HTTP2Frame]
         ) throws {
-            guard try HTTP2Peer.read(24, from: stream).count == 24 else { return }
-            try HTTP2Peer.send([.settings], to: stream)
             var counts: [UInt32: Int] = [:]
-            while let frame = try HTTP2Peer.nextFrame(from: stream) {
-                switch frame.kind {
-                case .settings: try HTTP2Peer.acknowledge(frame, on: stream)
-                case .data:
-                    counts[frame.stream, default: 0] += frame.payload.count
-                    try HTTP2Peer.send(
-                        answer(frame.stream, counts[frame.stream] ?? 0), to: stream)
-                default: break
-                }
+            try HTTP2Peer.converse(on: stream) { frame in
+                guard frame.kind == .data else { return true }
+                counts[frame.stream, default: 0] += frame.payload.count
+                try HTTP2Peer.send(answer(frame.stream, counts[frame.stream] ?? 0), to: stream)
+                return true
             }
         }
     }

@@ -2,7 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if canImport(Glibc) || canImport(Musl)
+    @testable import DataLoadingCurl
     @testable import DataLoading
+    import DataLoadingSupport
     import DataLoadingTesting
     import Foundation
     import Testing
@@ -11,13 +13,13 @@
         private let second: Int64 = 1_000_000_000
 
         private func task() throws -> CurlTask {
-            let bell = try #require(EventDescriptor())
+            let wakeEvent = try #require(EventDescriptor())
             return CurlTask(
                 request: try TransportRequest(url: .host("a.test")), sink: AttemptRecorder(),
-                mailbox: LoopMailbox(bell: bell))
+                mailbox: LoopMailbox(wakeEvent: wakeEvent))
         }
 
-        /// A cache with the addresses of "a", whose time was over at 60 s.
+        /// Returns a cache with the addresses of "a", which expired at 60 s.
         private func cacheWithAddresses() throws -> (NameCache, CurlTask) {
             var cache = NameCache()
             let task = try task()
@@ -28,7 +30,7 @@
             return (cache, task)
         }
 
-        @Test func `addresses are used for a minute, and then asked for again`() throws {
+        @Test func `addresses are used for a minute, and then looked up again`() throws {
             var (cache, task) = try cacheWithAddresses()
             #expect(cache.find("a", for: task, now: 59 * second).addresses == "1.2.3.4,[::1]")
             #expect(cache.find("a", for: task, now: 60 * second).isNew)
@@ -41,7 +43,7 @@
             let answer = cache.resolved("a", .unavailable, now: 70 * second)
             #expect(answer.tasks.count == 1)
             #expect(answer.result == .success("1.2.3.4,[::1]"))
-            // No attempt waits for the look-ups that follow, of which one is made now and then.
+            // No attempt waits for the following look-ups, which are made from time to time.
             #expect(cache.find("a", for: task, now: 71 * second).addresses == "1.2.3.4,[::1]")
             #expect(cache.find("a", for: task, now: 75 * second).stale == "1.2.3.4,[::1]")
             #expect(cache.find("a", for: task, now: 76 * second).addresses == "1.2.3.4,[::1]")
@@ -57,19 +59,20 @@
             throws
         {
             var (cache, task) = try cacheWithAddresses()
-            #expect(cache.patienceEnds("b", since: 0, now: 0) == .max)
+            #expect(cache.staleAnswerDeadline("b", since: 0, now: 0) == .max)
             let now = 61 * second
             #expect(cache.find("a", for: task, now: now).isNew)
-            #expect(cache.patienceEnds("a", since: now, now: now) == now + second / 2)
-            #expect(cache.giveUpWaiting(task, for: "a", now: now) == "1.2.3.4,[::1]")
+            #expect(cache.staleAnswerDeadline("a", since: now, now: now) == now + second / 2)
+            #expect(
+                cache.stopWaitingWithStaleAddresses(task, for: "a", now: now) == "1.2.3.4,[::1]")
             #expect(cache.find("a", for: task, now: now).addresses == "1.2.3.4,[::1]")
-            // The answer is taken all the same.
+            // The answer is stored all the same.
             #expect(cache.resolved("a", .addresses(["5.6.7.8"]), now: now).tasks.isEmpty)
             #expect(cache.find("a", for: task, now: now + 59 * second).addresses == "5.6.7.8")
             #expect(cache.find("a", for: task, now: now + 60 * second).isNew)
         }
 
-        @Test func `an answer that was asked for before a reset is for those who wait alone`()
+        @Test func `an answer that was requested before a reset goes only to its waiters`()
             throws
         {
             var (cache, task) = try cacheWithAddresses()
@@ -96,14 +99,14 @@
 
         @Test func `addresses that did not connect are used only while no answer comes`() throws {
             var (cache, task) = try cacheWithAddresses()
-            cache.doubt("a", now: 10 * second)
+            cache.markStale("a", now: 10 * second)
             #expect(cache.find("a", for: task, now: 10 * second).isNew)
             #expect(
                 cache.resolved("a", .unavailable, now: 11 * second).result
                     == .success("1.2.3.4,[::1]"))
         }
 
-        @Test func `a name without addresses is known for five seconds`() throws {
+        @Test func `the answer that a name has no address is cached for five seconds`() throws {
             var cache = NameCache()
             let task = try task()
             _ = cache.find("a", for: task, now: 0)
@@ -113,7 +116,7 @@
         }
 
         @Test(arguments: [NameAnswer.outOfResources("x"), .unavailable])
-        func `nothing is kept of a look-up that says nothing about the name`(
+        func `an answer that says nothing about the name is not cached`(
             answer: NameAnswer
         ) throws {
             var cache = NameCache()
@@ -126,7 +129,7 @@
             #expect(cache.find("a", for: task, now: 0).isNew)
         }
 
-        @Test func `a failure of the system's resolver is told from an answer`() {
+        @Test func `a failure of the system's resolver is distinguished from an answer`() {
             #expect(NameAnswer(failure: EAI_NONAME, errno: 0) == .unknown)
             #expect(NameAnswer(failure: -5, errno: 0) == .unknown)
             #expect(NameAnswer(failure: EAI_AGAIN, errno: 0) == .unavailable)
@@ -139,7 +142,7 @@
             }
         }
 
-        @Test func `equal look-ups are joined, and a waiter may go`() throws {
+        @Test func `equal look-ups are joined, and a waiter may leave`() throws {
             var cache = NameCache()
             let (first, second) = (try task(), try task())
             #expect(cache.find("a", for: first, now: 0).isNew)
@@ -149,7 +152,7 @@
             #expect(waiting.count == 1 && waiting[0] === second)
         }
 
-        @Test func `names that are idle are forgotten, and never those that are waited for`()
+        @Test func `idle names are evicted, and awaited names never`()
             throws
         {
             var cache = NameCache()

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if canImport(Glibc) || canImport(Musl)
+    import DataLoadingSupport
+    @testable import DataLoadingCurl
     @testable import DataLoading
     import DataLoadingTesting
     import Dispatch
@@ -11,7 +13,7 @@
     extension SocketTests {
         /// Loads while name servers are silent, slow or failing.
         @Suite struct NameOutageTests {
-            // 24 whose zones are different, and more of one zone than there are threads.
+            // 24 names of different zones, and more names of one zone than there are threads.
             @Test(arguments: [(24, "test"), (80, "zone.test")])
             func `a name is looked up while the look-ups of many others block`(
                 count: Int, domain: String
@@ -31,7 +33,7 @@
                     _ = transport.start(TransportRequest(url: url), sink: sink)
                     return sink
                 }
-                // Half of the threads, and a quarter, are for those that may be slow.
+                // Half of the threads, and a quarter, are for names that may be slow.
                 _ = await blocked.first(min(count, 48))
                 let url = try #require(URL(string: "http://good.test:\(server.port)/"))
                 #expect(await transport.get(url).text == "here")
@@ -70,7 +72,7 @@
                 await transport.shutDown()
             }
 
-            @Test func `a look-up that failed for the time being is made again at once`()
+            @Test func `a look-up that failed temporarily is made again at once`()
                 async throws
             {
                 let server = try LoopbackServer { _ in .ok("here") }
@@ -87,7 +89,7 @@
                 #expect(await transport.get(url).text == "here")
             }
 
-            @Test func `names that failed before leave threads for others`() async throws {
+            @Test func `names that failed before leave threads for other names`() async throws {
                 let asked = EventRecorder<String>()
                 let release = DispatchSemaphore(value: 0)
                 let isBlocking = Locked(false)

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if canImport(Glibc) || canImport(Musl)
+    @testable import DataLoadingAuth
+    import DataLoadingCurl
     @testable import DataLoading
     import DataLoadingTesting
     import Foundation
@@ -16,7 +18,7 @@
 
         static let echo = LoopbackScript.serve(LoopbackHandler { .ok("\($0.target)") })
 
-        /// Agrees to HTTP/2 on some of its connections, by their numbers.
+        /// Makes a server that agrees to HTTP/2 on connections with certain numbers.
         func server(
             _ script: LoopbackScript, isHTTP2: @escaping @Sendable (Int) -> Bool
         ) throws -> LoopbackServer {
@@ -34,7 +36,7 @@
             return attempt
         }
 
-        /// So many attempts at once, and how they ended.
+        /// Runs a number of attempts at once, and returns how they ended.
         func burst(
             _ count: Int, _ transport: CurlTransport, _ server: LoopbackServer
         ) async throws -> [AttemptRecorder.Record] {

@@ -2,18 +2,24 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if canImport(Glibc) || canImport(Musl)
+    @testable import DataLoadingRedirectReceiver
+    @testable import DataLoadingAuth
+    @testable import DataLoadingTransport
+    @testable import DataLoadingSupport
+    @testable import DataLoadingCurl
+    import DataLoadingTesting
     @testable import DataLoading
     import Testing
 
-    /// No attempt that finds something out holds the others up for long.
+    /// An attempt that finds out a protocol does not delay the others for long.
     extension RouteTableTests {
-        @Test func `while one looks whether HTTP/1.1 is spoken still, the others use it`() {
+        @Test func `other attempts use HTTP/1.1 while a probe is under way`() {
             var table = Self.table()
             _ = table.enter(1, a, now: 0)
             table.foundHTTP1(1, a, now: 100)
             #expect(table.enter(2, a, now: 700) == .probe)
             #expect(table.enter(3, a, now: 700) == .http1)
-            // It has found out nothing, and the next one has its time.
+            // It has found out nothing, and the next probe is due at its time.
             table.left(2, a, from: nil)
             #expect(table.enter(4, a, now: 759) == .http1)
             #expect(table.enter(5, a, now: 760) == .probe)
@@ -21,25 +27,25 @@
             #expect(table.enter(6, a, now: 760) == .http2)
         }
 
-        @Test func `HTTP/1.1 that is wanted for something is used for its time`() {
+        @Test func `a server that required HTTP/1.1 gets it for the configured time`() {
             var table = Self.table()
             for member in 1...3 { _ = table.enter(member, a, now: 0) }
             table.requiresHTTP1(a, now: 0)
             #expect(released(&table) == [.start(2, a, .http1), .start(3, a, .http1)])
             table.foundHTTP2(1, a, on: Self.ends(1), opened: 0)
             #expect(table.enter(4, a, now: 599) == .http1)
-            // That HTTP/2 is spoken is known.
+            // It is known that the server speaks HTTP/2.
             #expect(table.enter(5, a, now: 600) == .renew)
             table.retireConnections()
             #expect(table.enter(5, a, now: 600) == .http2)
             #expect(table.enter(6, a, now: 600) == .wait)
         }
 
-        @Test func `a first one holds the others up for a time of its own`() {
+        @Test func `a leading attempt delays the others for a limited time`() {
             var table = Self.table()
             for member in 1...9 { _ = table.enter(member, a, now: 0) }
             #expect(released(&table, now: 999).isEmpty)
-            // Each further one holds them up for twice as long.
+            // Each further leader delays them for twice as long.
             for (member, instant) in [(2, 1_000), (3, 3_000), (4, 7_000), (5, 15_000)] {
                 #expect(table.deadline == Int64(instant))
                 #expect(released(&table, now: Int64(instant) - 1).isEmpty)
@@ -47,13 +53,13 @@
             }
             #expect(table.deadline == .max)
             #expect(released(&table, now: 19_999).isEmpty)
-            // One that gets through is enough.
+            // One leader that connects is enough.
             table.foundHTTP2(4, a, on: Self.ends(1), opened: 20_000)
             #expect(released(&table, now: 20_000) == (6...9).map { .start($0, a, .http2) })
             #expect(table.enter(10, a, now: 20_000) == .http2)
         }
 
-        @Test func `one that fails makes room for another, and nothing waits that is over`() {
+        @Test func `a leader that fails makes room for another, and no ended one waits`() {
             var table = Self.table()
             for member in 1...8 { _ = table.enter(member, a, now: 0) }
             for instant in [1_000, 3_000, 7_000, 15_000] as [Int64] {

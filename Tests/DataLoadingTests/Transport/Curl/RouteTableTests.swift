@@ -2,6 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if canImport(Glibc) || canImport(Musl)
+    import DataLoadingSupport
+    @testable import DataLoadingTransport
+    @testable import DataLoadingCurl
     @testable import DataLoading
     import DataLoadingTesting
     import Testing
@@ -29,7 +32,7 @@
             Table(maximumAge: 300, memory: 600, leaderTime: 1_000, limit: limit)
         }
 
-        /// Everything that may go, in order; retirements included.
+        /// Returns every release in order, including retirements.
         func released(_ table: inout Table, now: Int64 = 0) -> [Table.Release] {
             var releases: [Table.Release] = []
             while let release = table.next(now: now) {
@@ -39,7 +42,7 @@
             return releases
         }
 
-        @Test func `the first attempt of a route goes, the next ones wait, whatever others do`() {
+        @Test func `the first attempt of a route leads and the next ones wait`() {
             var table = Self.table()
             #expect(table.enter(1, a, now: 0) == .http2)
             #expect(table.enter(2, a, now: 0) == .wait)
@@ -52,13 +55,13 @@
             RouteTableTests.key("a.test", address: "10.0.0.9"),
             RouteTableTests.key("a.test", pins: ["x"]),
         ])
-        func `port, address and trust make another route`(other: RouteKey) {
+        func `a route is identified by its port, address and trust too`(other: RouteKey) {
             var table = Self.table()
             #expect(table.enter(1, a, now: 0) == .http2)
             #expect(table.enter(2, other, now: 0) == .http2)
         }
 
-        @Test func `all go on together to a connection of HTTP/2`() {
+        @Test func `all waiting attempts join a connection of HTTP/2`() {
             var table = Self.table()
             for member in 1...3 { _ = table.enter(member, a, now: 0) }
             table.foundHTTP2(1, a, on: Self.ends(1), opened: 0)
@@ -66,7 +69,7 @@
             #expect(table.enter(4, a, now: 0) == .http2)
         }
 
-        @Test func `all go on together over HTTP/1.1, which is remembered for its time`() {
+        @Test func `all waiting attempts use HTTP/1.1, which is remembered for its time`() {
             var table = Self.table()
             for member in 1...3 { _ = table.enter(member, a, now: 0) }
             table.foundHTTP1(1, a, now: 100)
@@ -76,7 +79,7 @@
             #expect(table.enter(5, a, now: 700) == .probe)
         }
 
-        @Test func `when the first one ends without a handshake, the next one tries`() {
+        @Test func `the next attempt leads when the first ends without a handshake`() {
             var table = Self.table()
             for member in 1...3 { _ = table.enter(member, a, now: 0) }
             table.left(1, a, from: nil)
@@ -87,7 +90,7 @@
             #expect(table.count == 0)
         }
 
-        @Test func `one that ends while it waits is not let go`() {
+        @Test func `an attempt that ends while it waits is not run`() {
             var table = Self.table()
             for member in 1...3 { _ = table.enter(member, a, now: 0) }
             table.left(2, a, from: nil)
@@ -95,7 +98,7 @@
             #expect(released(&table) == [.start(3, a, .http2)])
         }
 
-        @Test func `one that finds the connection gone holds up the next ones`() {
+        @Test func `an attempt that finds its connection gone delays the next ones`() {
             var table = Self.table()
             _ = table.enter(1, a, now: 0)
             table.foundHTTP2(1, a, on: Self.ends(1), opened: 0)
@@ -103,7 +106,7 @@
             table.isConnecting(2, a, now: 0)
             #expect(table.enter(3, a, now: 0) == .wait)
             #expect(released(&table).isEmpty)
-            // A stream of the first connection is free: one may have it.
+            // A stream of the first connection is free: one attempt may use it.
             table.left(1, a, from: Self.ends(1))
             #expect(table.enter(4, a, now: 0) == .wait)
             #expect(released(&table) == [.start(3, a, .http2)])
@@ -111,7 +114,7 @@
             #expect(released(&table) == [.start(4, a, .http2)])
         }
 
-        @Test func `a connection that was closed, or may be, is not joined`() {
+        @Test func `a connection that is closed, or may be, is not joined`() {
             var table = Self.table()
             for key in [a, b] {
                 _ = table.enter(1, key, now: 0)
@@ -124,14 +127,14 @@
                 }
                 #expect(table.enter(2, key, now: 0) == .http2)
                 #expect(table.enter(3, key, now: 0) == .wait)
-                // The doubt was none.
+                // The connection had not ended.
                 table.foundHTTP2(2, key, on: Self.ends(1), opened: 0)
                 #expect(table.enter(4, key, now: 0) == .wait)
                 #expect(released(&table) == [.start(3, key, .http2), .start(4, key, .http2)])
             }
         }
 
-        @Test func `an old connection that is in use has all of them retired, an idle one not`() {
+        @Test func `an old connection in use makes the route retire all, an idle one not`() {
             var table = Self.table()
             _ = table.enter(1, a, now: 0)
             table.foundHTTP2(1, a, on: Self.ends(1), opened: 0)
@@ -140,7 +143,7 @@
             table.retireConnections()
             #expect(table.enter(3, a, now: 300) == .http2)
             #expect(table.enter(4, a, now: 300) == .wait)
-            // What ends on the old one says nothing.
+            // An end on the old connection says nothing.
             table.left(1, a, from: Self.ends(1))
             #expect(released(&table, now: 300).isEmpty)
             table.foundHTTP2(3, a, on: Self.ends(2), opened: 300)
@@ -151,7 +154,7 @@
             #expect(table.enter(6, a, now: 900) == .wait)
         }
 
-        @Test func `connections that are retired let the next one of each route try`() {
+        @Test func `the next attempt of each route leads after connections are retired`() {
             var table = Self.table()
             for key in [a, b] {
                 for member in 1...3 { _ = table.enter(member, key, now: 0) }
@@ -161,14 +164,14 @@
             #expect(releases.count == 2)
             #expect(releases.contains(.start(2, a, .http2)))
             #expect(releases.contains(.start(2, b, .http2)))
-            // The first ones' connections are for nobody else, but tell what is spoken.
+            // No other attempt may use the first ones' connections, but these show the protocol.
             table.foundHTTP2(1, a, on: nil, opened: 0)
             #expect(released(&table).isEmpty)
             table.foundHTTP1(1, b, now: 0)
             #expect(released(&table) == [.start(3, b, .http1)])
         }
 
-        @Test func `a reset forgets what servers speak, and no attempt`() {
+        @Test func `a reset forgets the servers' protocols, and no attempt`() {
             var table = Self.table()
             _ = table.enter(1, a, now: 0)
             table.foundHTTP1(1, a, now: 0)
@@ -179,7 +182,7 @@
             #expect(released(&table) == [.start(2, b, .http2)])
         }
 
-        @Test func `it is bounded, and forgets no route that is in use`() {
+        @Test func `the route table is bounded, and keeps every route in use`() {
             var table = Self.table(limit: 10)
             _ = table.enter(1, a, now: 0)
             _ = table.enter(2, a, now: 0)
@@ -195,8 +198,8 @@
             #expect(released(&table, now: 1_000) == [.start(2, a, .http2)])
         }
 
-        /// Whatever happens in whatever order, each attempt that waits goes once nothing is made.
-        @Test func `no attempt is left waiting`() {
+        /// In any order of events, each waiting attempt is run once no connection is being opened.
+        @Test func `no attempt waits for ever`() {
             property { generator in
                 var table = Table(maximumAge: .max, memory: 600, leaderTime: 1_000)
                 var connecting: Set<Int> = []
@@ -217,7 +220,7 @@
                 }
                 for _ in 0..<40 {
                     number += 1
-                    // Now and then a first one has held the others up for long enough.
+                    // From time to time a leader has delayed the others for long enough.
                     if Int.random(in: 0..<4, using: &generator) == 0 { now += 2_000 }
                     switch Int.random(in: 0..<8, using: &generator) {
                     case 0, 1, 2:

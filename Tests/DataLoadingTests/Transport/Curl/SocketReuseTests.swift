@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if canImport(Glibc)
+    @testable import DataLoadingCurl
     import CCurl
     @testable import DataLoading
     import DataLoadingTesting
@@ -9,11 +10,13 @@
     import Testing
 
     extension SocketTests {
-        /// Descriptor numbers that libcurl frees without a word, and that the next socket gets.
+        /// Descriptor numbers that libcurl frees without its callback, and that the next socket
+        /// gets.
         @Suite struct SocketReuseTests {
-            // libcurl 7.88 closes a socket that did not connect without its callback (`cf_socket_close`).
+            // libcurl 7.88 closes a socket that did not connect without its callback
+            // (`cf_socket_close`).
             @Test(arguments: [false, true])
-            func `a socket is watched that has the number of one that did not connect`(
+            func `a socket with the number of one that did not connect is watched`(
                 isRemoved: Bool
             ) throws {
                 let loop = try makeLoop()
@@ -32,7 +35,8 @@
                 try #require(dup2(pair[1], pair[0]) == pair[0])
                 if isRemoved { loop.watch(pair[0], CurlSignal.removed, for: multi) }
                 loop.openedSocket(pair[0], to: &peer)
-                // What libcurl watched already it watches on, and does not say so again.
+                // libcurl continues to watch a number that it watched, and does not ask for it
+                // again.
                 if isRemoved { loop.watch(pair[0], CurlSignal.writable, for: multi) }
                 #expect(writableSockets(of: loop) == [pair[0]])
             }
@@ -46,23 +50,25 @@
 
             private func makeLoop() throws -> CurlLoop {
                 let library = try #require(CurlLibrary.shared)
-                let bell = try #require(EventDescriptor())
-                let poll = try #require(EventPoll(watching: bell))
+                let wakeEvent = try #require(EventDescriptor())
+                let poll = try #require(EventPoll(watching: wakeEvent))
                 return CurlLoop(
-                    library: library, mailbox: LoopMailbox(bell: bell), poll: poll,
+                    library: library, mailbox: LoopMailbox(wakeEvent: wakeEvent), poll: poll,
                     setup: LoopSetup())
             }
 
-            // libcurl looks at a connection that it makes every 200 ms, also without an event.
+            // libcurl checks a connection that it opens every 200 ms, also without an event.
             @Test func `no connection waits for libcurl's timer when others are cancelled`()
                 async throws
             {
                 let server = try LoopbackServer { _ in .ok(headers: ["Connection": "close"]) }
                 let transport = CurlTransport()
-                // A busy machine may be late now and then; a lost event is, in some of 200 rounds.
+                // A busy machine may be late sometimes; a lost event shows in some of 200 rounds.
                 var slowest = Duration.zero
+                var machine = Duration.zero
                 for _ in 0..<3 {
                     slowest = .zero
+                    machine = .zero
                     for _ in 0..<200 {
                         let hole = try LoopbackBlackHole()
                         let sinks = (0..<3).map { _ in AttemptRecorder() }
@@ -77,10 +83,12 @@
                             #expect(record.error == nil)
                             slowest = max(slowest, record.report.connectTime ?? .zero)
                         }
+                        machine = max(machine, try await timeOfPlainSocket())
                     }
-                    if slowest < .milliseconds(150) { break }
+                    if slowest < .milliseconds(150) + machine { break }
                 }
-                #expect(slowest < .milliseconds(150))
+                #expect(
+                    slowest < .milliseconds(150) + machine, "\(slowest), a plain socket \(machine)")
             }
         }
     }

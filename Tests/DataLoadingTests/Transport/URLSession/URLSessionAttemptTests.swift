@@ -2,7 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if canImport(Darwin) || URLSession
+    @testable import DataLoadingURLSession
     @testable import DataLoading
+    @testable import DataLoadingTransport
+    import DataLoadingSupport
     import DataLoadingTesting
     import Dispatch
     import Foundation
@@ -12,11 +15,11 @@
         import FoundationNetworking
     #endif
 
-    /// One attempt whose session's calls are the test's.
+    /// One attempt whose session is played by the test.
     @Suite struct URLSessionAttemptTests {
         private let sink: AttemptRecorder
         private let clock = ManualClock()
-        /// A sink is not left before this says so, when the test is to be faster than its sink.
+        /// Keeps the sink inside a call until the test has acted.
         private let mayLeaveHead = DispatchSemaphore(value: 0)
         private let heardBytes = LoopbackGate()
         private let attempts = URLSessionAttempts()
@@ -32,7 +35,8 @@
             var request = TransportRequest(url: url)
             request.streamsResponse = true
             attempt = URLSessionAttempt(
-                request, sink: sink, agenda: Agenda(timekeeper: clock.timekeeper), window: 100,
+                request, sink: sink, timerQueue: TimerQueue(timekeeper: clock.timekeeper),
+                window: 100,
                 attempts: attempts)
             attempts.begin(attempt)
             response = try Self.response(nil)
@@ -59,7 +63,7 @@
             #expect(record.late == 0)
         }
 
-        @Test func `a cancel takes the place of an end that a pause holds back`() async {
+        @Test func `a cancel replaces an end that a pause holds back`() async {
             attempt.pause()
             attempt.received(response)
             attempt.received(Data("a".utf8))
@@ -73,7 +77,7 @@
             #expect(sink.record.endings == 1)
         }
 
-        @Test func `a window that overflows before the sink is back drops what is in it`()
+        @Test func `a window that overflows while the sink is busy drops its bytes`()
             async throws
         {
             attempt.received(try Self.response(["Slow": "yes"]))
@@ -81,27 +85,27 @@
             attempt.received(Data(count: 1))
             mayLeaveHead.signal()
             let record = await sink.ended()
-            #expect(record.error == .unsupported(reason: "URLSession cannot hold a server back"))
+            #expect(record.error == .unsupported(reason: "URLSession cannot apply back-pressure"))
             #expect(record.head?.status == .ok)
             #expect(record.byteCount == 0)
         }
 
-        @Test func `silence takes the place of no end that waits for the sink`() async throws {
+        @Test func `the idle limit does not replace an end that waits for the sink`() async throws {
             attempt.received(try Self.response(["Slow": "yes"]))
             attempt.sessionEnded(nil)
             clock.advance(by: .seconds(100))
-            attempt.isDue(0)
+            attempt.timerFired(0)
             mayLeaveHead.signal()
             #expect(await sink.ended().end != nil)
         }
 
-        @Test func `bytes that wait are no silence, and the limit is whole after them`()
+        @Test func `waiting bytes do not count as silence, and the limit starts after them`()
             async throws
         {
             attempt.received(try Self.response(["Slow": "yes"]))
             attempt.received(Data("a".utf8))
             clock.advance(by: .seconds(100))
-            attempt.isDue(0)
+            attempt.timerFired(0)
             mayLeaveHead.signal()
             await heardBytes.opened()
             clock.advance(by: .seconds(29))
@@ -112,7 +116,7 @@
             #expect(record.text == "a")
         }
 
-        @Test func `nothing that comes after the end is heard`() async {
+        @Test func `no event is delivered after the end`() async {
             attempt.cancel()
             attempt.received(response)
             attempt.received(Data("a".utf8))

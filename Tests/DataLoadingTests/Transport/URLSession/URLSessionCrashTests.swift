@@ -3,15 +3,16 @@
 
 #if URLSession && canImport(FoundationNetworking) && !compiler(>=6.4)
     @testable import DataLoading
+    @testable import DataLoadingURLSession
     import DataLoadingTesting
     import Foundation
     import Testing
 
     extension SocketTests {
-        /// Faults of a server that end the process on Linux, each in one of its own.
+        /// Faults of a server that end the process on Linux, each in a process of its own.
         ///
-        /// When one of these fails, the Foundation in use has it mended, and the transport's
-        /// documentation need no longer warn of it.
+        /// When one of these tests fails, the Foundation in use has fixed the fault, and the
+        /// transport's documentation need not warn of it any more.
         @Suite struct URLSessionCrashTests {
             // Upstream commit e1bc19d78.
             @Test func `an end inside the head ends the process`() async {

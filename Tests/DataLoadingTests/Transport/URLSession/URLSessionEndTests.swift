@@ -2,7 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if canImport(Darwin) || URLSession
+    @testable import DataLoadingURLSession
+    @testable import DataLoadingTransport
     @testable import DataLoading
+    import DataLoadingSupport
     import DataLoadingTesting
     import Dispatch
     import Foundation
@@ -13,11 +16,11 @@
     #endif
 
     extension SocketTests {
-        /// How an attempt ends before its response does.
+        /// Attempts that end before their response does.
         @Suite struct URLSessionEndTests {
             private let transport = URLSessionTransport()
 
-            @Test func `a cancel is heard once, and closes the socket`() async throws {
+            @Test func `a cancel is delivered once, and closes the socket`() async throws {
                 let server = try LoopbackServer { _ in .steps(.stall) }
                 let sink = AttemptRecorder()
                 let task = transport.start(TransportRequest(url: server.url()), sink: sink)
@@ -31,7 +34,7 @@
                 await server.waitForClosedConnections(1)
             }
 
-            @Test func `a cancel from inside a callback lets no byte pass`() async throws {
+            @Test func `a cancel inside a callback lets no further byte pass`() async throws {
                 let server = try LoopbackServer { _ in .ok(.pattern(10_000_000)) }
                 let handle = Locked<(any TransportTask)?>(nil)
                 let mayGoOn = DispatchSemaphore(value: 0)
@@ -48,8 +51,9 @@
                 handle.withLock { $0 = nil }
             }
 
-            // A cancel right after the start stops the process on Linux when the session has a cache.
-            @Test func `two thousand attempts are cancelled as soon as they were started`()
+            // A cancel right after the start ends the process on Linux when the session has a
+            // cache.
+            @Test func `two thousand attempts can be cancelled right after their start`()
                 async throws
             {
                 let server = try LoopbackServer { _ in .ok("a") }
@@ -85,7 +89,7 @@
                 for sink in sinks.dropFirst() { #expect(await sink.ended().error == nil) }
             }
 
-            @Test func `silence before the first sign of life has both limits`() async throws {
+            @Test func `silence before the first activity has both limits`() async throws {
                 let hole = try LoopbackBlackHole()
                 let clock = ManualClock()
                 let transport = clocked(clock)
@@ -121,7 +125,7 @@
                 await server.waitForClosedConnections(1)
             }
 
-            @Test func `a pause keeps what comes until it is over`() async throws {
+            @Test func `a paused attempt keeps what arrives until it is resumed`() async throws {
                 let mayGoOn = LoopbackGate()
                 let server = try LoopbackServer { _ in
                     .ok("hello").preceded(by: .wait(for: mayGoOn))
@@ -140,12 +144,12 @@
             }
 
             #if canImport(FoundationNetworking)
-                @Test func `fails an attempt whose window overflows`() async throws {
+                @Test func `an attempt whose window overflows fails`() async throws {
                     let server = try LoopbackServer { _ in .ok(.pattern(1 << 40)) }
                     let transport = URLSessionTransport(window: 1_000_000)
                     let began = LoopbackGate()
-                    // Not with the first bytes: on a busy machine the window is full before the sink
-                    // is called, and then there are none.
+                    // Not with the first bytes: on a busy machine the window is full before the
+                    // sink is called, and then there are none.
                     let sink = AttemptRecorder(keepsBody: false, onHead: { _ in began.open() })
                     var attempt = TransportRequest(url: server.url())
                     attempt.streamsResponse = true
@@ -156,14 +160,14 @@
                     let record = await sink.ended()
                     #expect(
                         record.error
-                            == .unsupported(reason: "URLSession cannot hold a server back"))
+                            == .unsupported(reason: "URLSession cannot apply back-pressure"))
                     #expect(record.failure?.sent == .headReceived)
                     #expect(record.endings == 1)
                     await server.waitForClosedConnections(1)
                 }
             #endif
 
-            @Test func `shutting down ends what runs and what comes later`() async throws {
+            @Test func `shutDown ends running attempts and refuses later ones`() async throws {
                 let server = try LoopbackServer { _ in .steps(.stall) }
                 let sink = AttemptRecorder()
                 _ = transport.start(TransportRequest(url: server.url()), sink: sink)
@@ -179,8 +183,7 @@
                 await server.waitForClosedConnections(1)
             }
 
-            @Test func `shutting down while attempts are started stops nothing else`() async throws
-            {
+            @Test func `a shutDown during starts does not end the process`() async throws {
                 let server = try LoopbackServer { _ in .ok("a") }
                 for _ in 0..<20 {
                     let transport = URLSessionTransport()
@@ -197,7 +200,7 @@
                 }
             }
 
-            @Test func `a transport that was let go finishes what runs`() async throws {
+            @Test func `a released transport finishes its running attempts`() async throws {
                 let mayGoOn = LoopbackGate()
                 let server = try LoopbackServer { _ in
                     .ok("a").preceded(by: .wait(for: mayGoOn))
@@ -215,13 +218,13 @@
             private func clocked(_ clock: ManualClock) -> URLSessionTransport {
                 URLSessionTransport(
                     configuration: .ephemeral, window: 1_000_000,
-                    agenda: Agenda(timekeeper: clock.timekeeper))
+                    timerQueue: TimerQueue(timekeeper: clock.timekeeper))
             }
         }
     }
 
     extension URLSessionTransport {
-        /// Returns when what was started so far has its task.
+        /// Returns when every attempt started so far has its task.
         fileprivate func hasStarted() async {
             await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
                 session.async { _ in continuation.resume() }

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if canImport(Darwin) || URLSession
+    @testable import DataLoadingURLSession
+    @testable import DataLoadingTransport
     @testable import DataLoading
     import DataLoadingTesting
     import Foundation
@@ -11,7 +13,7 @@
         import FoundationNetworking
     #endif
 
-    /// What needs no socket: a protocol of the user's own, and what is refused before anything is sent.
+    /// Tests without a socket: a protocol class of the user, and refusals before anything is sent.
     @Suite struct URLSessionProtocolTests {
         private let transport: URLSessionTransport
         private let configuration: URLSessionConfiguration
@@ -22,36 +24,36 @@
             transport = URLSessionTransport(configuration: configuration)
         }
 
-        @Test func `asks the protocols of the configuration`() async throws {
+        @Test func `the protocol classes of the configuration are used`() async throws {
             let record = await transport.get(try .host("echo.test"))
             #expect(record.head?.status.rawValue == 200)
             #expect(record.text == "GET http://echo.test/")
             #expect(record.endings == 1)
         }
 
-        @Test func `an error of theirs is the attempt's`() async throws {
+        @Test func `an error of a protocol class is the attempt's error`() async throws {
             let record = await transport.get(try .host("fails.test"))
             #expect(record.error == .transport(reason: "Echo 7"))
             #expect(record.endings == 1)
         }
 
-        @Test func `an end without a head is no response`() async throws {
+        @Test func `an end without a head is reported as no response`() async throws {
             #expect(await transport.get(try .host("empty.test")).error == .noResponse)
         }
 
-        @Test func `what is not a response of HTTP is refused`() async throws {
+        @Test func `a response that is not HTTP is refused`() async throws {
             let record = await transport.get(try .host("foreign.test"))
             #expect(record.error == .framing(reason: "not a response of HTTP"))
         }
 
         @Test(arguments: ["5, 6", "x", "", "-1"])
-        func `lengths that are none are refused`(length: String) async throws {
+        func `a malformed Content-Length is refused`(length: String) async throws {
             var attempt = TransportRequest(url: try .host("echo.test"))
             attempt.headers = ["X-Length": length]
             #expect(await transport.run(attempt).error == .framing(reason: "Content-Length"))
         }
 
-        @Test func `what cannot be had is refused before anything is sent`() async throws {
+        @Test func `an unsupported request is refused before anything is sent`() async throws {
             var attempts: [TransportRequest] = []
             var attempt = TransportRequest(url: try .host("echo.test"))
             attempt.address = "127.0.0.1"
@@ -66,7 +68,7 @@
             attempt.url = try #require(URL(string: "https://echo.test/"))
             for attempt in attempts {
                 let record = await transport.run(attempt)
-                guard case .unsupported = record.error else {
+                guard case .unsupported = record.error?.kind else {
                     Issue.record("\(String(describing: record.error))")
                     continue
                 }
@@ -76,7 +78,7 @@
             #expect(await transport.run(attempt).error == .notCached)
         }
 
-        /// Well-formed, and nothing that anybody could prove.
+        /// A well-formed pin that no certificate has.
         private static let pin = Data(repeating: 7, count: 32).base64EncodedString()
         private static let certificate = Data("-----BEGIN CERTIFICATE-----".utf8)
         private static let identity = ClientIdentity(
@@ -94,7 +96,7 @@
         ]
 
         @Test(arguments: ["api.echo.test", "api.echo.test.", "API.echo.test"])
-        func `a host that the trust policy says anything of is refused`(host: String) async throws {
+        func `a host with an entry in the trust policy is refused`(host: String) async throws {
             for change in Self.policies {
                 var policy = ServerTrustPolicy()
                 change(&policy)
@@ -105,12 +107,12 @@
                 let record = await transport.run(attempt)
                 #expect(
                     record.error
-                        == .unsupported(reason: "URLSession knows the system's trust alone"))
+                        == .unsupported(reason: "URLSession supports only the system's trust"))
                 #expect(record.failure?.sent == .nothingWritten)
             }
         }
 
-        @Test func `no https host is sent anything while the trust policy is malformed`()
+        @Test func `nothing is sent to https hosts while the trust policy is malformed`()
             async throws
         {
             var attempt = TransportRequest(
@@ -122,29 +124,29 @@
             ] {
                 attempt.serverTrustPolicy = policy
                 let record = await transport.run(attempt)
-                guard case .certificate = record.error else {
+                guard case .certificate = record.error?.kind else {
                     Issue.record("\(String(describing: record.error))")
                     continue
                 }
                 #expect(record.failure?.sent == .nothingWritten)
             }
-            // What is said of another host concerns that one alone.
+            // An entry for another host applies only to that host.
             attempt.serverTrustPolicy = ServerTrustPolicy(
                 pinnedPublicKeys: ["other.test": [Self.pin]])
             #expect(await transport.run(attempt).error == nil)
         }
 
-        @Test func `a credential in the clear is not sent to a name`() async throws {
+        @Test func `a credential without TLS is not sent to a name`() async throws {
             var attempt = TransportRequest(
                 url: try #require(URL(string: "http://localhost/")))
             attempt.needsLoopbackPeer = true
-            guard case .unsupported = await transport.run(attempt).error else {
+            guard case .unsupported = await transport.run(attempt).error?.kind else {
                 Issue.record("sent")
                 return
             }
         }
 
-        @Test func `nothing passes that would start another line`() async throws {
+        @Test func `a field or target with a line end is refused`() async throws {
             var attempt = TransportRequest(url: try .host("echo.test"))
             attempt.method = HTTPMethod(rawValue: "GET / HTTP/1.1\r\nX: y\r\n\r\nGET")
             #expect(await transport.run(attempt).error == .invalidRequest(.method))
@@ -153,7 +155,7 @@
             #expect(await transport.run(attempt).error == .invalidRequest(.headerValue(name: "X")))
         }
 
-        @Test func `the caller's configuration stays as it was`() {
+        @Test func `the caller's configuration is not changed`() {
             let cache = configuration.urlCache
             #expect(configuration.httpShouldSetCookies)
             _ = URLSessionTransport(configuration: configuration)
@@ -162,7 +164,7 @@
         }
     }
 
-    /// Answers by the host, from no network.
+    /// Responds by the host, without a network.
     private final class EchoProtocol: URLProtocol {
         override class func canInit(with request: URLRequest) -> Bool {
             request.url?.host?.hasSuffix(".test") == true

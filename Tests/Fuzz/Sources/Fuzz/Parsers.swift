@@ -2,9 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
 @testable import DataLoading
+@testable import DataLoadingAuth
+@testable import DataLoadingCurl
+@testable import DataLoadingSupport
+@testable import DataLoadingTransport
 import Foundation
 
-/// What must hold of each parser that a server feeds; the first byte of an input chooses one.
+/// The conditions of each parser of server input; the first byte of an input selects one.
 enum Parsers {
     private static let date = Date(timeIntervalSince1970: 1_767_225_600)
 
@@ -78,7 +82,7 @@ enum Parsers {
         withUnsafeTemporaryAllocation(byteCount: 1_024, alignment: 1) { buffer in
             input.withUnsafeBytes { decoder.append($0) }
             var produced = 0
-            // A bomb is stopped by whoever counts; here that is the fuzzer.
+            // A caller of the decoder stops a bomb; here that is the fuzzer.
             while produced < 1_000_000, case .output(let count)? = try? decoder.decode(into: buffer)
             {
                 precondition(count > 0 && count <= buffer.count)

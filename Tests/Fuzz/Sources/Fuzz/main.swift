@@ -3,7 +3,7 @@
 
 import Foundation
 
-/// libFuzzer's driver; its own `main` is linked in and never called, since SwiftPM enters here.
+/// libFuzzer's driver; its own `main` is linked but never called, because SwiftPM starts here.
 @_silgen_name("LLVMFuzzerRunDriver")
 func runDriver(
     _ count: UnsafeMutablePointer<CInt>,
@@ -11,7 +11,7 @@ func runDriver(
     _ run: @convention(c) (UnsafePointer<UInt8>?, Int) -> CInt
 ) -> CInt
 
-/// What libFuzzer calls with each input.
+/// Called by libFuzzer with each input.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func testOneInput(_ start: UnsafePointer<UInt8>?, _ length: Int) -> CInt {
     let input = UnsafeBufferPointer(start: start, count: length)

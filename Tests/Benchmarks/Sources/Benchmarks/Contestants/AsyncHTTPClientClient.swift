@@ -7,7 +7,7 @@
     import NIOHTTP1
     import NIOPosix
 
-    /// AsyncHTTPClient by its async form, with the number of event loops that suits it better.
+    /// AsyncHTTPClient with its async interface and the better number of event loops.
     final class AsyncHTTPClientClient: Client {
         private let client: HTTPClient
         private let request: HTTPClientRequest
@@ -17,7 +17,7 @@
             concurrency = workload.concurrency
             var configuration = HTTPClient.Configuration()
             configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = concurrency
-            // A second loop costs more than it brings while one load runs at a time.
+            // A second loop costs more than it gains while one load runs at a time.
             let loops = concurrency == 1 ? 1 : 2
             client = HTTPClient(
                 eventLoopGroup: MultiThreadedEventLoopGroup(numberOfThreads: loops),

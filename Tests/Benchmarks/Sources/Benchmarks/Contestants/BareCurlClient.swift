@@ -3,7 +3,7 @@
 
 import CBareCurl
 
-/// libcurl's multi interface on epoll, in C, with nothing around it: the yardstick.
+/// The baseline: libcurl's multi interface on epoll, in C.
 final class BareCurlClient: Client {
     private nonisolated(unsafe) let client: OpaquePointer
 

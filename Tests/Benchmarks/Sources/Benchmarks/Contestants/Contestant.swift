@@ -1,14 +1,14 @@
 // Copyright the DataLoading authors
 // SPDX-License-Identifier: Apache-2.0
 
-/// Who takes part; the names are those of the JSON file.
+/// The clients that are compared; their names are those in the JSON file.
 enum Contestant: String, CaseIterable, Codable, Sendable {
     case dataLoading = "DataLoading"
     case libcurl
     case urlSession = "URLSession"
     case asyncHTTPClient = "AsyncHTTPClient"
 
-    /// Those that this build has.
+    /// The clients that this build contains.
     static var available: [Contestant] {
         #if BENCHMARK_PEERS
             allCases
@@ -17,7 +17,7 @@ enum Contestant: String, CaseIterable, Codable, Sendable {
         #endif
     }
 
-    /// How many loads make a round of one to three seconds.
+    /// The number of loads in a round of one to three seconds.
     var requestsPerRound: Int {
         switch self {
         case .dataLoading, .libcurl: 24_000

@@ -18,7 +18,7 @@ final class DataLoadingClient: Client {
     private static let loadsPerLoader = 8
 
     init?(_ workload: Workload, transport: (any Transport)? = nil) {
-        // The URL names a host that only the resolver knows.
+        // The URL has a host that only the resolver knows.
         guard var parts = URLComponents(string: workload.url), let address = parts.host else {
             return nil
         }
@@ -33,7 +33,7 @@ final class DataLoadingClient: Client {
         configuration.limits.perOrigin = concurrency
         configuration.limits.total = concurrency
         service = DataLoaderService(configuration: configuration)
-        service.rateLimiter.setRequestsPerSecond(1_000_000, burst: 10_000, for: url)
+        service.rateLimiter.setRequestsPerSecond(1_000_000, burst: 10_000, forHostOf: url)
         service.resolver.setAddresses([address], forHost: host)
         service.addConsumptionObserver(observer, on: DispatchQueue(label: "consumption"))
         let factory = service.makeFactory(authorisers: [FieldAuthoriser()])
@@ -57,29 +57,30 @@ final class DataLoadingClient: Client {
         return failures
     }
 
-    /// Loads so many times in batches, which this task answers.
+    /// Performs the loads in batches of the given concurrency and answers them on this task.
     func load(_ requests: Int, from transport: HeldTransport) async {
         for _ in 0..<(requests / concurrency) {
-            await runBatch { transport.answerAll() }
+            await runBatch(from: transport)
         }
     }
 
-    /// Starts as many loads as there may be at once, has them answered, and returns when all ended.
-    private func runBatch(answer: @Sendable () -> Void) async {
+    /// Starts as many loads as may run at once, answers them, and returns when all have ended.
+    private func runBatch(from transport: HeldTransport) async {
         let round = Round(concurrency, started: concurrency)
         for (_, delegate) in loaders { delegate.begin(round, request) }
         observer.expect(concurrency)
-        _ = await round.waitForAll {
+        async let failures = round.waitForAll {
             for (loader, _) in loaders {
                 for _ in 0..<min(concurrency, Self.loadsPerLoader) { loader.perform(request) }
             }
-            answer()
         }
+        await transport.answer(concurrency)
+        _ = await failures
         await observer.waitForAll()
     }
 }
 
-/// Performs the next load whenever one has ended.
+/// Performs the next load when one has ended.
 private final class LoaderDelegate: DataLoaderDelegate {
     private let work = Mutex<(round: Round, request: DataLoaderRequest)?>(nil)
 
@@ -99,6 +100,8 @@ private final class LoaderDelegate: DataLoaderDelegate {
         goOn(dataLoader, isFailure: true)
     }
 
+    func dataLoader(_ dataLoader: DataLoader, didCancelRequest request: DataLoaderRequest) {}
+
     private func goOn(_ loader: DataLoader, isFailure: Bool) {
         guard let (round, request) = work.withLock({ $0 }) else { return }
         if round.endedOne(isFailure: isFailure) { loader.perform(request) }
@@ -107,24 +110,14 @@ private final class LoaderDelegate: DataLoaderDelegate {
 
 /// Adds the field to every request.
 private final class FieldAuthoriser: Authoriser {
-    let identifier = "benchmark"
-
-    func requiresAuthorisation(_ request: DataLoaderRequest) -> Bool { true }
-
-    func authorise(_ request: DataLoaderRequest, for delegate: any AuthoriserDelegate) {
+    func authorise(_ request: DataLoaderRequest) -> Authorisation {
         var authorised = request
         authorised.headers[Workload.field.name] = Workload.field.value
-        delegate.authoriser(self, authorised: authorised)
+        return .use(authorised)
     }
-
-    func requestFailedAuthorisation(_ request: DataLoaderRequest, response: DataLoaderResponse) {}
-
-    func refresh() {}
-
-    func reset() async {}
 }
 
-/// Counts what it is told, so that a round ends when its last load has been reported.
+/// Counts its calls, so that a round ends when its last load was reported.
 private final class CountingObserver: ConsumptionObserver {
     private struct State {
         var missing = 0

@@ -3,7 +3,7 @@
 
 import Synchronization
 
-/// The count of a round: who starts another load, who failed, and when all have ended.
+/// The state of a round: the loads still to start, the failures, and the end.
 final class Round: Sendable {
     private let requests: Int
     private let started = Atomic(0)
@@ -11,7 +11,7 @@ final class Round: Sendable {
     private let failed = Atomic(0)
     private let continuation = Mutex<CheckedContinuation<Int, Never>?>(nil)
 
-    /// Makes a round of which so many loads are started by somebody else.
+    /// Makes a round whose loads are started by the caller.
     init(_ requests: Int, started: Int = 0) {
         self.requests = requests
         self.started.store(started, ordering: .relaxed)
@@ -34,7 +34,7 @@ final class Round: Sendable {
         }
     }
 
-    /// Notes the end of a load; true when another one is to follow it.
+    /// Notes the end of a load; returns true when another load is to follow.
     func endedOne(isFailure: Bool) -> Bool {
         if isFailure { failed.add(1, ordering: .relaxed) }
         if ended.add(1, ordering: .acquiringAndReleasing).newValue == requests {

@@ -5,7 +5,7 @@ import Foundation
 import FoundationNetworking
 import Synchronization
 
-/// URLSession by its delegate, which costs less than its async form and does not hang when cancelled.
+/// URLSession with a delegate, which is cheaper than async and does not hang when cancelled.
 final class URLSessionClient: NSObject, Client, URLSessionDataDelegate {
     private let workload: Workload
     private let request: URLRequest

@@ -5,14 +5,20 @@ import DataLoading
 import Foundation
 import Synchronization
 
-/// A transport without a wire: it keeps its attempts until it is told to answer them.
+/// A transport without a network: it holds its attempts until it is told to answer them.
 final class HeldTransport: Transport {
-    private let sinks = Mutex<[any TransportSink]>([])
+    private struct Attempts {
+        var sinks: [any TransportSink] = []
+        var expected = 0
+        var waiter: CheckedContinuation<Void, Never>?
+    }
+
+    private let attempts = Mutex(Attempts())
     private let head: ResponseHead
     private let body: Data
 
     init(bodySize: Int) {
-        // What a server of static files says.
+        // The fields that a server of static files sends.
         head = ResponseHead(
             status: .ok,
             headers: [
@@ -25,20 +31,34 @@ final class HeldTransport: Transport {
     }
 
     func start(_ attempt: TransportRequest, sink: any TransportSink) -> any TransportTask {
-        sinks.withLock { $0.append(sink) }
+        let complete = attempts.withLock { attempts -> CheckedContinuation<Void, Never>? in
+            attempts.sinks.append(sink)
+            guard attempts.sinks.count >= attempts.expected else { return nil }
+            return attempts.waiter.take()
+        }
+        complete?.resume()
         return Self.task
     }
 
-    /// Answers every attempt that has started.
-    func answerAll() {
-        let waiting = sinks.withLock { sinks in
-            defer { sinks.removeAll(keepingCapacity: true) }
-            return sinks
+    /// Waits until so many attempts have started, and answers them.
+    func answer(_ count: Int) async {
+        await withCheckedContinuation { continuation in
+            let isComplete = attempts.withLock { attempts in
+                guard attempts.sinks.count < count else { return true }
+                attempts.expected = count
+                attempts.waiter = continuation
+                return false
+            }
+            if isComplete { continuation.resume() }
         }
-        for sink in waiting {
+        let sinks = attempts.withLock { attempts in
+            defer { attempts.sinks.removeAll(keepingCapacity: true) }
+            return attempts.sinks
+        }
+        for sink in sinks {
             sink.didReceive(head)
             sink.didReceive(body)
-            sink.didEnd(TransportEnd())
+            sink.didEnd(TransportReport())
         }
     }
 
@@ -49,7 +69,7 @@ final class HeldTransport: Transport {
     private static let task = NoTask()
 }
 
-/// A handle on what cannot be stopped.
+/// A task that cannot be stopped.
 private final class NoTask: TransportTask {
     func cancel() {}
     func pause() {}

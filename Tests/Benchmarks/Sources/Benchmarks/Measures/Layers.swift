@@ -3,7 +3,7 @@
 
 import CAllocations
 
-/// Measure 6: what a load costs above the transport, in processor time and in allocations.
+/// What a load costs above the transport, in processor time and allocations.
 struct Layers {
     let options: Options
 

@@ -1,7 +1,7 @@
 // Copyright the DataLoading authors
 // SPDX-License-Identifier: Apache-2.0
 
-/// Measure 14: how much the memory of a process grows after its first 10,000 loads.
+/// How much the memory of a process grows after its first 10,000 loads.
 struct MemoryGrowth {
     let options: Options
 

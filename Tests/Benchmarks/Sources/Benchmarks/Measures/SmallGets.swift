@@ -3,7 +3,7 @@
 
 import Foundation
 
-/// Measures 1 and 2: processor time for 1,000 small GETs on kept connections, at several concurrencies.
+/// Processor time for 1,000 small GETs on kept connections, at several concurrencies.
 struct SmallGets {
     let options: Options
 
@@ -27,7 +27,7 @@ struct SmallGets {
         return figures
     }
 
-    /// The rounds: each contestant once in turn, so that a busy moment of the machine hits all.
+    /// Each round runs every client once, so that a busy moment of the machine affects all.
     private func samples(
         at concurrency: Int, _ server: NginxServer
     ) throws -> [Contestant: [ChildRun.Outcome]] {

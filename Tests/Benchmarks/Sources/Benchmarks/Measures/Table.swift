@@ -3,13 +3,13 @@
 
 import Foundation
 
-/// The figures of one concurrency for people, ratios first.
+/// The figures of one concurrency as a table, ratios first.
 struct Table {
     let concurrency: Int
     let figures: [Figure]
     let samples: [Contestant: [ChildRun.Outcome]]
 
-    /// Whom the others are compared with.
+    /// The client that the others are compared with.
     private static let yardstick = Contestant.libcurl
 
     var text: String {

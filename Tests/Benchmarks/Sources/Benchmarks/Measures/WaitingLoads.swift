@@ -4,8 +4,8 @@
 import DataLoading
 import Foundation
 
-/// Measure 7: loads that wait for one rate key, with the time to enqueue and to cancel each and the
-/// memory it takes.
+/// Loads that wait for one rate key: the time to enqueue and to cancel each, and the memory
+/// that each takes.
 struct WaitingLoads {
     let options: Options
 
@@ -19,7 +19,7 @@ struct WaitingLoads {
         for _ in 0..<options.rounds {
             for (unit, value) in try await round(loads) { samples[unit, default: []].append(value) }
         }
-        // Later rounds use the memory of the first one again.
+        // Later rounds reuse the memory of the first one.
         samples[Self.memoryUnit] = samples[Self.memoryUnit].map { Array($0.prefix(1)) }
         return samples.sorted { $0.key < $1.key }.map { unit, values in
             let figure = Figure(
@@ -38,7 +38,7 @@ struct WaitingLoads {
         configuration.transport = HeldTransport(bodySize: 0)
         configuration.limits.queue = loads
         let service = DataLoaderService(configuration: configuration)
-        service.rateLimiter.setRequestsPerSecond(0, for: url)
+        service.rateLimiter.setRequestsPerSecond(0, forHostOf: url)
         let loader = service.makeFactory().makeDataLoader()
         let request = DataLoaderRequest(url: url)
         var tokens: [CancellationToken] = []

@@ -3,29 +3,29 @@
 
 import Foundation
 
-/// One contestant's part of a round, in a child process: its usage is its own, and no state leaks.
+/// One client's part of a round, in a child process: its usage is its own, and no state leaks.
 struct ChildRun: Codable, Sendable {
     let contestant: Contestant
     let url: String
     let concurrency: Int
     let requests: Int
 
-    /// What a child found out.
+    /// The result of a child.
     struct Outcome: Codable, Sendable {
         /// Milliseconds of processor time for 1,000 loads.
         let cost: Double
-        /// Loads a second.
+        /// Loads per second.
         let throughput: Double
-        /// The most memory it had at once, in KiB.
+        /// The peak of its memory, in KiB.
         let peakMemory: Int
-        /// Loads that failed.
+        /// The number of failed loads.
         let failures: Int
     }
 
-    /// The part of the loads that opens connections and fills caches, and is not measured.
+    /// The share of loads that opens connections and fills caches and is not measured.
     private static let warmUpShare = 10
 
-    /// Starts a child and returns what it found out.
+    /// Starts a child and returns its result.
     func start() throws -> Outcome {
         let process = Process()
         process.executableURL = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()

@@ -1,7 +1,7 @@
 // Copyright the DataLoading authors
 // SPDX-License-Identifier: Apache-2.0
 
-/// Why a benchmark cannot go on, in words for whoever started it.
+/// Why a benchmark cannot run, as a message for the user.
 struct Complaint: Error, CustomStringConvertible {
     let description: String
 

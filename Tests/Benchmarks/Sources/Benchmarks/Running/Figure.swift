@@ -3,7 +3,7 @@
 
 import Foundation
 
-/// One line of the result: a contestant's cost at one concurrency.
+/// One line of the result: a client's cost at one concurrency.
 struct Figure: Codable, Sendable {
     let measure: Int
     let contestant: String

@@ -1,14 +1,14 @@
 // Copyright the DataLoading authors
 // SPDX-License-Identifier: Apache-2.0
 
-/// What the command line asks for.
+/// The options of the command line.
 struct Options: Sendable {
     var measure = 1
     var jsonFile: String?
     var rounds = 5
     var contestants = Contestant.available
     var concurrencies = [1, 32, 256]
-    /// Loads in a round; nil for what suits each contestant.
+    /// The loads in a round; nil for the default of each client.
     var requests: Int?
     /// The work of a child process, as JSON.
     var child: String?

@@ -3,11 +3,11 @@
 
 import Foundation
 
-/// What the kernel says of this process now.
+/// What the kernel reports about this process.
 enum ProcessStatus {
-    /// The memory that is there for it.
+    /// The resident memory.
     static var residentBytes: Int { number("VmRSS:") * 1_024 }
-    /// How many threads it has.
+    /// The number of threads.
     static var threads: Int { number("Threads:") }
 
     private static func number(_ name: String) -> Int {

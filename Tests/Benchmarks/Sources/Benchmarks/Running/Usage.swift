@@ -7,10 +7,10 @@ import Glibc
 struct Usage: Sendable {
     /// User and system time, in seconds.
     let processorTime: Double
-    /// The most memory it had at once, in KiB.
+    /// The peak of its memory, in KiB.
     let peakMemory: Int
 
-    /// This process until now.
+    /// The usage of this process until now.
     static var now: Usage {
         var usage = rusage()
         getrusage(RUSAGE_SELF.rawValue, &usage)

@@ -5,7 +5,7 @@ import Glibc
 
 /// Ports of the loopback interface.
 enum LoopbackPort {
-    /// A port that nobody listens on now.
+    /// A port without a listener.
     static func free() throws -> UInt16 {
         let socket = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         defer { close(socket) }
@@ -20,7 +20,7 @@ enum LoopbackPort {
         return UInt16(bigEndian: address.sin_port)
     }
 
-    /// Whether somebody accepts connections before the limit passes.
+    /// Whether the port accepts connections before the limit passes.
     static func accepts(_ port: UInt16, within limit: Duration) -> Bool {
         let end = ContinuousClock.now + limit
         repeat {

@@ -3,14 +3,14 @@
 
 import Foundation
 
-/// An nginx with one worker on a free loopback port, with one static body; gone with `stop`.
+/// An nginx with one worker on a free loopback port that serves one static body.
 final class NginxServer {
     /// The URL of the body.
     let url: String
     private let process: Process
     private let directory: URL
 
-    /// Starts it, and returns once it answers.
+    /// Starts nginx and returns once it answers.
     init(bodySize: Int) throws {
         guard let program = Self.find() else {
             throw Complaint("nginx is missing: apt-get install nginx")
@@ -36,7 +36,7 @@ final class NginxServer {
         }
     }
 
-    /// Stops it and removes its files.
+    /// Stops nginx and removes its files.
     func stop() {
         process.terminate()
         process.waitUntilExit()
@@ -52,7 +52,7 @@ final class NginxServer {
     }
 
     private static func configuration(port: UInt16, directory: String) -> String {
-        // The worker gives its rights up when it starts as root, and could not read the body then.
+        // A worker started by root drops its rights and could not read the body.
         let user = getuid() == 0 ? "user root;" : ""
         return """
             \(user)

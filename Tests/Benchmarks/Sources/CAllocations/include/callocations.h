@@ -1,14 +1,14 @@
 // Copyright the DataLoading authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Counts the allocations of the whole process, by standing before the allocator of the C library.
+// Counts the allocations of the whole process by interposing the allocator of the C library.
 
 #ifndef CALLOCATIONS_H
 #define CALLOCATIONS_H
 
-// Starts the count at zero.
+// Resets the count to zero.
 void allocations_begin(void);
-// Ends the count and answers how many allocations there were.
+// Stops counting and returns the number of allocations.
 long allocations_end(void);
 
 #endif

@@ -1,0 +1,14 @@
+// Copyright the DataLoading authors
+// SPDX-License-Identifier: Apache-2.0
+
+import DataLoadingTransport
+
+/// A load that waits for admission.
+protocol Waiting: AnyObject, Sendable {
+    /// The load holds its slots; called once for a ticket that was not withdrawn, under no lock.
+    func admitted(turn: Int)
+    /// The load's key may have changed; called instead of `admitted`, under no lock.
+    func mustAskAgain(turn: Int)
+    /// The load cannot start before its deadline; called instead of `admitted`, under no lock.
+    func refused(turn: Int, _ error: DataLoaderError)
+}

@@ -1,0 +1,109 @@
+// Copyright the DataLoading authors
+// SPDX-License-Identifier: Apache-2.0
+
+import DataLoadingTransport
+
+/// Asks the authorisers that one attempt needs, one after another, and records which took part.
+///
+/// Each authoriser receives the request that the one before it returned. The chain calls user code:
+/// use a copy of it on the factory's queue, and under no lock.
+///
+/// ```
+/// switch chain.ask(while: isOpen) {
+/// case .unchanged: send(request)
+/// case .use(let authorised): send(authorised)
+/// case .refuse(let error): end(chain.failure(error))
+/// case .later(let body): // in a task: chain.take(try await body()); then ask the rest
+/// }
+/// ```
+struct AuthoriserChain: Sendable {
+    /// The credentials that a request was sent with, by authoriser.
+    typealias Stamps = [ObjectIdentifier: CredentialStamp]
+
+    /// The request, with what the authorisers have added so far.
+    private(set) var request: DataLoaderRequest
+    /// The authorisers that returned something other than `.unchanged`.
+    private(set) var participants: [any Authoriser] = []
+    private let concerned: [any Authoriser]
+    /// The number of those that were asked.
+    private var asked = 0
+
+    /// Makes the chain of one attempt; throws when the request names a method that no authoriser
+    /// has.
+    ///
+    /// `refused` holds the credentials of an earlier attempt that the server answered with a 401.
+    init(
+        _ request: DataLoaderRequest, _ authorisers: [any Authoriser], refused: Stamps = [:]
+    ) throws(AuthorisationError) {
+        self.request = request
+        concerned = try Self.concerned(by: request, authorisers)
+        if !refused.isEmpty { self.request[option: CredentialStamps.self] = refused }
+    }
+
+    /// Whether every authoriser was asked.
+    var isOver: Bool { asked == concerned.count }
+
+    /// The authoriser that was asked last.
+    private var last: (any Authoriser)? { asked > 0 ? concerned[asked - 1] : nil }
+
+    /// The credentials of the library's authorisers in the request.
+    var stamps: Stamps { request[option: CredentialStamps.self] }
+
+    /// Asks the remaining authorisers until one refuses or answers later.
+    ///
+    /// Loads that an authoriser performs here count as work for this load while `isOpen` returns
+    /// true. When it returns false, no further authoriser is asked.
+    mutating func ask(while isOpen: @escaping @Sendable () -> Bool) -> Authorisation {
+        while !isOver, isOpen() {
+            let (authoriser, request) = (concerned[asked], request)
+            asked += 1
+            let answer = AuthorisersWork.perform(while: isOpen) { authoriser.authorise(request) }
+            switch answer {
+            case .unchanged: continue
+            case .use(let authorised): take(authorised)
+            case .refuse: return answer
+            case .later(let body):
+                return .later {
+                    try await AuthorisersWork.perform(while: isOpen) { try await body() }
+                }
+            }
+        }
+        return participants.isEmpty ? .unchanged : .use(request)
+    }
+
+    /// Stores the request that an authoriser returned.
+    mutating func take(_ authorised: DataLoaderRequest) {
+        if let last { participants.append(last) }
+        request = authorised
+    }
+
+    /// Returns the error that ends the load, from the error of the authoriser that was asked last.
+    func failure(_ error: any Error) -> DataLoaderError {
+        // The library's authorisers may give the load's error directly.
+        if let own = (error as? OwnFault)?.error { return own }
+        return .cannotAuthenticate(
+            reason: AuthenticationFailure(last?.identifier ?? "authoriser", because: error))
+    }
+
+    /// Tells each authoriser that took part of a 401; returns whether to send the request again.
+    func recover(_ sent: DataLoaderRequest, from response: DataLoaderResponse) -> Bool {
+        participants.eachOnce.reduce(false) { $1.recover(sent, from: response) || $0 }
+    }
+
+    /// Returns the authorisers to ask: those without a method, and those that the request names.
+    ///
+    /// The named ones are placed where the factory's list has its first authoriser with a method.
+    private static func concerned(
+        by request: DataLoaderRequest, _ authorisers: [any Authoriser]
+    ) throws(AuthorisationError) -> [any Authoriser] {
+        let methods = authorisers.map(\.method)
+        let names = request[option: AuthenticationMethod.self]
+        if let unknown = names.first(where: { !methods.contains($0) }) {
+            throw .unknownMethod(unknown)
+        }
+        guard let place = methods.firstIndex(where: { $0 != nil }) else { return authorisers }
+        let named = names.flatMap { name in authorisers.filter { $0.method == name } }
+        let others = authorisers.dropFirst(place).filter { $0.method == nil }
+        return authorisers[..<place] + named.eachOnce + others
+    }
+}

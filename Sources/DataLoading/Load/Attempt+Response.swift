@@ -1,0 +1,107 @@
+// Copyright the DataLoading authors
+// SPDX-License-Identifier: Apache-2.0
+
+import DataLoadingSupport
+import DataLoadingTransport
+import Foundation
+
+/// Handles the response events of an attempt.
+extension Attempt {
+    /// Takes a final head; the verdict on the response comes before any byte of its body is used.
+    mutating func received(_ head: ResponseHead, _ facts: inout LoadFacts) -> [LoadAction] {
+        let asksUsers = facts.asksUsers(about: head)
+        receive(head, holdingBack: asksUsers)
+        var actions: [LoadAction] = []
+        if head.status == .tooManyRequests || head.status == .serviceUnavailable,
+            let target = facts.target
+        {
+            actions.append(.noteRetryAfter(head, target))
+        }
+        guard !facts.isPlain(head) else { return actions + deliver(head, nil, &facts) }
+        return actions + [.judge(head, context, asksUsers: asksUsers)]
+    }
+
+    /// Applies the verdict on the response.
+    mutating func judged(_ verdict: Verdict, _ facts: inout LoadFacts) -> [LoadAction] {
+        guard let head else { return [] }
+        var actions: [LoadAction] = []
+        switch verdict {
+        case .deliver(let reason):
+            actions = deliver(head, reason, &facts)
+        case .append(let range):
+            let partial = facts.resumption.takePartial()
+            facts.head = facts.resumption.broken?.head
+            append(range, isStreaming: facts.traits.isStreaming, to: partial)
+        case .discard, .hold:
+            leaveOut(verdict)
+        }
+        return holdsBack ? actions + [.takeHeld(context)] : actions
+    }
+
+    private mutating func deliver(
+        _ head: ResponseHead, _ reason: DataLoaderError.StopReason?, _ facts: inout LoadFacts
+    ) -> [LoadAction] {
+        let isStreaming =
+            switch facts.traits.delivery {
+            case .whole: false
+            case .chunks: true
+            case .pieces, .restartable: head.status.isSuccess
+            }
+        // Most loads do not use the length, and finding it costs time.
+        let isWanted = isStreaming || facts.traits.reportsProgress
+        deliver(
+            isStreaming: isStreaming, length: isWanted ? facts.bodyLength(head) : nil,
+            limit: facts.traits.streamLimit, because: reason)
+        facts.head = head
+        facts.received = 0
+        facts.resumption = .none
+        guard isStreaming else { return [] }
+        if isTooLarge { return [.cancelAttempt(context)] }
+        if facts.traits.delivery == .chunks { facts.hasDelivered = true }
+        return [.deliverHead(facts.response(head.status.isSuccess ? nil : .status(head.status)))]
+    }
+
+    /// Takes bytes of the body, and keeps them, hands them on, holds them back or drops them.
+    mutating func received(
+        _ bytes: Data, _ facts: inout LoadFacts, wereHeld: Bool = false
+    ) -> [LoadAction] {
+        let received = facts.received.addingSaturated(Int64(bytes.count))
+        let reports = facts.traits.reportsProgress
+        switch receive(bytes, received: received, facts.traits, wasHeld: wereHeld) {
+        case .dropped: return []
+        case .pause: return [.pauseAttempt(context)]
+        case .stop: return [.cancelAttempt(context)]
+        case .kept:
+            facts.received = received
+            return reports ? [.noteProgress(progress(received), .download)] : []
+        case .handOn:
+            facts.received = received
+            if facts.traits.delivery == .pieces { facts.hasDelivered = true }
+            guard reports else { return [.deliver(bytes, context)] }
+            return [.noteProgress(progress(received), .download), .deliver(bytes, context)]
+        }
+    }
+
+    private func progress(_ received: Int64) -> BodyProgress {
+        BodyProgress(completed: received, total: length)
+    }
+}
+
+extension LoadFacts {
+    /// Whether a response is delivered without a verdict, as most are.
+    fileprivate func isPlain(_ head: ResponseHead) -> Bool {
+        head.status.isSuccess && resumption.broken == nil && base.retryPolicy == nil
+    }
+
+    /// Whether user code takes part in the verdict on a response.
+    fileprivate func asksUsers(about head: ResponseHead) -> Bool {
+        if traits.hasUsersPolicy { return true }
+        switch head.status.rawValue {
+        case 401: return hasParticipants
+        case 300..<400:
+            if case .ask = base.redirectPolicy { return true }
+            return false
+        default: return false
+        }
+    }
+}

@@ -1,0 +1,136 @@
+// Copyright the DataLoading authors
+// SPDX-License-Identifier: Apache-2.0
+
+import DataLoadingTransport
+import Foundation
+
+/// One attempt with the transport, and the state of its response: a pure value.
+struct Attempt: Sendable {
+    /// The number of bytes of a discarded body that are read to keep the connection; after more,
+    /// the attempt is cancelled.
+    private static let maxDiscarded = 65_536
+
+    /// The result of taking a piece of a body.
+    enum Intake: Sendable {
+        case dropped
+        /// The piece is held back until the verdict; the transfer must be paused.
+        case pause
+        case kept
+        case handOn
+        /// No more of the body is wanted; the transfer must be cancelled.
+        case stop
+    }
+
+    /// Receives the transport's events of the attempt, and can cancel its transfer.
+    let context: AttemptContext
+    /// The final head, once it has arrived.
+    private(set) var head: ResponseHead?
+    /// The verdict on the response; nil until there is one.
+    private(set) var verdict: Verdict?
+    /// The body of a response that is delivered whole.
+    private(set) var body = Data()
+    /// Whether the body is handed on while it arrives; otherwise it is kept.
+    private(set) var isStreaming = false
+    /// The length of the whole body; nil when it is unknown or not needed.
+    private(set) var length: Int64?
+    /// Whether the server sent more than the range that it announced.
+    private(set) var isBeyondRange = false
+    /// Whether the body is larger than the limit; a body that is kept is dropped then.
+    private(set) var isTooLarge = false
+    private var discarded = 0
+    /// The events that came before the verdict of user code; nil when none are held back.
+    private var held: HeldEvents?
+
+    init(_ context: AttemptContext) {
+        self.context = context
+    }
+
+    mutating func receive(_ head: ResponseHead, holdingBack: Bool) {
+        self.head = head
+        if holdingBack { held = HeldEvents() }
+    }
+
+    /// Notes that the response is the load's response.
+    mutating func deliver(
+        isStreaming: Bool, length: Int64?, limit: Int64, because reason: DataLoaderError.StopReason?
+    ) {
+        verdict = .deliver(reason)
+        self.isStreaming = isStreaming
+        self.length = length
+        isTooLarge = isStreaming && length ?? 0 > limit
+    }
+
+    /// Notes that the response is the rest of the load's response.
+    mutating func append(_ range: ContentRange, isStreaming: Bool, to partial: Data) {
+        verdict = .append(range)
+        self.isStreaming = isStreaming
+        length = range.length
+        body = partial
+    }
+
+    /// Notes that the response is not the load's response.
+    mutating func leaveOut(_ verdict: Verdict) {
+        self.verdict = verdict
+    }
+
+    /// Takes a piece of the body; `received` is the length of the whole body up to its end.
+    mutating func receive(
+        _ bytes: Data, received: Int64, _ traits: LoadTraits, wasHeld: Bool = false
+    ) -> Intake {
+        if !wasHeld, held != nil {
+            held?.append(bytes)
+            return held?.isFull == true ? .pause : .dropped
+        }
+        if case .append(let range) = verdict, received > range.last + 1 { isBeyondRange = true }
+        switch verdict {
+        case .deliver where isStreaming, .append where isStreaming:
+            if received > traits.streamLimit { isTooLarge = true }
+            return isRefused ? .stop : .handOn
+        case .deliver, .append:
+            keep(bytes, traits.bodyLimit)
+            return isRefused ? .stop : .kept
+        case .hold:
+            keep(bytes, traits.bodyLimit)
+            return isRefused ? .stop : .dropped
+        case nil, .discard:
+            discarded = min(discarded, Self.maxDiscarded) + bytes.count
+            return discarded > Self.maxDiscarded ? .stop : .dropped
+        }
+    }
+
+    /// Whether the body is larger than its limit or its range.
+    var isRefused: Bool { isTooLarge || isBeyondRange }
+
+    /// Keeps a piece of a body, without a copy of the first one, and nothing past the limit.
+    private mutating func keep(_ bytes: Data, _ limit: Int64) {
+        // A transport has the limit too; this check is for a transport that does not keep to it.
+        guard !isBeyondRange else { return }
+        guard !isTooLarge, Int64(body.count) + Int64(bytes.count) <= limit else {
+            isTooLarge = true
+            body = Data()
+            return
+        }
+        if body.isEmpty { body = bytes } else { body.append(bytes) }
+    }
+
+    /// Holds back the end of the attempt while events are held back; false when none are.
+    mutating func holdBack(_ failure: TransportFailure?) -> Bool {
+        guard held != nil else { return false }
+        held?.end(with: failure)
+        return true
+    }
+
+    /// Whether the transfer is paused until the verdict.
+    var isHeldBack: Bool { held?.isFull == true }
+
+    /// Whether events are held back.
+    var holdsBack: Bool { held != nil }
+
+    /// Takes the next event that was held back; after the last one nothing is held back any more.
+    mutating func takeHeld() -> HeldEvents.Event? {
+        let event = held?.next()
+        if case .bytes = event { return event }
+        held = nil
+        return event
+    }
+}

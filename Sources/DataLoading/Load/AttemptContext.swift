@@ -1,0 +1,121 @@
+// Copyright the DataLoading authors
+// SPDX-License-Identifier: Apache-2.0
+
+import DataLoadingSupport
+import DataLoadingTransport
+import Foundation
+
+/// Receives one attempt's transport events, and controls its transfer.
+///
+/// It can be paused and cancelled before the transport has returned its handle.
+final class AttemptContext: TransportSink {
+    private enum Transfer: Sendable {
+        case unstarted(isPaused: Bool)
+        case running(any TransportTask)
+        case cancelledEarly
+        case ended
+    }
+
+    let origin: Origin
+    let candidate: HostResolver.Candidate
+    let begun: Instant
+    private let request: TransportRequest
+    private let load: Load
+    private let transfer = Locked(Transfer.unstarted(isPaused: false))
+
+    init(
+        load: Load, origin: Origin, candidate: HostResolver.Candidate, request: TransportRequest,
+        begun: Instant
+    ) {
+        self.load = load
+        self.origin = origin
+        self.candidate = candidate
+        self.request = request
+        self.begun = begun
+    }
+
+    /// Hands the request to a transport.
+    ///
+    /// `isStarted` is false when the attempt was cancelled before. `isPaused` is true when it was
+    /// paused before the transport returned its handle.
+    func start(on transport: any Transport) -> (isStarted: Bool, isPaused: Bool) {
+        if case .cancelledEarly = transfer.withLock({ $0 }) { return (false, false) }
+        let task = transport.start(request, sink: self)
+        let before = transfer.withLock { transfer in
+            let before = transfer
+            if case .unstarted = before { transfer = .running(task) }
+            return before
+        }
+        switch before {
+        case .unstarted(let isPaused): return (true, isPaused)
+        case .cancelledEarly: task.cancel()
+        case .running, .ended: break
+        }
+        return (true, false)
+    }
+
+    /// Cancels the attempt; returns whether any of the request may have been sent.
+    ///
+    /// It returns true when no transfer is running.
+    @discardableResult func cancel() -> Bool {
+        let before = transfer.withLock { transfer in
+            let before = transfer
+            if case .unstarted = before { transfer = .cancelledEarly }
+            return before
+        }
+        switch before {
+        case .unstarted, .cancelledEarly, .ended: return true
+        case .running(let task):
+            task.cancel()
+            return task.mayHaveSent
+        }
+    }
+
+    func pause() { handle(isPaused: true)?.pause() }
+
+    func resume() { handle(isPaused: false)?.resume() }
+
+    private func handle(isPaused: Bool) -> (any TransportTask)? {
+        transfer.withLock { transfer in
+            switch transfer {
+            case .unstarted: transfer = .unstarted(isPaused: isPaused)
+            case .running(let task): return task
+            case .cancelledEarly, .ended: break
+            }
+            return nil
+        }
+    }
+
+    func didSend(_ bodyBytes: Int64, of total: Int64?) {
+        guard load.reporter != nil else { return }
+        load.handle(.sent(BodyProgress(completed: bodyBytes, total: total), self))
+    }
+
+    func didReceive(_ head: ResponseHead) {
+        load.runtime.originHealth.noteResponse(from: origin)
+        load.handle(.head(head, self))
+    }
+
+    func didReceive(_ bytes: Data) {
+        load.handle(.bytes(bytes, self))
+    }
+
+    func didEnd(_ report: TransportReport) {
+        ended(report, nil)
+    }
+
+    func didFail(_ failure: TransportFailure) {
+        ended(failure.report, failure)
+    }
+
+    /// Handles the first end only: a third-party transport may end an attempt twice, and the second
+    /// end would count for another attempt.
+    private func ended(_ report: TransportReport, _ failure: TransportFailure?) {
+        let before = transfer.withLock { transfer in
+            defer { transfer = .ended }
+            return transfer
+        }
+        if case .ended = before { return }
+        load.handle(.ended(self, report, failure))
+    }
+}

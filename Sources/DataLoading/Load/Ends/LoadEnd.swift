@@ -1,0 +1,103 @@
+// Copyright the DataLoading authors
+// SPDX-License-Identifier: Apache-2.0
+
+import DataLoadingTransport
+import Dispatch
+import Foundation
+
+/// Delivers a load's events to a delegate, a task, a reader of chunks, a sink or a call.
+///
+/// The load calls it in order and under no lock. `Load.handOver` hands the outcome over.
+protocol LoadEnd: AnyObject, Sendable {
+    /// The queue on which the load's questions are answered.
+    var queue: DispatchQueue { get }
+    /// The way in which the body is handed over.
+    var delivery: Delivery { get }
+    /// The sink that the request names for the body of a success.
+    var sink: ResponseSink? { get }
+
+    /// Whether the load is cancelled when its loader is dropped.
+    var endsWithLoader: Bool { get }
+
+    /// Asks whether chunks are accepted; answered on `queue`, never inline.
+    func askForChunkSupport(_ load: Load, _ answer: @escaping @Sendable (Bool) -> Void)
+    /// Asks for a new stream for a body that can be read once; answered on `queue`, never inline.
+    func askForBodyStream(_ load: Load, _ answer: @escaping @Sendable (OneShotStream?) -> Void)
+    /// Notifies that the load has no connection, and waits for one.
+    func isWaitingForConnectivity(_ load: Load)
+
+    /// Takes the head of a response whose body follows in pieces.
+    func didReceiveInitial(_ response: DataLoaderResponse, from load: Load)
+    /// Takes bytes of the body; returns true when the transfer must be paused until
+    /// `.windowHasOpened`.
+    func didReceive(_ bytes: Data, from load: Load) -> Bool
+    /// Whether the transfer must be paused.
+    var isFull: Bool { get }
+    /// Drops the undelivered items and all that come later, because the load was ended from
+    /// outside.
+    func dropPending()
+    /// Notifies that the outcome can be taken.
+    func outcomeIsReady(_ load: Load)
+}
+
+/// The way in which a body is handed over; it limits the attempts that may follow one that breaks.
+enum Delivery: Sendable {
+    /// With the outcome.
+    case whole
+    /// The head and then the body, piece by piece: neither can be taken back.
+    case chunks
+    /// Piece by piece, without the head.
+    case pieces
+    /// Piece by piece; it can be written from the start again.
+    case restartable
+}
+
+/// The defaults, for an end for whole responses without a delegate.
+extension LoadEnd {
+    var delivery: Delivery { .whole }
+
+    var sink: ResponseSink? { nil }
+
+    var endsWithLoader: Bool { true }
+
+    func askForChunkSupport(_ load: Load, _ answer: @escaping @Sendable (Bool) -> Void) {
+        queue.async { answer(false) }
+    }
+
+    func askForBodyStream(_ load: Load, _ answer: @escaping @Sendable (OneShotStream?) -> Void) {
+        queue.async { answer(nil) }
+    }
+
+    func isWaitingForConnectivity(_ load: Load) {}
+
+    func didReceiveInitial(_ response: DataLoaderResponse, from load: Load) {}
+
+    func didReceive(_ bytes: Data, from load: Load) -> Bool { false }
+
+    var isFull: Bool { false }
+
+    func dropPending() {}
+}
+
+/// An end that forwards the load's questions to another end.
+protocol ForwardingEnd: LoadEnd {
+    var base: any LoadEnd { get }
+}
+
+extension ForwardingEnd {
+    var queue: DispatchQueue { base.queue }
+
+    var endsWithLoader: Bool { base.endsWithLoader }
+
+    func askForChunkSupport(_ load: Load, _ answer: @escaping @Sendable (Bool) -> Void) {
+        base.askForChunkSupport(load, answer)
+    }
+
+    func askForBodyStream(_ load: Load, _ answer: @escaping @Sendable (OneShotStream?) -> Void) {
+        base.askForBodyStream(load, answer)
+    }
+
+    func isWaitingForConnectivity(_ load: Load) {
+        base.isWaitingForConnectivity(load)
+    }
+}

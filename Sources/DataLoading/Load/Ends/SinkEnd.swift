@@ -1,0 +1,112 @@
+// Copyright the DataLoading authors
+// SPDX-License-Identifier: Apache-2.0
+
+import DataLoadingTransport
+import DataLoadingSupport
+import Dispatch
+import Foundation
+
+/// Writes one load's body to its sink, and then lets another end take the outcome.
+///
+/// The other end takes the outcome after the sink has kept or dropped the body.
+final class SinkEnd: ForwardingEnd {
+    let base: any LoadEnd
+    let sink: ResponseSink?
+    private let pipe: BodyPipe<any BodySink>
+
+    init(_ sink: ResponseSink, before base: any LoadEnd) {
+        self.sink = sink
+        self.base = base
+        let place = SinkPlace(sink, closureQueue: base.queue)
+        pipe = BodyPipe(at: { place.async($0) }) { item, sink, load in
+            Self.deliver(item, to: &sink, load)
+        } finish: { sink, load in
+            Self.settle(&sink, load)
+            base.outcomeIsReady(load)
+        }
+    }
+
+    private static func deliver(
+        _ item: ChunkWindow.Item, to sink: inout any BodySink, _ load: Load
+    ) -> Bool {
+        do throws(DataLoaderError) {
+            switch item {
+            case .initial: try sink.begin()
+            case .chunk(let bytes): try sink.write(bytes)
+            }
+            return true
+        } catch {
+            load.handle(.sinkFailed(error))
+            return false
+        }
+    }
+
+    /// Keeps the body of a success, and drops any other.
+    private static func settle(_ sink: inout any BodySink, _ load: Load) {
+        guard load.isSuccess else { return sink.discard() }
+        do throws(DataLoaderError) {
+            try sink.commit()
+        } catch {
+            load.handle(.sinkFailed(error))
+            sink.discard()
+        }
+    }
+
+    /// Returns the end for a request: with a sink in front, if the request asks for one.
+    static func make(for request: DataLoaderRequest, _ base: any LoadEnd) -> any LoadEnd {
+        guard request.hasOptions, !request.chunks else { return base }
+        let sink = request.responseSink
+        if case .memory = sink.kind { return base }
+        return SinkEnd(sink, before: base)
+    }
+
+    var delivery: Delivery { sink?.isRestartable == true ? .restartable : .pieces }
+
+    func didReceiveInitial(_ response: DataLoaderResponse, from load: Load) {
+        pipe.append(response, from: load)
+    }
+
+    func didReceive(_ bytes: Data, from load: Load) -> Bool { pipe.append(bytes, from: load) }
+
+    var isFull: Bool { pipe.isFull }
+
+    func dropPending() {
+        pipe.close()
+        base.dropPending()
+    }
+
+    func outcomeIsReady(_ load: Load) { pipe.outcomeIsReady(load) }
+}
+
+/// The queue of a sink: its own queue for a file or stream, the owner's queue for a closure.
+private enum SinkPlace: Sendable {
+    case own(QueueIsolated<any BodySink>)
+    /// The pipe runs one block at a time, also on a concurrent queue.
+    case owners(ClosureSink, DispatchQueue)
+
+    init(_ sink: ResponseSink, closureQueue: DispatchQueue) {
+        let label = "DataLoading.sink"
+        switch sink.kind {
+        case .file(let url, let synchronizes):
+            self = .own(QueueIsolated(FileSink(url, synchronizes: synchronizes), label: label))
+        case .outputStream(let make):
+            self = .own(QueueIsolated(StreamSink(make), label: label))
+        case .closure(let receive):
+            self = .owners(ClosureSink(receive: receive), closureQueue)
+        case .memory:
+            self = .owners(ClosureSink { _ in }, closureQueue)
+        }
+    }
+
+    func async(_ body: @escaping @Sendable (inout any BodySink) -> Void) {
+        switch self {
+        case .own(let confined):
+            confined.async(body)
+        case .owners(let closure, let queue):
+            queue.async {
+                var sink: any BodySink = closure
+                body(&sink)
+            }
+        }
+    }
+}

@@ -1,0 +1,62 @@
+// Copyright the DataLoading authors
+// SPDX-License-Identifier: Apache-2.0
+
+import DataLoadingSupport
+import DataLoadingTransport
+import Dispatch
+
+/// Asks the authorisers of a load's factory, on the factory's queue.
+extension Load {
+    /// Asks in a separate block, also on the factory's queue: the caller may be inside an
+    /// authoriser.
+    func authorise(_ epoch: Int) {
+        onFactoryQueue { $0.beginAuthorising(epoch) }
+    }
+
+    private func beginAuthorising(_ epoch: Int) {
+        guard let (request, refused) = asking(epoch) else { return }
+        do throws(AuthorisationError) {
+            ask(
+                try AuthoriserChain(request, context.authorisers, refused: refused), epoch)
+        } catch {
+            let reason = AuthenticationFailure("\(error)", underlyingError: error)
+            handle(.failed(.cannotAuthenticate(reason: reason), epoch: epoch))
+        }
+    }
+
+    /// Asks the authorisers that were not asked yet.
+    private func ask(_ chain: AuthoriserChain, _ epoch: Int) {
+        var chain = chain
+        switch chain.ask(while: { [token] in token.load?.isAuthorising(epoch) ?? false }) {
+        case .unchanged, .use: handle(.authorised(chain, epoch: epoch))
+        case .refuse(let error): handle(.failed(chain.failure(error), epoch: epoch))
+        case .later(let body): answer(later: body, chain, epoch)
+        }
+    }
+
+    /// Waits for an authoriser's answer, in a task that is cancelled with the load.
+    private func answer(
+        later body: @escaping @Sendable () async throws -> DataLoaderRequest,
+        _ asked: AuthoriserChain, _ epoch: Int
+    ) {
+        // The load may have ended while the authoriser was asked; its answer is not used then.
+        guard isAuthorising(epoch) else { return }
+        // A task that runs longer than the load does not retain it.
+        let task = context.queue.task { [token] in
+            var chain = asked
+            do {
+                chain.take(try await body())
+                token.load?.askFurther(chain, epoch)
+            } catch {
+                token.load?.handle(.failed(chain.failure(error), epoch: epoch))
+            }
+        }
+        handle(.authoriserAnswersLater(task, epoch: epoch))
+    }
+
+    private func askFurther(_ chain: AuthoriserChain, _ epoch: Int) {
+        // Without another authoriser to ask, the load needs no change of queue.
+        guard !chain.isOver, !context.isOnQueue else { return ask(chain, epoch) }
+        onFactoryQueue { $0.ask(chain, epoch) }
+    }
+}

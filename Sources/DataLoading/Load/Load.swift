@@ -1,0 +1,224 @@
+// Copyright the DataLoading authors
+// SPDX-License-Identifier: Apache-2.0
+
+import DataLoadingTransport
+import DataLoadingSupport
+import Dispatch
+import Foundation
+
+/// One load, from `perform` to its one outcome, which only the load owns.
+///
+/// One lock guards one `LoadMachine`, which returns the actions for an event. `perform` in
+/// `LoadActions.swift` performs them after the lock is released. User code runs on the queue of the
+/// load's factory or on the owner's.
+final class Load: Sendable {
+    /// The request as it was performed.
+    let request: DataLoaderRequest
+    let runtime: Runtime
+    let context: LoadContext
+    let registry: LoadRegistry
+    /// The position of the load among the loads of its loader.
+    let number: Int
+    let end: any LoadEnd
+    /// Reports the progress of the bodies; nil without a handler.
+    let reporter: ProgressReporter?
+    let token: CancellationToken
+    /// Whether the load is an authoriser's own; other loads wait for its result.
+    let isForAuthoriser: Bool
+    /// The kind of connection slots that its attempts take.
+    let slotUse: SlotUse
+    /// Numbers the loads of the process.
+    private static let numbers = Locked<Int64>(0)
+    /// The request with the additions of the service and the factory.
+    private let base: DataLoaderRequest
+    private let deadline: Instant?
+    private let machine: Locked<LoadMachine>
+
+    init(
+        _ request: DataLoaderRequest, context: LoadContext, registry: LoadRegistry,
+        end: any LoadEnd
+    ) {
+        self.request = request
+        runtime = context.runtime
+        self.context = context
+        self.registry = registry
+        number = registry.nextNumber()
+        token = CancellationToken(loadNumber: Self.numbers.next())
+        self.end = end
+        isForAuthoriser = context.isBelowAuthorisers || AuthorisersWork.isCurrent
+        slotUse = isForAuthoriser ? .shared : request.slotUse
+        reporter = ProgressReporter(request, queue: end.queue, timerQueue: runtime.timerQueue)
+        base = Self.completed(request, context)
+        let traits = LoadTraits(
+            request, base, context, end, begun: runtime.timerQueue.now, reports: reporter != nil)
+        deadline = traits.deadline
+        var facts = LoadFacts(traits, base: base)
+        facts.metrics.load = token.loadNumber
+        machine = Locked(LoadMachine(facts))
+        token.bind(to: self)
+    }
+
+    /// Returns the request with the additions of the service and the factory.
+    private static func completed(
+        _ request: DataLoaderRequest, _ context: LoadContext
+    ) -> DataLoaderRequest {
+        var base = request
+        if context.isOffline { base.cachePolicy = .cacheOnly }
+        if request.hasOptions {
+            // An authoriser may perform the request that it was asked about: the values of that
+            // load are removed.
+            base[option: AuthorisedUntil.self] = AuthorisedUntil.defaultValue
+            base[option: CredentialStamps.self] = CredentialStamps.defaultValue
+            // The library's authorisers mark the requests of their own loads; these marks are kept.
+            if !context.isBelowAuthorisers {
+                base[option: NeedsLoopbackPeer.self] = NeedsLoopbackPeer.defaultValue
+            }
+        }
+        if let userAgent = context.runtime.attempts.userAgent,
+            !request.headers.contains("User-Agent")
+        {
+            base.headers.add(userAgent, for: "User-Agent")
+        }
+        if let type = request.body?.contentType, !request.headers.contains("Content-Type") {
+            base.headers.add(type, for: "Content-Type")
+        }
+        return base
+    }
+
+    /// Starts the load, or ends it with the reason why it may not start.
+    func begin(refusal: DataLoaderError?) {
+        let target = Result { () throws(RequestFault) in try RequestCheck.target(of: self.base) }
+        let timer =
+            refusal == nil
+            ? deadline.map { runtime.timerQueue.schedule(at: $0, for: self, tag: Self.deadlineTag) }
+            : nil
+        handle(.begin(target, refusal: refusal, deadline: timer))
+    }
+
+    /// Handles an event, and performs the actions that follow from it.
+    func handle(_ event: LoadEvent) {
+        var next: LoadEvent? = event
+        while let event = next.take() {
+            var actions = actions(after: event)
+            // Reversed, so that each action is moved out of the list and not copied.
+            actions.reverse()
+            while let action = actions.popLast() {
+                // Handled in this loop, without recursion: the server decides how many pieces there
+                // are.
+                if case .takeHeld(let attempt) = action {
+                    next = .takeHeld(attempt)
+                } else {
+                    perform(action)
+                }
+            }
+        }
+    }
+
+    private func actions(after event: LoadEvent) -> [LoadAction] {
+        // Bytes do not change the request, and they come often.
+        if case .bytes = event {
+            return machine.withLock { $0.handle(event, at: runtime.timerQueue.now) }
+        }
+        // The values that the event replaces are released after the lock: they hold users' objects.
+        let (actions, _) = machine.withLock { machine in
+            let before = machine.ofUsers
+            return (machine.handle(event, at: runtime.timerQueue.now), before)
+        }
+        return actions
+    }
+
+    /// Ends the load from outside: by a cancellation, a reset or the end of the service.
+    ///
+    /// It replaces an outcome that was not taken.
+    func cancel(as error: DataLoaderError = .cancelled) {
+        handle(.endFromOutside(error))
+    }
+
+    /// Ends loads from outside, beginning with those that wait for a slot.
+    ///
+    /// The end of a load gives its slot to a waiting load, which must not be sent only to be
+    /// cancelled.
+    static func endAll(_ loads: [Load], as error: DataLoaderError) {
+        let waiting = loads.filter { $0.machine.withLock { $0.isApplying } }
+        for load in waiting { load.cancel(as: error) }
+        for load in loads { load.cancel(as: error) }
+    }
+
+    /// Whether a shut-down cancels the load when it begins, because the load may never end by
+    /// itself.
+    var mayStreamForEver: Bool {
+        guard !isForAuthoriser else { return false }
+        return machine.withLock { !$0.isEnding && (slotUse == .stream || $0.hasOpenEnd) }
+    }
+
+    /// Whether the load has its outcome, taken or not.
+    var isEnding: Bool { machine.withLock { $0.isEnding } }
+
+    /// Whether the load has ended with a success that was not taken.
+    var isSuccess: Bool { machine.withLock { $0.isSuccess } }
+
+    /// The request of the next attempt; nil when the epoch has passed.
+    func sending(epoch: Int) -> Sending? { machine.withLock { $0.sending(epoch: epoch) } }
+
+    /// The data of the load; nil when the epoch has passed.
+    func facts(epoch: Int) -> LoadFacts? { machine.withLock { $0.facts(epoch: epoch) } }
+
+    /// The request that authorisers are asked about; nil when the epoch has passed.
+    func asking(_ epoch: Int) -> (DataLoaderRequest, refused: AuthoriserChain.Stamps)? {
+        machine.withLock { $0.asking(epoch) }
+    }
+
+    /// Whether authorisers are asked in an epoch.
+    func isAuthorising(_ epoch: Int) -> Bool { machine.withLock { $0.isAuthorising(epoch) } }
+
+    /// The data of the load; nil when the attempt is over.
+    func facts(of attempt: AttemptContext) -> LoadFacts? {
+        machine.withLock { $0.facts(of: attempt) }
+    }
+
+    /// The origin of the present attempt.
+    var origin: Origin? { machine.withLock { $0.origin } }
+
+    /// Whether there is room for more of a response.
+    func mayGoOn(_ context: AttemptContext) -> Bool {
+        !end.isFull && !machine.withLock { $0.isHeldBack(context) }
+    }
+
+    /// Hands the outcome over, unless it was taken or there is none.
+    ///
+    /// The load is removed from its loader first: cancelling it has no effect from then on.
+    func handOver(_ deliver: (DataLoaderResponse) -> Void) {
+        let response = machine.withLock { $0.take(retryAfter) }
+        guard let response else { return }
+        registry.remove(self)
+        token.unbind()
+        deliver(withBodyFile(response))
+        registry.outcomeWasHandedOver(self)
+        handle(.handedOver)
+    }
+
+    /// The date from which the server accepts another request, by `Retry-After`.
+    func retryAfter(_ headers: HTTPHeaders) -> Date? {
+        // Most responses have no such field, and reading the clock costs.
+        guard headers.contains("Retry-After") else { return nil }
+        let date = runtime.timekeeper.date
+        let delay = RetryAfter.delay(in: headers, date: date)
+        return delay.map { date.addingTimeInterval($0.inSeconds) }
+    }
+
+    /// Adds the file that holds the body to the response of a success.
+    func withBodyFile(_ response: DataLoaderResponse) -> DataLoaderResponse {
+        guard response.error == nil, let file = end.sink?.file else { return response }
+        var response = response
+        response.bodyFile = file
+        return response
+    }
+}
+
+extension Load: TimerTarget {
+    private static let deadlineTag = -1
+
+    func timerFired(_ tag: Int) {
+        handle(tag == Self.deadlineTag ? .deadlineHasPassed : .pauseIsOver(epoch: tag))
+    }
+}

@@ -1,0 +1,73 @@
+// Copyright the DataLoading authors
+// SPDX-License-Identifier: Apache-2.0
+
+import DataLoadingSupport
+import DataLoadingTransport
+import Foundation
+
+/// An action that the machine of a load asks for; `LoadActions.swift` performs it.
+///
+/// Large cases are indirect: every action in a list takes as much room as the largest.
+enum LoadAction: Sendable {
+    /// Ask the owner whether it takes chunks.
+    case askForChunkSupport(epoch: Int)
+    /// Ask the owner for a body in place of a body that was read.
+    case askForBody(epoch: Int)
+    /// Tell the owner that the load waits for a connection.
+    case tellWaitingForConnectivity
+    /// Ask the factory's authorisers.
+    case authorise(epoch: Int)
+    case cancelTask(Task<Void, Never>)
+    /// Ask for a rate slot and a connection slot.
+    case apply(Sending, hasWaited: Bool, epoch: Int)
+    case withdraw(Admission.Ticket)
+    /// Give the slots back.
+    case leave(Origin)
+    /// Choose an address; the slots are held.
+    case dial(Sending, HostResolver.Candidate?, epoch: Int)
+    /// Give back an address that was chosen and is not used.
+    case release(HostResolver.Candidate, Origin)
+
+    /// Hand an attempt to the transport.
+    case start(AttemptContext)
+    case pauseAttempt(AttemptContext)
+    case resumeAttempt(AttemptContext)
+    case cancelAttempt(AttemptContext)
+    /// Cancel an attempt, and report whether any of it may have been sent.
+    case withdrawAttempt(AttemptContext)
+
+    /// Close the gate that a 429 or 503 asks for.
+    case noteRetryAfter(ResponseHead, RequestTarget)
+    /// Tell the resolver what an attempt showed about its address.
+    case noteAddress(AttemptContext, AddressOutcome)
+    /// Tell the retry budget of a success: clean, or after a retry that had a cost.
+    case noteSuccess(Origin, isClean: Bool, RetryCost?)
+    /// Return the cost of a retry that never began.
+    case refund(RetryCost, Origin)
+
+    /// Decide about a response; on the factory's queue where user code takes part.
+    case judge(ResponseHead, AttemptContext, asksUsers: Bool)
+    /// Take the events that were held back.
+    case takeHeld(AttemptContext)
+    /// Decide about the step after a failure.
+    indirect case judgeFailure(TransportFailure, LoadFacts, holdsSlot: Bool, epoch: Int)
+    /// Ask the request's own policy about a failure, or about a skipped attempt.
+    case askPolicy(TransportFailure, isSpared: Bool, epoch: Int)
+    /// Wait before another attempt.
+    case setTimer(Duration, epoch: Int)
+    case cancelTimer(TimerQueue.Entry)
+
+    /// Hand over the head of a response whose body follows in pieces.
+    indirect case deliverHead(DataLoaderResponse)
+    /// Hand over a piece of the body.
+    case deliver(Data, AttemptContext)
+    case noteProgress(BodyProgress, ProgressReporter.Direction)
+    case flushProgress
+    /// Drop what was not delivered to the owner: it gets only the outcome.
+    case drop
+    case markCancelled
+    /// Tell the end of the load that the outcome can be taken.
+    case announceOutcome
+    /// Tell the observers.
+    indirect case report(DataLoaderResponse)
+}

@@ -1,0 +1,243 @@
+// Copyright the DataLoading authors
+// SPDX-License-Identifier: Apache-2.0
+
+import DataLoadingSupport
+import DataLoadingTransport
+import Foundation
+
+/// Performs the actions of a load, in the order of its life.
+extension Load {
+    func perform(_ action: LoadAction) {
+        switch action {
+        case .askForChunkSupport(let epoch):
+            end.askForChunkSupport(self) { self.handle(.chunkSupport($0, epoch: epoch)) }
+        case .authorise(let epoch): authorise(epoch)
+        case .cancelTask(let task):
+            // Cancelling may run a user's cancellation handler, which may block.
+            context.queue.async { task.cancel() }
+        case .apply(let sending, let hasWaited, let epoch): apply(sending, hasWaited, epoch)
+        case .withdraw(let ticket): _ = runtime.admission.withdraw(ticket)
+        case .dial(let sending, let candidate, let epoch): dial(sending, candidate, epoch)
+        case .release(let candidate, let origin):
+            runtime.resolver.report(candidate, forHost: origin.host, outcome: .neutral)
+        case .start(let attempt): start(attempt)
+        case .pauseAttempt(let attempt): pause(attempt)
+        case .resumeAttempt(let attempt): if !end.isFull { attempt.resume() }
+        case .cancelAttempt(let attempt): attempt.cancel()
+        case .withdrawAttempt(let attempt):
+            handle(.withdrawn(attempt, mayHaveSent: attempt.cancel()))
+
+        case .noteRetryAfter(let head, let target): noteRetryAfter(head, target)
+        case .judge(let head, let attempt, let asksUsers): judge(head, attempt, asksUsers)
+        // `handle` performs these in a loop, so that many of them do not nest.
+        case .takeHeld: break
+        case .deliverHead(let response): deliverHead(response)
+        case .deliver(let bytes, let attempt):
+            if end.didReceive(bytes, from: self) { pause(attempt) }
+        case .noteProgress(let progress, let direction): reporter?.note(progress, direction)
+        case .flushProgress: reporter?.flush()
+        case .noteAddress(let attempt, let outcome):
+            runtime.resolver.report(
+                attempt.candidate, forHost: attempt.origin.host, outcome: outcome)
+        case .judgeFailure(let failure, let facts, let holdsSlot, let epoch):
+            let next = Judge(facts, runtime).next(
+                after: failure, holdsSlot: holdsSlot, load: ObjectIdentifier(self))
+            handle(.decided(next, epoch: epoch))
+        case .askPolicy(let failure, let isSpared, let epoch):
+            askPolicy(failure, isSpared, epoch)
+        case .leave(let origin): runtime.admission.leave(origin, slotUse)
+
+        case .askForBody(let epoch):
+            end.askForBodyStream(self) { self.handle(.newBody($0, epoch: epoch)) }
+        case .tellWaitingForConnectivity: end.isWaitingForConnectivity(self)
+        case .setTimer(let delay, let epoch):
+            let instant = runtime.timerQueue.now + delay
+            let timer = runtime.timerQueue.schedule(at: instant, for: self, tag: epoch)
+            handle(.timerSet(timer, epoch: epoch))
+        case .cancelTimer(let timer): runtime.timerQueue.cancel(timer)
+
+        case .noteSuccess(let origin, _, let cost?): runtime.originHealth.refund(cost, for: origin)
+        case .noteSuccess(let origin, let isClean, nil):
+            if isClean { runtime.originHealth.noteCleanSuccess(for: origin) }
+        case .refund(let cost, let origin): runtime.originHealth.refund(cost, for: origin)
+        case .drop:
+            end.dropPending()
+            reporter?.close()
+        case .markCancelled: token.markCancelled()
+        case .announceOutcome: announceOutcome()
+        case .report(let response):
+            runtime.observers.notify(withoutSecrets(withBodyFile(response)))
+            runtime.liveLoads.loadEnded()
+        }
+    }
+
+    /// Runs a block that calls user code on the factory's queue; ends the load when too many wait
+    /// there.
+    ///
+    /// The wait does not retain a load that ends meanwhile, and no user code runs for it.
+    func onFactoryQueue(_ body: @escaping @Sendable (Load) -> Void) {
+        let isQueued = context.backlog.run { [token] in
+            if let load = token.load { body(load) }
+        }
+        if !isQueued { handle(.overloaded) }
+    }
+
+    /// Asks for slots; the load continues at once, or when it is admitted from the queue.
+    private func apply(_ sending: Sending, _ hasWaited: Bool, _ epoch: Int) {
+        if let fault = runtime.malformedSetting(for: sending.target) {
+            return handle(.failed(fault, epoch: epoch))
+        }
+        let application = Admission.Application(
+            candidate: Admission.Candidate(
+                waiting: self, turn: epoch, deadline: sending.deadline),
+            key: runtime.limiter.ruleKey(for: sending.target), origin: sending.target.origin,
+            loader: ObjectIdentifier(registry), priority: sending.priority, use: slotUse,
+            bypassesConnectionLimit: isForAuthoriser, hasWaited: hasWaited)
+        switch runtime.admission.enter(application) {
+        case .admitted: dial(sending, nil, epoch)
+        case .queued(let ticket): handle(.queued(ticket, epoch: epoch))
+        case .refused(let error): handle(.failed(error, epoch: epoch))
+        }
+    }
+
+    /// Chooses an address for an attempt whose slots are held.
+    private func dial(
+        _ sending: Sending, _ candidate: HostResolver.Candidate?, _ epoch: Int
+    ) {
+        if candidate == nil, standsBack(sending, epoch) { return }
+        let origin = sending.target.origin
+        let candidate =
+            candidate
+            ?? runtime.resolver.choose(
+                forHost: origin.host, excluding: sending.triedAddresses)
+            ?? .name
+        let attempt = AttemptContext(
+            load: self, origin: origin, candidate: candidate,
+            request: sending.transportRequest(to: candidate, runtime), begun: runtime.timerQueue.now
+        )
+        let mayAskNow = context.backlog.isIdle
+        handle(.admitted(attempt, mayAskNow: mayAskNow, epoch: epoch))
+    }
+
+    /// Skips an attempt to an origin to which another load just failed to connect; false when the
+    /// attempt must be made.
+    ///
+    /// A skipped attempt counts as a failed one, so that the load's pauses and retries are as
+    /// usual. The last attempt of a load is never skipped: every load makes at least one.
+    private func standsBack(_ sending: Sending, _ epoch: Int) -> Bool {
+        guard sending.maySpare,
+            let error = runtime.originHealth.recentFailure(
+                of: sending.target.origin, for: ObjectIdentifier(self), now: runtime.timerQueue.now),
+            let facts = facts(epoch: epoch)
+        else { return false }
+        let failure = TransportFailure(error, sent: .nothingWritten)
+        let next: NextStep
+        if facts.traits.hasUsersPolicy {
+            // The policy may block: the slots are not kept while it is asked.
+            next = .askPolicy(failure, isSpared: true)
+        } else {
+            guard let pause = Judge(facts, runtime).standBack(from: failure) else { return false }
+            next = pause
+        }
+        // The next load that gets the slots may skip its attempt too; these calls must not nest.
+        runtime.queue.async {
+            self.runtime.admission.leave(sending.target.origin, self.slotUse)
+            self.handle(.decided(next, epoch: epoch))
+        }
+        return true
+    }
+
+    private func start(_ attempt: AttemptContext) {
+        let (isStarted, isPaused) = attempt.start(on: runtime.transport)
+        if !isStarted {
+            // The attempt was cancelled before: nothing was sent, and the transport reports
+            // nothing.
+            let failure = TransportFailure(.cancelled, sent: .nothingWritten)
+            handle(.ended(attempt, failure.report, failure))
+        } else if isPaused {
+            pause(attempt)
+        }
+    }
+
+    /// Pauses a transfer until there is room again.
+    private func pause(_ attempt: AttemptContext) {
+        attempt.pause()
+        // A resume that came before this pause had no effect.
+        if mayGoOn(attempt) { attempt.resume() }
+    }
+
+    /// Closes the gate that a 429 or 503 asks for; it applies to every load of the key.
+    private func noteRetryAfter(_ head: ResponseHead, _ target: RequestTarget) {
+        let delay = RetryAfter.delay(in: head.headers, date: runtime.timekeeper.date)
+        guard let delay else { return }
+        runtime.limiter.setRetryAfter(delay, for: runtime.limiter.ruleKey(for: target))
+    }
+
+    /// Decides about a response, on the factory's queue where user code takes part.
+    private func judge(_ head: ResponseHead, _ attempt: AttemptContext, _ asksUsers: Bool) {
+        guard asksUsers else { return judge(head, attempt) }
+        onFactoryQueue { [weak attempt] load in
+            if let attempt { load.judge(head, attempt) }
+        }
+    }
+
+    private func judge(_ head: ResponseHead, _ attempt: AttemptContext) {
+        guard let facts = facts(of: attempt) else { return }
+        handle(.judged(Judge(facts, runtime).verdict(on: head), attempt))
+    }
+
+    /// Asks the request's own policy on the factory's queue.
+    private func askPolicy(_ failure: TransportFailure, _ isSpared: Bool, _ epoch: Int) {
+        let ask: @Sendable (Load) -> Void = { load in
+            guard let facts = load.facts(epoch: epoch) else { return }
+            let judge = Judge(facts, load.runtime)
+            let next =
+                isSpared
+                ? judge.standBack(from: failure) ?? .tryAnyway : judge.lastResort(after: failure)
+            load.handle(.decided(next, epoch: epoch))
+        }
+        if context.isOnQueue { ask(self) } else { onFactoryQueue(ask) }
+    }
+
+    private func deliverHead(_ response: DataLoaderResponse) {
+        var response = response
+        response.retryAfter = retryAfter(response.headers)
+        end.didReceiveInitial(response, from: self)
+        // A shut-down that began before did not cancel this load, which had no open end then.
+        if runtime.isClosing, mayStreamForEver { cancel() }
+    }
+
+    /// Tells the end of the load that the outcome can be taken, after the last report of progress.
+    private func announceOutcome() {
+        guard let reporter else { return end.outcomeIsReady(self) }
+        reporter.finish { self.end.outcomeIsReady(self) }
+    }
+
+    /// Removes the secrets from the report of an authoriser's own load: its tokens and passwords.
+    ///
+    /// Observers can still count the load.
+    private func withoutSecrets(_ response: DataLoaderResponse) -> DataLoaderResponse {
+        guard isForAuthoriser else { return response }
+        var response = response
+        response.request.body = nil
+        response.request.headers = HTTPHeaders()
+        response.headers = HTTPHeaders()
+        response.body = nil
+        return response
+    }
+}
+
+extension Load: Waiting {
+    func admitted(turn: Int) {
+        guard let sending = sending(epoch: turn) else {
+            // The load has ended meanwhile: another load can have the slots.
+            if let origin { runtime.admission.leave(origin, slotUse) }
+            return
+        }
+        dial(sending, nil, turn)
+    }
+
+    func mustAskAgain(turn: Int) { handle(.mustApplyAgain(epoch: turn)) }
+
+    func refused(turn: Int, _ error: DataLoaderError) { handle(.failed(error, epoch: turn)) }
+}

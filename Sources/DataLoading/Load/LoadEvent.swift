@@ -1,0 +1,68 @@
+// Copyright the DataLoading authors
+// SPDX-License-Identifier: Apache-2.0
+
+import DataLoadingSupport
+import DataLoadingTransport
+import Foundation
+
+/// An input of `LoadMachine`.
+///
+/// An answer to a stage carries the epoch of that stage, except `.overloaded`. An event of an
+/// attempt carries the attempt. The machine ignores or undoes those whose stage or attempt is over.
+enum LoadEvent: Sendable {
+    /// The load was performed: with its target or its fault, and with the reason why it may not
+    /// start.
+    case begin(
+        Result<RequestTarget, RequestFault>, refusal: DataLoaderError?, deadline: TimerQueue.Entry?)
+    /// The owner said whether it takes chunks.
+    case chunkSupport(Bool, epoch: Int)
+    /// The owner made another body, or has none.
+    case newBody(OneShotStream?, epoch: Int)
+    /// An authoriser answers later, in a task.
+    case authoriserAnswersLater(Task<Void, Never>, epoch: Int)
+    /// The authorisers have answered.
+    case authorised(AuthoriserChain, epoch: Int)
+    /// The load waits in the queue for its slots.
+    case queued(Admission.Ticket, epoch: Int)
+    /// The load holds its slots for this attempt; `mayAskNow` says whether authorisers can be asked
+    /// at once.
+    case admitted(AttemptContext, mayAskNow: Bool, epoch: Int)
+    /// The load lost its place in the queue, because a rate was set for a part of its origin.
+    case mustApplyAgain(epoch: Int)
+    /// The pause's timer was set.
+    case timerSet(TimerQueue.Entry, epoch: Int)
+    /// The pause is over.
+    case pauseIsOver(epoch: Int)
+    /// The step after an attempt, made or skipped, was decided.
+    case decided(NextStep, epoch: Int)
+    /// A stage failed.
+    case failed(DataLoaderError, epoch: Int)
+    /// Too many loads wait for user code already.
+    case overloaded
+
+    /// An attempt's final head arrived.
+    case head(ResponseHead, AttemptContext)
+    /// The verdict on an attempt's response was decided.
+    case judged(Verdict, AttemptContext)
+    /// Bytes of an attempt's body arrived.
+    case bytes(Data, AttemptContext)
+    /// The next of the events that were held back before the verdict may be taken.
+    case takeHeld(AttemptContext)
+    /// The transport took bytes of the request's body.
+    case sent(BodyProgress, AttemptContext)
+    /// The transport has ended an attempt: its socket is closed or idle.
+    indirect case ended(AttemptContext, TransportReport, TransportFailure?)
+    /// An attempt was cancelled before it ended by itself.
+    case withdrawn(AttemptContext, mayHaveSent: Bool)
+
+    /// The owner has room for more of the body.
+    case windowHasOpened
+    /// The sink cannot take the body.
+    case sinkFailed(DataLoaderError)
+    /// The deadline passed.
+    case deadlineHasPassed
+    /// The load is ended from outside: by a cancellation, a reset or the end of the service.
+    case endFromOutside(DataLoaderError)
+    /// The outcome was handed over, or its receiver was gone.
+    case handedOver
+}

@@ -1,0 +1,88 @@
+// Copyright the DataLoading authors
+// SPDX-License-Identifier: Apache-2.0
+
+import DataLoadingSupport
+import DataLoadingTransport
+import Foundation
+
+extension LoadFacts {
+    /// The result of an ended attempt for its load.
+    enum Conclusion: Sendable {
+        case success
+        case next(NextStep)
+        /// The step after a failure is not decided yet.
+        case failure(TransportFailure)
+    }
+
+    /// Concludes an attempt that has ended, from the verdict on its head or from its failure.
+    mutating func conclude(_ attempt: Attempt, _ failure: TransportFailure?) -> Conclusion {
+        switch attempt.verdict {
+        case .discard(let next):
+            return .next(next)
+        case .hold(let next):
+            head = attempt.head
+            guard let broken = broken(attempt, failure) else {
+                body = attempt.body
+                return .next(next)
+            }
+            body = nil
+            // Without another body to send, an incomplete response is not an outcome.
+            guard case .renewBody(let next, _) = next else { return .next(next) }
+            return .next(.renewBody(then: next, otherwise: broken.stopped(by: .notRepeatable)))
+        case .deliver where attempt.isTooLarge, .append where attempt.isTooLarge:
+            let limit = attempt.isStreaming ? traits.streamLimit : traits.bodyLimit
+            return .next(.finish(.bodyTooLarge(limit: limit).occurring(.readingBody)))
+        case .append where attempt.isBeyondRange:
+            let error = DataLoaderError.framing(reason: "more than the range")
+            return .next(.finish(error.occurring(.readingBody)))
+        case .deliver, .append, nil:
+            break
+        }
+        if var failure {
+            failure.error = failure.error.occurring(.init(failure, of: outgoing))
+            noteBroken(attempt, failure.error)
+            return .failure(failure)
+        }
+        guard let head = attempt.head else {
+            return .next(.finish(.transport(reason: "an end without a head")))
+        }
+        if case .append(let range) = attempt.verdict, received < range.length {
+            // The server has sent a part of the rest: the load asks for another range.
+            let error = DataLoaderError.truncatedBody.occurring(.readingBody)
+            noteBroken(attempt, error)
+            return .failure(TransportFailure(error, sent: .headReceived))
+        }
+        if !attempt.isStreaming { body = attempt.body }
+        guard !head.status.isSuccess else { return .success }
+        let error = DataLoaderError.status(head.status)
+        guard case .deliver(let reason) = attempt.verdict else { return .next(.finish(error)) }
+        return .next(.finish(error.stopped(by: reason)))
+    }
+
+    /// The error of a response that was to be held whole; nil for a whole response.
+    private func broken(_ attempt: Attempt, _ failure: TransportFailure?) -> DataLoaderError? {
+        // The limit comes first: an attempt with a body that is too large is cancelled.
+        let error: DataLoaderError? =
+            attempt.isTooLarge ? .bodyTooLarge(limit: traits.bodyLimit) : failure?.error
+        return error?.occurring(.readingBody)
+    }
+
+    /// The outcome of an ended attempt for its address.
+    func addressOutcome(
+        of context: AttemptContext, _ head: ResponseHead?, _ failure: TransportFailure?,
+        hasTimedOut: Bool, at now: Instant
+    ) -> AddressOutcome {
+        // A response that the load cut short still shows the state of its server.
+        let isCutShort = failure?.error == .cancelled
+        if let head, failure == nil || isCutShort { return AddressOutcome(head.status) }
+        guard let failure else { return .neutral }
+        // The deadline ended an attempt that was slow to connect. Its limit for connecting may be
+        // longer than the deadline, and would then never show that an address is dead. After a
+        // second the system has sent its SYN again (RFC 6298 section 2). A file or stream may have
+        // kept the attempt from connecting.
+        let isLate = hasTimedOut && now - context.begun >= .seconds(1)
+        let mayConnect = outgoing.body == nil || outgoing.body?.bytes != nil
+        if isCutShort, failure.sent == .nothingWritten, isLate, mayConnect { return .serverTrouble }
+        return AddressOutcome(failure)
+    }
+}

@@ -1,0 +1,134 @@
+// Copyright the DataLoading authors
+// SPDX-License-Identifier: Apache-2.0
+
+import DataLoadingSupport
+import DataLoadingTransport
+import Foundation
+
+/// Updates the data of a load for each of its steps.
+extension LoadFacts {
+    /// Removes the changes that authorisers and addresses made for the attempt before.
+    mutating func beginAttempt() {
+        outgoing = base
+        resumption.broken?.resume(&outgoing, at: received)
+        resumption.beginAttempt()
+        target = baseTarget
+        chain = nil
+        wasAskedAgain = false
+        authorisedAt = nil
+        triedAddresses = []
+        mustTry = false
+    }
+
+    /// Stores the request that the authorisers returned, and checks it.
+    mutating func authorised(
+        by chain: AuthoriserChain, at now: Instant
+    ) throws(RequestFault) {
+        outgoing = chain.request
+        self.chain = chain
+        authorisedAt = now
+        guard hasParticipants else { return }
+        try RequestCheck.check(outgoing)
+        // Authorisers add fields; few change the URL.
+        guard outgoing.url != base.url else { return }
+        target = try RequestTarget(outgoing.url)
+    }
+
+    /// Whether the credentials may be too old by now to be sent.
+    ///
+    /// They are when a credential has expired while the load waited for slots, or after 5 s: a
+    /// signature or a nonce may not be valid for longer. The authorisers are asked again once in
+    /// each attempt.
+    func mustAuthoriseAgain(at now: Instant) -> Bool {
+        guard hasParticipants, !wasAskedAgain, triedAddresses.isEmpty, let authorisedAt else {
+            return false
+        }
+        let end = outgoing[option: AuthorisedUntil.self] ?? .distantFuture
+        return now - authorisedAt > .seconds(5) || end <= now
+    }
+
+    mutating func noteReauthorisation() {
+        isReauthorised = true
+        refusedStamps = chain?.stamps ?? [:]
+    }
+
+    mutating func follow(_ redirect: Redirection.Next) {
+        var request = redirect.request
+        // A stream that replaced a body is in `base`, the request that was redirected.
+        if request.body != nil { request.body = base.body }
+        if let target = baseTarget {
+            visits.append(Redirection.Visit(method: base.method, target: target))
+        }
+        base = request
+        baseTarget = redirect.target
+        metrics.redirects += 1
+        needsFreshConnection = false
+        // The target of a redirect is another resource, whatever its validator says.
+        resumption = .none
+    }
+
+    /// Puts a new stream in the place of a body stream that was read.
+    mutating func replaceBody(by stream: OneShotStream) {
+        guard case .oneShot(_, let length) = base.body else { return }
+        base.body = .oneShot(stream, length: length)
+        outgoing.body = base.body
+    }
+
+    /// Notes the address of a failed attempt, and whether its connection caused the failure.
+    mutating func note(_ failure: TransportFailure, at candidate: HostResolver.Candidate) {
+        if let host = target?.origin.host {
+            triedAddresses.insert(candidate.exclusion(forHost: host))
+        }
+        // The next attempt must not use a connection that became silent or that refuses streams.
+        // When a reused connection is stale, other kept connections may be stale as well.
+        switch failure.error.kind {
+        case .idleTimeout, .http2: needsFreshConnection = true
+        case .connectionReset, .noResponse:
+            if failure.report.reusedConnection { needsFreshConnection = true }
+        default: break
+        }
+    }
+
+    /// Notes a retry that was decided.
+    mutating func noteRetry(_ cost: RetryCost?) {
+        retries += 1
+        metrics.retries += 1
+        retryCost = cost
+        hasBegunRetry = false
+    }
+
+    /// Takes the cost to return when the load ends before its retry began: no server got a request.
+    mutating func takeUnbegunRetry() -> (RetryCost, Origin)? {
+        guard !hasBegunRetry, let origin = target?.origin, let cost = retryCost.take() else {
+            return nil
+        }
+        return (cost, origin)
+    }
+
+    /// Returns the action that tells an origin's budget of a success.
+    mutating func takeSuccess(of origin: Origin) -> LoadAction {
+        let isClean = metrics.retries == 0 && metrics.replacedConnections == 0
+        return .noteSuccess(origin, isClean: isClean, retryCost.take())
+    }
+
+    /// Keeps the data that another attempt needs to continue a response that broke.
+    mutating func noteBroken(_ attempt: Attempt, _ error: DataLoaderError) {
+        switch attempt.verdict {
+        case .deliver:
+            guard mayResume, received > 0 || hasDelivered,
+                attempt.isStreaming || !traits.isStreaming, let head = attempt.head,
+                var broken = BrokenResponse(head, to: base, error: error)
+            else { return resumption = .none }
+            broken.partial = attempt.body
+            broken.noteBreak(at: received)
+            resumption = .from(broken)
+        case .append:
+            guard case .from(var broken) = resumption else { return }
+            broken.partial = attempt.body
+            broken.noteBreak(at: received)
+            resumption = .from(broken)
+        case nil, .discard, .hold:
+            break
+        }
+    }
+}

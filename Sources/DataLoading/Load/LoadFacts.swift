@@ -1,0 +1,118 @@
+// Copyright the DataLoading authors
+// SPDX-License-Identifier: Apache-2.0
+
+import DataLoadingSupport
+import DataLoadingTransport
+import Foundation
+
+/// The data of a load that changes, over all its attempts.
+struct LoadFacts: Sendable {
+    /// The data of the load that does not change.
+    let traits: LoadTraits
+    /// The request after redirects, before authorisers.
+    var base: DataLoaderRequest
+    /// The request after authorisers, as it is sent.
+    var outgoing: DataLoaderRequest
+    /// The target of `base`.
+    var baseTarget: RequestTarget?
+    /// The target of `outgoing`.
+    var target: RequestTarget?
+    /// The number of decoded bytes of the response that were handed on or kept.
+    var received: Int64 = 0
+    /// The response that broke and is to be continued.
+    var resumption = Resumption.none
+    /// Whether a response that breaks may be continued; false once the server has served no range.
+    var mayResume = true
+
+    /// The authorisers that were asked about `outgoing`; nil until they have answered.
+    var chain: AuthoriserChain?
+    /// Whether they were asked again, because the load waited long for its slots.
+    var wasAskedAgain = false
+    /// The instant at which they had answered.
+    var authorisedAt: Instant?
+    /// Whether the load was authorised again after a 401; that happens once.
+    var isReauthorised = false
+    /// The credentials that this 401 refused.
+    var refusedStamps: AuthoriserChain.Stamps = [:]
+    /// The number of retries, over redirects too.
+    var retries = 0
+    /// The cost of the last retry, returned to the budget when it succeeds or never begins.
+    var retryCost: RetryCost?
+    /// Whether that retry has begun.
+    var hasBegunRetry = false
+    /// Addresses tried for the present attempt.
+    var triedAddresses: Set<String> = []
+    /// Whether the present attempt is made although another load just failed to connect.
+    var mustTry = false
+    /// Whether the next attempt must not use a connection that was used before.
+    var needsFreshConnection = false
+    /// The pauses while there is no connection; nil before the owner was told that the load waits.
+    var connectivityTimer: ExponentialTimer?
+    /// The requests that redirects have replaced so far.
+    var visits: [Redirection.Visit] = []
+
+    /// Whether a part of a response was delivered that the load cannot take back; only the rest of
+    /// that response may follow it.
+    var hasDelivered = false
+    /// Whether any part of a request was written to a server, for the error of a time-out.
+    var mayHaveBeenProcessed = false
+    /// The head of the load's response, once there is one.
+    var head: ResponseHead?
+    /// The whole body of that response, where the load keeps it.
+    var body: Data?
+    var metrics = LoadMetrics()
+
+    init(_ traits: LoadTraits, base: DataLoaderRequest) {
+        self.traits = traits
+        self.base = base
+        outgoing = base
+    }
+
+    /// Whether an authoriser took part in `outgoing`.
+    var hasParticipants: Bool { chain?.participants.isEmpty == false }
+
+    /// Whether another attempt needs a body that only the owner can make.
+    var needsNewBody: Bool {
+        if case .oneShot(let stream, _) = base.body { return stream.isTaken }
+        return false
+    }
+
+    /// Whether no attempt may follow: a part of the response was delivered, and is not to be
+    /// continued.
+    var isFinal: Bool { hasDelivered && resumption.broken == nil }
+
+    /// The head that was delivered already, and stays the head of the load's response.
+    var deliveredHead: ResponseHead? {
+        hasDelivered ? resumption.broken?.head : nil
+    }
+
+    /// Whether the attempt that broke received enough of the body that its retry is free.
+    var hasProgressed: Bool { resumption.broken?.hasProgressed == true }
+
+    /// Whether the next attempt may be skipped when another load just failed to connect.
+    var maySpare: Bool { !isFinal && triedAddresses.isEmpty && !mustTry }
+
+    /// The length of a response's body, where its head gives it; nil for the answer to HEAD, a 204
+    /// and a 304, which have no body, whatever `Content-Length` says (RFC 9112 section 6.3).
+    func bodyLength(_ head: ResponseHead) -> Int64? {
+        guard head.status != .noContent, head.status != .notModified, outgoing.method != .head
+        else { return nil }
+        return head.bodyLength
+    }
+
+    /// Whether a body follows whose length its head does not give.
+    func hasOpenEnd(_ head: ResponseHead) -> Bool {
+        head.bodyLength == nil && head.status != .noContent && head.status != .notModified
+            && outgoing.method != .head
+    }
+
+    /// The response in its present state.
+    func response(_ error: DataLoaderError?) -> DataLoaderResponse {
+        var response = DataLoaderResponse(
+            request: traits.request, statusCode: head?.status,
+            headers: head?.headers ?? HTTPHeaders(), resolvedURL: head == nil ? nil : base.url,
+            body: body, requestTime: metrics.totalTime, metrics: metrics)
+        response.error = error?.ending(response)
+        return response
+    }
+}

@@ -1,0 +1,56 @@
+// Copyright the DataLoading authors
+// SPDX-License-Identifier: Apache-2.0
+
+import DataLoadingTransport
+import DataLoadingSupport
+
+/// The data of a load that does not change.
+struct LoadTraits: Sendable {
+    /// The request as it was performed.
+    let request: DataLoaderRequest
+    /// The instant at which it was performed.
+    let begun: Instant
+    /// The instant of its deadline; nil for none.
+    let deadline: Instant?
+    /// The way in which the body is handed over.
+    let delivery: Delivery
+    /// Whether the factory's authorisers are asked.
+    let isAuthorised: Bool
+    /// Whether the request has a retry policy that a user wrote.
+    let hasUsersPolicy: Bool
+    /// Whether the request has a handler for the progress of the bodies.
+    let reportsProgress: Bool
+    /// The maximum number of bytes of a body that is delivered whole.
+    let bodyLimit: Int64
+    /// The maximum number of bytes of a body that is delivered in pieces.
+    let streamLimit: Int64
+
+    /// Whether the body is handed on while it arrives, to the owner or to a sink.
+    var isStreaming: Bool { delivery != .whole }
+}
+
+extension LoadTraits {
+    init(
+        _ request: DataLoaderRequest, _ base: DataLoaderRequest, _ context: LoadContext,
+        _ end: any LoadEnd, begun: Instant, reports: Bool
+    ) {
+        let runtime = context.runtime
+        let delivery = end.delivery
+        self.request = request
+        self.begun = begun
+        let total = request.timeout ?? (delivery == .whole ? runtime.attempts.timeouts.total : nil)
+        deadline = total.map { begun + $0 }
+        self.delivery = delivery
+        // A request that only the cache answers is sent to no server.
+        let isLeftAlone =
+            base.cachePolicy == .cacheOnly || request[option: SkipsAuthorisation.self]
+        isAuthorised =
+            !isLeftAlone
+            && (!context.authorisers.isEmpty
+                || request[option: AuthenticationMethod.self].first != nil)
+        hasUsersPolicy = request.retryPolicy.map { !($0 is BuiltInRetryPolicy) } ?? false
+        reportsProgress = reports
+        bodyLimit = runtime.limits.body
+        streamLimit = end.sink?.limit ?? .max
+    }
+}

@@ -1,0 +1,65 @@
+// Copyright the DataLoading authors
+// SPDX-License-Identifier: Apache-2.0
+
+import DataLoadingSupport
+import DataLoadingTransport
+import Foundation
+
+/// The request of an attempt before an address is chosen.
+struct Sending: Sendable {
+    let target: RequestTarget
+    /// The instant of the load's deadline; nil for none.
+    let deadline: Instant?
+    let priority: Priority
+    /// The addresses that were tried for the attempt already.
+    let triedAddresses: Set<String>
+    /// Whether the attempt may be skipped when another load just failed to connect.
+    let maySpare: Bool
+    private let request: DataLoaderRequest
+    private let isRedirected: Bool
+    private let isStreaming: Bool
+    private let needsFreshConnection: Bool
+
+    /// Makes it from the data of a load; nil before its request was checked.
+    init?(_ facts: LoadFacts) {
+        guard let target = facts.target else { return nil }
+        self.target = target
+        deadline = facts.traits.deadline
+        priority = facts.base.priority
+        triedAddresses = facts.triedAddresses
+        maySpare = facts.maySpare
+        request = facts.outgoing
+        isRedirected = facts.metrics.redirects > 0
+        isStreaming = facts.traits.isStreaming
+        needsFreshConnection = facts.needsFreshConnection
+    }
+
+    /// Returns the request for the transport.
+    func transportRequest(
+        to candidate: HostResolver.Candidate, _ runtime: Runtime
+    ) -> TransportRequest {
+        // The fragment is not sent: the transport gets the URL without it.
+        let url = request.url.fragment == nil ? nil : URL(string: target.urlText)
+        var attempt = TransportRequest(
+            method: request.method, url: url ?? request.url, headers: request.headers)
+        // The target of a redirect may have other bytes than its `URL`.
+        if isRedirected { attempt.setText(target.urlText) }
+        attempt.body = request.body
+        if case .address(let address) = candidate { attempt.address = address }
+        attempt.connectTimeout = runtime.attempts.timeouts.connect
+        attempt.idleTimeout = request.idleTimeout ?? runtime.attempts.timeouts.idle
+        attempt.headLimit = runtime.limits.head
+        attempt.bodyLimit = isStreaming ? nil : runtime.limits.body
+        attempt.serverTrustPolicy =
+            request.serverTrustPolicy ?? runtime.trust.withLock { $0 }
+        attempt.clientIdentity = request.clientIdentity
+        attempt.refusesPrivateAddresses = runtime.attempts.refusesPrivateAddresses
+        attempt.http2 = runtime.attempts.http2
+        attempt.needsLoopbackPeer = request[option: NeedsLoopbackPeer.self]
+        attempt.needsFreshConnection = needsFreshConnection
+        attempt.streamsResponse = isStreaming
+        if request.body != nil { attempt.expectsContinue = request[option: ExpectContinue.self] }
+        attempt.cachePolicy = request.cachePolicy
+        return attempt
+    }
+}

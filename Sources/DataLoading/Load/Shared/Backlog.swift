@@ -1,0 +1,38 @@
+// Copyright the DataLoading authors
+// SPDX-License-Identifier: Apache-2.0
+
+import Dispatch
+import Synchronization
+
+/// Limits how much work waits for a serial queue whose work may block.
+final class Backlog: Sendable {
+    private let queue: DispatchQueue
+    private let limit: Int
+    /// The number of blocks that wait.
+    private let count = Atomic(0)
+    /// The number of blocks that wait or run.
+    private let unfinished = Atomic(0)
+
+    init(of queue: DispatchQueue, limit: Int) {
+        self.queue = queue
+        self.limit = limit
+    }
+
+    /// Whether no work waits or runs.
+    var isIdle: Bool { unfinished.load(ordering: .relaxed) == 0 }
+
+    /// Runs work on the queue; returns false when too much work is already waiting.
+    func run(_ work: @escaping @Sendable () -> Void) -> Bool {
+        guard count.add(1, ordering: .relaxed).oldValue < limit else {
+            count.subtract(1, ordering: .relaxed)
+            return false
+        }
+        unfinished.add(1, ordering: .relaxed)
+        queue.async { [self] in
+            count.subtract(1, ordering: .relaxed)
+            work()
+            unfinished.subtract(1, ordering: .relaxed)
+        }
+        return true
+    }
+}

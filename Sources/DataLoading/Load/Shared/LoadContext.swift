@@ -1,0 +1,138 @@
+// Copyright the DataLoading authors
+// SPDX-License-Identifier: Apache-2.0
+
+import DataLoadingTransport
+import DataLoadingSupport
+import Dispatch
+
+/// The shared state of one factory's loads: authorisers, the queue of user code, and whether loads
+/// may start.
+///
+/// It exists as long as its factory, a loader or a load does.
+final class LoadContext: Sendable {
+    let runtime: Runtime
+    let authorisers: [any Authoriser]
+    /// Whether its loads are authorisers' own loads, which may start during a reset.
+    let isBelowAuthorisers: Bool
+    /// Runs the user code of its loads: authorisers, retry policies and redirect policies.
+    ///
+    /// Each factory has its own queue, so that code that blocks delays no other factory. Dispatch
+    /// gives a serial queue without a target a thread whenever it has work, however busy the
+    /// processor and the global queues are.
+    let queue = DispatchQueue(label: "DataLoading.decisions")
+    /// Limits the work that waits for `queue`.
+    let backlog: Backlog
+    private static let mark = DispatchSpecificKey<ObjectIdentifier>()
+    private let resetGate = ResetGate()
+    private let offline = Locked(false)
+    private let registries = Locked<[ObjectIdentifier: LoadRegistry]>([:])
+
+    init(_ runtime: Runtime, authorisers: [any Authoriser], isBelowAuthorisers: Bool) {
+        self.runtime = runtime
+        self.authorisers = authorisers
+        self.isBelowAuthorisers = isBelowAuthorisers
+        backlog = Backlog(of: queue, limit: runtime.limits.queue)
+        queue.setSpecific(key: Self.mark, value: ObjectIdentifier(self))
+        runtime.contexts.add(self)
+    }
+
+    deinit {
+        runtime.contexts.forget(self)
+    }
+
+    /// Whether loads that are performed from now on use only the cache.
+    var isOffline: Bool {
+        get { offline.withLock { $0 } }
+        set { offline.withLock { $0 = newValue } }
+    }
+
+    /// Whether the calling code runs on `queue`.
+    var isOnQueue: Bool {
+        DispatchQueue.getSpecific(key: Self.mark) == ObjectIdentifier(self)
+    }
+
+    /// Returns the error that keeps a load from starting; nil when it may start.
+    func refusal(isForAuthoriser: Bool) -> DataLoaderError? {
+        switch runtime.stage.withLock({ $0 }) {
+        case .over: return .serviceInvalidated
+        case .closing where !isForAuthoriser: return .serviceInvalidated
+        case .closing, .open: break
+        }
+        if let fault = runtime.fault { return fault }
+        if isBelowAuthorisers { return nil }
+        let isResetting = runtime.isResetting.withLock { $0 } || resetGate.isResetting
+        return isResetting ? .resetInProgress : nil
+    }
+
+    /// Makes the list of another loader's loads.
+    func makeRegistry() -> LoadRegistry {
+        let registry = LoadRegistry()
+        registries.withLock { $0[ObjectIdentifier(registry)] = registry }
+        return registry
+    }
+
+    func forget(_ registry: LoadRegistry) {
+        // The registry is released outside the lock.
+        _ = registries.withLock { $0.removeValue(forKey: ObjectIdentifier(registry)) }
+    }
+
+    /// The loads of all its loaders whose outcome is not taken yet.
+    var loads: [Load] { presentRegistries.flatMap(\.loads) }
+
+    private var presentRegistries: [LoadRegistry] { registries.withLock { Array($0.values) } }
+}
+
+/// Resets the loads and the authorisers of a factory: a log-out.
+extension LoadContext {
+    /// Ends every load `.reset` and resets each authoriser once, or waits for the reset that runs.
+    func reset() async -> LeftBehind {
+        await resetGate.leftBehind {
+            Load.endAll(loads, as: .reset)
+            async let authorisers = authorisersNotReset()
+            async let loads = loadsNotHandedOver()
+            var left = LeftBehind()
+            (left.authorisers, left.loads) = await (authorisers, loads)
+            return left
+        }
+    }
+
+    /// Returns a function that waits for the reset that runs now, or performs one.
+    func resetToWaitFor() -> @Sendable () async -> LeftBehind {
+        guard let run = resetGate.present else { return { await self.reset() } }
+        return { [resetGate] in await resetGate.leftBehind(by: run) }
+    }
+
+    /// Resets the authorisers; returns how many did not finish in time.
+    private func authorisersNotReset() async -> Int {
+        let timerQueue = runtime.timerQueue
+        // Calls about the loads that have ended run first, unless one of them blocks the queue.
+        _ = await timerQueue.wait(atMost: .seconds(1)) { [queue] in
+            await withCheckedContinuation { done in queue.async { done.resume() } }
+        }
+        return await withTaskGroup(of: Bool.self) { group in
+            for authoriser in authorisers.eachOnce {
+                group.addTask {
+                    await timerQueue.wait(atMost: LeftBehind.authoriserLimit) {
+                        await authoriser.reset()
+                    }
+                }
+            }
+            return await group.reduce(into: 0) { $0 += $1 ? 0 : 1 }
+        }
+    }
+
+    /// Waits until the outcomes of the current loads are delivered; returns how many were not in
+    /// time.
+    private func loadsNotHandedOver() async -> Int {
+        let timerQueue = runtime.timerQueue
+        let deadline = timerQueue.now + LeftBehind.handOverLimit
+        return await withTaskGroup(of: Int.self) { group in
+            for registry in presentRegistries {
+                group.addTask {
+                    await registry.waitForPresentLoads(until: deadline, on: timerQueue)
+                }
+            }
+            return await group.reduce(0, +)
+        }
+    }
+}

@@ -1,0 +1,74 @@
+// Copyright the DataLoading authors
+// SPDX-License-Identifier: Apache-2.0
+
+import DataLoadingTransport
+package import DataLoadingSupport
+import Dispatch
+
+/// The shared state of a service's loads: clock, random numbers, transport and tables.
+package final class Runtime: Sendable {
+    package let timekeeper: any Timekeeper
+    package let random: RandomSource
+    /// Runs the library's own deferred work; user code runs on its factory's queue instead.
+    ///
+    /// Dispatch gives a serial queue without a target a thread whenever it has work, however busy
+    /// the global queues are.
+    let queue = DispatchQueue(label: "DataLoading.loads")
+    package let timerQueue: TimerQueue
+    let limiter: RateLimiter
+    let resolver: HostResolver
+    let admission: Admission
+    let originHealth: OriginHealth
+    let transport: any Transport
+    let observers = ObserverList()
+    package let liveLoads: LiveLoads
+    let limits: Limits
+    let planner: RetryPlanner
+    let attempts: AttemptSettings
+    /// Whether loads may start.
+    let stage = Locked(ServiceStage.open)
+    /// Whether a reset of the service keeps loads from starting.
+    let isResetting = Locked(false)
+    let contexts = ContextList()
+    /// The trust policy of attempts that start now.
+    let trust: Locked<ServerTrustPolicy?>
+    /// The error of the first malformed setting, with which every load ends.
+    let fault: DataLoaderError?
+
+    init(
+        limiter: RateLimiter, resolver: HostResolver, transport: any Transport, limits: Limits,
+        retry: RetryConfiguration, attempts: AttemptSettings, trustPolicy: ServerTrustPolicy?,
+        fault: DataLoaderError?, timekeeper: any Timekeeper, random: RandomSource
+    ) {
+        self.timekeeper = timekeeper
+        self.random = random
+        timerQueue = TimerQueue(timekeeper: timekeeper)
+        self.limiter = limiter
+        limiter.adopt(timekeeper)
+        self.resolver = resolver
+        resolver.adopt(timekeeper, random: random)
+        self.limits = limits
+        admission = Admission(limits: limits, limiter: limiter, timerQueue: timerQueue)
+        originHealth = OriginHealth(retry)
+        planner = RetryPlanner(
+            configuration: retry, originHealth: originHealth, random: random)
+        self.transport = transport
+        liveLoads = LiveLoads(timerQueue: timerQueue)
+        self.attempts = attempts
+        trust = Locked(trustPolicy)
+        self.fault = fault
+    }
+
+    /// Whether a shut-down has begun.
+    var isClosing: Bool { stage.withLock { $0 != .open } }
+
+    /// Returns the error for a malformed setting of a load's host or URL; nil when there is none.
+    func malformedSetting(for target: RequestTarget) -> DataLoaderError? {
+        resolver.malformedSetting(forHost: target.origin.host)
+            ?? limiter.malformedSetting(for: target)
+    }
+
+    deinit {
+        admission.close()
+    }
+}

@@ -1,0 +1,10 @@
+// Copyright the DataLoading authors
+// SPDX-License-Identifier: Apache-2.0
+
+/// The stage of a service, which decides whether loads may start.
+enum ServiceStage: Sendable {
+    case open
+    /// Only authorisers may start loads, for the loads that run.
+    case closing
+    case over
+}

@@ -1,0 +1,122 @@
+// Copyright the DataLoading authors
+// SPDX-License-Identifier: Apache-2.0
+
+import DataLoadingTransport
+import DataLoadingSupport
+import Dispatch
+import Foundation
+
+/// Delivers a loader's whole loads to its delegate and to the reader of its outcomes.
+///
+/// It also asks the delegate the questions of the loads that `perform` starts.
+final class DelegateEnd: LoadEnd {
+    private struct State: Sendable {
+        weak var delegate: (any DataLoaderDelegate)?
+        weak var loader: DataLoader?
+        /// Weak, so that nothing is collected when the sequence and its iterators are dropped.
+        weak var outcomes: OutcomeBuffer?
+    }
+
+    let queue: DispatchQueue
+    private let deliveries: BatchedQueue<Load>
+    private let state: Locked<State>
+
+    init(queue: DispatchQueue, delegate: (any DataLoaderDelegate)?) {
+        self.queue = queue
+        let state = Locked(State(delegate: delegate))
+        self.state = state
+        deliveries = BatchedQueue(on: queue) { Self.handOver($0, to: state) }
+    }
+
+    var delegate: (any DataLoaderDelegate)? {
+        get { state.withLock { $0.delegate } }
+        set { state.withLock { $0.delegate = newValue } }
+    }
+
+    func bind(_ loader: DataLoader) {
+        state.withLock { $0.loader = loader }
+    }
+
+    /// Returns the outcomes from now on; the same sequence while it or one of its iterators exists.
+    func outcomes(maxUnread: Int) -> LoadOutcomes {
+        let new = OutcomeBuffer(maxUnread: maxUnread)
+        let buffer = state.withLock { state in
+            if let present = state.outcomes { return present }
+            state.outcomes = new
+            return new
+        }
+        return LoadOutcomes(buffer: buffer)
+    }
+
+    /// Ends the outcomes; unread ones can still be read.
+    func finishOutcomes() {
+        state.withLock { $0.outcomes }?.finish()
+    }
+
+    /// The loader and its delegate; nil when either is gone.
+    var listener: (loader: DataLoader, delegate: any DataLoaderDelegate)? {
+        // References are released outside the lock: releasing the last one to a loader takes the
+        // lock again.
+        let (loader, delegate) = state.withLock { ($0.loader, $0.delegate) }
+        guard let loader, let delegate else { return nil }
+        return (loader, delegate)
+    }
+
+    /// The loader and its delegate; nil once the load has ended, because its last call may have
+    /// been made.
+    private func listener(
+        of load: Load
+    ) -> (loader: DataLoader, delegate: any DataLoaderDelegate)? {
+        load.isEnding ? nil : listener
+    }
+
+    func askForChunkSupport(_ load: Load, _ answer: @escaping @Sendable (Bool) -> Void) {
+        queue.async { [self] in
+            guard let (loader, delegate) = listener(of: load),
+                let reader = delegate as? any DataLoaderChunkDelegate
+            else { return answer(false) }
+            answer(reader.dataLoaderShouldSupportChunks(loader))
+        }
+    }
+
+    func askForBodyStream(_ load: Load, _ answer: @escaping @Sendable (OneShotStream?) -> Void) {
+        queue.async { [self] in
+            guard let (loader, delegate) = listener(of: load),
+                let provider = delegate as? any DataLoaderBodyStreamDelegate,
+                let stream = provider.dataLoader(loader, needsNewBodyStreamFor: load.request)
+            else { return answer(nil) }
+            answer(OneShotStream(stream))
+        }
+    }
+
+    func isWaitingForConnectivity(_ load: Load) {
+        queue.async { [self] in
+            guard let (loader, delegate) = listener(of: load),
+                let observer = delegate as? any DataLoaderConnectivityDelegate
+            else { return }
+            observer.dataLoader(loader, requestIsWaitingForConnectivity: load.request)
+        }
+    }
+
+    func outcomeIsReady(_ load: Load) {
+        deliveries.add(load)
+    }
+
+    /// Takes a load's outcome and makes the one terminal call; called on the delegate queue.
+    func handOver(_ load: Load) { Self.handOver(load, to: state) }
+
+    private static func handOver(_ load: Load, to state: Locked<State>) {
+        load.handOver { response in
+            let (loader, delegate, outcomes) = state.withLock {
+                ($0.loader, $0.delegate, $0.outcomes)
+            }
+            guard let loader else { return }
+            switch response.error?.kind {
+            case nil: delegate?.dataLoader(loader, didReceiveSuccessfulResponse: response)
+            case .cancelled: delegate?.dataLoader(loader, didCancelRequest: response.request)
+            default: delegate?.dataLoader(loader, didReceiveErrorResponse: response)
+            }
+            outcomes?.append(LoadOutcome(response: response, token: load.token))
+        }
+    }
+}

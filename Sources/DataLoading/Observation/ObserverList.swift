@@ -1,0 +1,130 @@
+// Copyright the DataLoading authors
+// SPDX-License-Identifier: Apache-2.0
+
+import DataLoadingSupport
+import Dispatch
+import Synchronization
+
+/// The consumption observers of a service, held weakly, each with its queue.
+///
+/// A slow observer, or a blocked queue, costs a bounded number of reports without bodies and delays
+/// nothing else.
+final class ObserverList: Sendable {
+    /// The maximum number of reports that wait for one observer's queue; one more drops the oldest.
+    static let maxWaiting = 4_096
+    /// The maximum number of reports that one block on an observer's queue delivers.
+    private static let maxInARow = 64
+
+    private let entries = Locked<[ObserverEntry]>([])
+    private let dropped = Atomic<Int>(0)
+
+    /// The number of reports that were dropped, over all observers.
+    var droppedNotices: Int { dropped.load(ordering: .relaxed) }
+
+    /// The number of observers in the list.
+    var count: Int { entries.withLock { $0.count } }
+
+    func add(_ observer: any ConsumptionObserver, on queue: DispatchQueue) {
+        let entry = ObserverEntry(observer, on: queue)
+        // Read outside the lock: reading a weak reference retains the observer, and may release it
+        // last.
+        let gone = entries.withLock { $0 }.filter { $0.observer == nil }
+        replace(with: entry) { old in
+            old.identity == entry.identity || gone.contains { $0 === old }
+        }
+    }
+
+    func remove(_ observer: any ConsumptionObserver) {
+        let identity = ObjectIdentifier(observer)
+        replace { $0.identity == identity }
+    }
+
+    func notify(_ response: DataLoaderResponse) {
+        let entries = entries.withLock { $0 }
+        guard !entries.isEmpty else { return }
+        // Observers need counts; bodies would stay in memory for as long as the queue is busy.
+        var response = response
+        response.body = nil
+        response.request.body = nil
+        for entry in entries {
+            let (schedules, dropsOne) = entry.add(response)
+            if dropsOne { dropped.add(1, ordering: .relaxed) }
+            if schedules { entry.queue.async { self.deliver(entry) } }
+        }
+    }
+
+    /// Delivers the waiting reports on the observer's queue, and removes a released observer.
+    private func deliver(_ entry: ObserverEntry) {
+        for _ in 0..<Self.maxInARow {
+            guard let response = entry.next() else { return }
+            guard let observer = entry.observer else { return replace { $0 === entry } }
+            observer.endedRequest(
+                with: response, bytesDownloaded: response.metrics.bytesDownloaded,
+                bytesUploaded: response.metrics.bytesUploaded)
+        }
+        // Other work on the queue runs in between.
+        entry.queue.async { self.deliver(entry) }
+    }
+
+    /// Removes entries, and releases them and their reports outside the lock.
+    private func replace(
+        with new: ObserverEntry? = nil, where isOver: (ObserverEntry) -> Bool
+    ) {
+        let old = entries.withLock { entries in
+            let old = entries
+            entries = old.filter { !isOver($0) }
+            if let new { entries.append(new) }
+            return old
+        }
+        withExtendedLifetime(old) {}
+    }
+}
+
+/// An observer, its queue and the reports that wait for it.
+private final class ObserverEntry: Sendable {
+    private struct State: Sendable {
+        var waiting = FIFO<DataLoaderResponse>()
+        var count = 0
+        /// Whether a block that delivers the waiting reports is scheduled or running.
+        var isScheduled = false
+    }
+
+    weak let observer: (any ConsumptionObserver)?
+    let identity: ObjectIdentifier
+    let queue: DispatchQueue
+    private let state = Locked(State())
+
+    init(_ observer: any ConsumptionObserver, on queue: DispatchQueue) {
+        self.observer = observer
+        identity = ObjectIdentifier(observer)
+        self.queue = queue
+    }
+
+    /// Adds a report; returns whether to schedule a delivery, and whether the oldest report was
+    /// dropped.
+    func add(_ response: DataLoaderResponse) -> (schedules: Bool, dropsOne: Bool) {
+        let (schedules, oldest) = state.withLock { state in
+            state.waiting.append(response)
+            state.count += 1
+            let isFull = state.count > ObserverList.maxWaiting
+            // Released outside the lock, as it may hold the user's objects.
+            let oldest = isFull ? state.waiting.popFirst() : nil
+            if isFull { state.count -= 1 }
+            defer { state.isScheduled = true }
+            return (!state.isScheduled, oldest)
+        }
+        return (schedules, oldest != nil)
+    }
+
+    /// Takes the oldest report; after nil, the next report must schedule a delivery again.
+    func next() -> DataLoaderResponse? {
+        state.withLock { state in
+            guard let response = state.waiting.popFirst() else {
+                state.isScheduled = false
+                return nil
+            }
+            state.count -= 1
+            return response
+        }
+    }
+}

@@ -1,0 +1,92 @@
+// Copyright the DataLoading authors
+// SPDX-License-Identifier: Apache-2.0
+
+import DataLoadingSupport
+
+/// The addresses of each host, and the health of failed ones: the state behind a resolver's lock.
+struct AddressTable: Sendable {
+    private let ejection: AddressHealth.Ejection
+    private var names: [String: [String]] = [:]
+    /// The number of hosts that list each address, so that a change need not rebuild a set of all.
+    private var listings: [String: Int] = [:]
+    private var health: [String: AddressHealth] = [:]
+
+    init(ejection: AddressHealth.Ejection) {
+        self.ejection = ejection
+    }
+
+    /// Whether no host has addresses.
+    var isEmpty: Bool { names.isEmpty }
+
+    /// The number of addresses with a health record.
+    var unhealthyCount: Int { health.count }
+
+    /// Replaces a host's addresses; an empty list removes the host.
+    ///
+    /// An address keeps its health while any host lists it.
+    mutating func set(_ addresses: [String], forHost host: String) {
+        var seen: Set<String> = []
+        var order = addresses.filter { seen.insert($0).inserted }
+        if order.isEmpty || order == [host] {
+            order = []
+        } else if !seen.contains(host) {
+            order.append(host)
+        }
+        let old = names.updateValue(order, forKey: host) ?? []
+        if order.isEmpty { names[host] = nil }
+        for name in order { listings[name, default: 0] += 1 }
+        for name in old { unlist(name) }
+    }
+
+    private mutating func unlist(_ name: String) {
+        let left = (listings[name] ?? 1) - 1
+        guard left == 0 else { return listings[name] = left }
+        listings[name] = nil
+        health[name] = nil
+    }
+
+    /// The first usable address, else the one whose ejection ends first; nil when all are excluded.
+    ///
+    /// An address is usable when it is healthy, or due for a probe. `isProbe` says which.
+    func choice(
+        forHost host: String, excluding excluded: Set<String>, at now: Instant
+    ) -> (name: String, isProbe: Bool)? {
+        guard let order = names[host] else { return excluded.contains(host) ? nil : (host, false) }
+        var next: (name: String, freeAt: Instant)?
+        for name in order where !excluded.contains(name) {
+            guard let health = health[name], !health.isHealthy else { return (name, false) }
+            if health.needsProbe(at: now) { return (name, true) }
+            if next.map({ health.freeAt < $0.freeAt }) ?? true { next = (name, health.freeAt) }
+        }
+        return next.map { ($0.name, false) }
+    }
+
+    mutating func beginProbe(_ name: String, at now: Instant) {
+        health[name]?.beginProbe(at: now)
+    }
+
+    mutating func note(
+        _ outcome: AddressOutcome, of name: String, forHost host: String,
+        at now: Instant, random: RandomSource
+    ) {
+        guard let order = names[host], order.contains(name) else { return }
+        switch outcome {
+        case .success: health[name] = nil
+        case .neutral: health[name]?.endProbe()
+        case .nothingWritten:
+            health[name, default: AddressHealth(ejection)].eject(at: now, random: random)
+        case .serverTrouble:
+            health[name, default: AddressHealth(ejection)].noteTrouble(at: now, random: random)
+        }
+    }
+
+    /// Ejects an address for every host that lists it.
+    mutating func eject(_ name: String, at now: Instant, random: RandomSource) {
+        guard listings[name] != nil else { return }
+        health[name, default: AddressHealth(ejection)].prolong(at: now, random: random)
+    }
+
+    mutating func rebase(by shift: Duration) {
+        for name in health.keys { health[name]?.rebase(by: shift) }
+    }
+}

@@ -1,0 +1,187 @@
+// Copyright the DataLoading authors
+// SPDX-License-Identifier: Apache-2.0
+
+public import DataLoadingTransport
+package import DataLoadingSupport
+
+/// Maps hosts to fallback addresses and ejects those that fail.
+///
+/// An address changes only the peer of the connection. URL, Host field, server name, certificate
+/// check, rate and authorisation stay those of the host. Addresses are tried in the order given;
+/// the host's own name, resolved by DNS, is last.
+///
+/// An address is ejected as soon as a connection to it fails, or after five 502, 503, 504 or
+/// timed-out attempts in a row. Ejections last 30 s, 60 s, 120 s and so on up to 300 s, or as
+/// configured; half of each is random. Then one load at a time probes the address. A success clears
+/// its record. When all addresses are ejected, the resolver returns the one whose ejection ends
+/// first.
+///
+/// An address that several hosts share is ejected for all of them. Any thread may call.
+///
+/// ```swift
+/// let addresses = ["10.0.0.1", "edge.example.com:8443", "[2001:db8::1]"]
+/// resolver.setAddresses(addresses, forHost: "example.com")
+/// ```
+public final class HostResolver: Sendable {
+    private struct State: Sendable {
+        var table: AddressTable
+        var timekeeper: any Timekeeper = SystemTimekeeper()
+        var random = RandomSource.system
+        var malformed = MalformedSettings<String>()
+    }
+
+    private let state: Locked<State>
+
+    /// Makes a resolver without addresses: every host is resolved by DNS.
+    ///
+    /// - Parameters:
+    ///   - firstEjection: The length of the first ejection, which doubles each further time;
+    ///     default 30 s. Half of it is random.
+    ///   - longestEjection: The maximum length of an ejection; default 300 s, and not shorter than
+    ///     the first.
+    ///
+    /// Both are above zero and at most a day. With other lengths every load ends
+    /// `.invalidConfiguration`.
+    public init(
+        firstEjection: Duration = .seconds(30), longestEjection: Duration = .seconds(300)
+    ) {
+        let ejection = AddressHealth.Ejection(first: firstEjection, longest: longestEjection)
+        var first = State(table: AddressTable(ejection: ejection))
+        // Stored under a text that no caller sets as a host, so that the error stays.
+        if ejection.isMalformed { first.malformed.set(.malformedEjection, forText: "\0") }
+        state = Locked(first)
+    }
+
+    /// Replaces the addresses of a host; an empty list leaves the host to DNS.
+    ///
+    /// An address is a name, an IPv4 address or an IPv6 address in brackets, with or without a
+    /// port. The default port is the URL's. A duplicate is ignored, also in another spelling such
+    /// as `127.1` for `127.0.0.1`. The resolver keeps the health of an address while any host lists
+    /// it.
+    ///
+    /// When an address has none of these forms, loads of the host end `.invalidConfiguration` until
+    /// its addresses are set correctly. When `host` is not a host, or has a port, the resolver
+    /// cannot tell which loads were meant. All loads then end so, until an empty list is set for
+    /// the same text.
+    public func setAddresses(_ addresses: [String], forHost host: String) {
+        let valid = addresses.compactMap(Self.normalized)
+        state.withLock { state in
+            guard let name = Self.normalized(host), !Self.hasPort(name) else {
+                return state.malformed.set(
+                    addresses.isEmpty ? nil : .malformedAddressedHost, forText: host)
+            }
+            let isWhole = valid.count == addresses.count
+            state.malformed.set(isWhole ? nil : .malformedAddress, for: name)
+            if isWhole { state.table.set(valid, forHost: name) }
+        }
+    }
+
+    /// Throws `.invalidConfiguration` when an address, or a host that has addresses, is malformed.
+    public func validate() throws(DataLoaderError) {
+        if let malformedPart { throw malformedPart }
+    }
+
+    /// The address that a load for the host would use now; the host itself when DNS decides.
+    public func address(forHost host: String) -> String {
+        guard let key = Self.normalized(host) else { return host }
+        let name = state.withLock { state in
+            state.table.choice(forHost: key, excluding: [], at: state.timekeeper.now)?.name
+        }
+        return name == key ? host : name ?? host
+    }
+
+    /// Ejects an address, as after a failed connection; prolongs an ejection under way.
+    ///
+    /// Call it with the result of another check, such as a health check. The call is ignored for an
+    /// address that no host lists.
+    public func markAddressAsUnreachable(_ address: String) {
+        guard let name = Self.normalized(address) else { return }
+        state.withLock { state in
+            state.table.eject(name, at: state.timekeeper.now, random: state.random)
+        }
+    }
+
+    /// The address in the form of a URL's host; nil when it is not an address.
+    private static func normalized(_ address: String) -> String? {
+        guard !address.utf8.contains(where: { "/?#".utf8.contains($0) }),
+            address.utf8.last != UInt8(ascii: ":"),
+            let origin = try? RequestTarget(text: "http://" + address).origin
+        else { return nil }
+        return origin.host + (hasPort(address) ? ":\(origin.port)" : "")
+    }
+
+    private static func hasPort(_ address: String) -> Bool {
+        address.utf8.last != UInt8(ascii: "]") && address.utf8.contains(UInt8(ascii: ":"))
+    }
+}
+
+extension HostResolver {
+    /// The peer that an attempt connects to.
+    package enum Candidate: Hashable, Sendable {
+        /// The host's own name, resolved by DNS.
+        case name
+        /// An address in the form that a transport takes.
+        case address(String)
+
+        /// The name under which this candidate is excluded for a host.
+        package func exclusion(forHost host: String) -> String {
+            switch self {
+            case .name: host
+            case .address(let address): address
+            }
+        }
+    }
+
+    /// Chooses the peer of an attempt; nil when every candidate of the host is excluded.
+    ///
+    /// `host` is the URL's, in lower case. `excluded` names the candidates that this load has tried
+    /// without success. Every choice must be reported: a probe reserves the address for at most one
+    /// minute.
+    package func choose(
+        forHost host: String, excluding excluded: Set<String> = []
+    ) -> Candidate? {
+        state.withLock { state in
+            guard !state.table.isEmpty else { return excluded.contains(host) ? nil : .name }
+            let now = state.timekeeper.now
+            let choice = state.table.choice(forHost: host, excluding: excluded, at: now)
+            guard let (name, isProbe) = choice else { return nil }
+            if isProbe { state.table.beginProbe(name, at: now) }
+            return name == host ? .name : .address(name)
+        }
+    }
+
+    /// Records the outcome of an attempt.
+    ///
+    /// Call it once for each choice, at the head or at the failure.
+    package func report(_ candidate: Candidate, forHost host: String, outcome: AddressOutcome) {
+        state.withLock { state in
+            guard !state.table.isEmpty else { return }
+            let name = candidate.exclusion(forHost: host)
+            state.table.note(
+                outcome, of: name, forHost: host, at: state.timekeeper.now, random: state.random)
+        }
+    }
+
+    /// Takes over a service's clock and randomness, before its first load.
+    package func adopt(_ timekeeper: any Timekeeper, random: RandomSource) {
+        state.withLock { state in
+            state.table.rebase(by: timekeeper.now - state.timekeeper.now)
+            state.timekeeper = timekeeper
+            state.random = random
+        }
+    }
+
+    /// The number of addresses with a health record.
+    package var unhealthyCount: Int {
+        state.withLock { $0.table.unhealthyCount }
+    }
+}
+
+extension HostResolver: Validatable {
+    package var malformedPart: DataLoaderError? { state.withLock { $0.malformed.first } }
+
+    /// The malformed setting that concerns a host: its own, or one without a valid host.
+    func malformedSetting(forHost host: String) -> DataLoaderError? {
+        state.withLock { $0.malformed.isEmpty ? nil : $0.malformed.concerning(host) }
+    }
+}

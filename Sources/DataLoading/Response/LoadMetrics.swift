@@ -1,0 +1,92 @@
+// Copyright the DataLoading authors
+// SPDX-License-Identifier: Apache-2.0
+
+import DataLoadingSupport
+import DataLoadingTransport
+
+/// The attempts, bytes and times of a load, over all its attempts.
+///
+/// Durations add up over attempts. Byte counts are those that the transport sent and received.
+public struct LoadMetrics: Hashable, Sendable {
+    /// The number of the load; loads of a process are numbered from 1 as they are performed.
+    ///
+    /// The load's `CancellationToken`, response, error and line in a log have the same number. It
+    /// is 0 for a load that never started.
+    public var load: Int64 = 0
+    /// The number of attempts: retries, redirects and re-authorised sends count.
+    ///
+    /// Attempts that failed to connect count too. Further addresses of the same attempt do not.
+    public var attempts = 0
+    /// The number of attempts that were retries.
+    public var retries = 0
+    /// The number of attempts that replaced one on a stale connection, or one that the server did
+    /// not process.
+    ///
+    /// A load has at most one such attempt, and it is no retry. A connection is stale when it was
+    /// kept or shared and ended without a byte of response. The load then repeats the request only
+    /// if it may be sent twice. When HTTP/2 reports that a request was not processed, the load may
+    /// send it again whatever its method.
+    public var replacedConnections = 0
+    /// The number of redirects that the load followed.
+    public var redirects = 0
+    /// The configured addresses that the load tried, each once, at most 32; empty when only DNS was
+    /// used.
+    public var addresses: [String] = []
+    /// The bytes of request heads sent.
+    public var headBytesSent: Int64 = 0
+    /// The bytes of request bodies sent.
+    public var bodyBytesSent: Int64 = 0
+    /// The bytes of response heads received, informational heads and trailers included.
+    public var headBytesReceived: Int64 = 0
+    /// The bytes of response bodies received, before decoding.
+    public var bodyBytesReceived: Int64 = 0
+    /// The bytes of response bodies after decoding.
+    public var decodedBytes: Int64 = 0
+    /// The time spent waiting for a rate slot, `Retry-After` or a connection slot.
+    public var admissionTime: Duration = .zero
+    /// The time spent waiting for authorisers.
+    public var authorisationTime: Duration = .zero
+    /// The time spent pausing between attempts.
+    public var backOffTime: Duration = .zero
+    /// The time spent on name resolution and connecting.
+    public var connectTime: Duration = .zero
+    /// The time spent on TLS handshakes.
+    public var tlsTime: Duration = .zero
+    /// The time from the start of the last attempt to the first byte of its response.
+    public var firstByteTime: Duration?
+    /// The time from `perform` to the outcome.
+    public var totalTime: Duration = .zero
+    /// Whether the last attempt used an existing connection.
+    public var reusedConnection = false
+    /// The numeric address of the server of the last attempt.
+    public var remoteAddress: String?
+    /// The protocol of the last attempt: "1.0", "1.1" or "2".
+    public var httpVersion: String?
+
+    /// Makes empty metrics.
+    public init() {}
+
+    /// All bytes sent; `Int64.max` on overflow.
+    public var bytesUploaded: Int64 { headBytesSent.addingSaturated(bodyBytesSent) }
+    /// All bytes received; `Int64.max` on overflow.
+    public var bytesDownloaded: Int64 { headBytesReceived.addingSaturated(bodyBytesReceived) }
+
+    mutating func note(_ address: String) {
+        guard addresses.count < 32, !addresses.contains(address) else { return }
+        addresses.append(address)
+    }
+
+    mutating func add(_ report: TransportReport) {
+        headBytesSent.addSaturated(report.headBytesSent)
+        bodyBytesSent.addSaturated(report.bodyBytesSent)
+        headBytesReceived.addSaturated(report.headBytesReceived)
+        bodyBytesReceived.addSaturated(report.bodyBytesReceived)
+        decodedBytes.addSaturated(report.decodedBytes)
+        if let time = report.connectTime { connectTime += time }
+        if let time = report.tlsTime { tlsTime += time }
+        firstByteTime = report.firstByteTime
+        reusedConnection = report.reusedConnection
+        remoteAddress = report.remoteAddress
+        httpVersion = report.httpVersion
+    }
+}

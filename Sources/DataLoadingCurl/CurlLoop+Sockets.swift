@@ -1,0 +1,146 @@
+// Copyright the DataLoading authors
+// SPDX-License-Identifier: Apache-2.0
+
+import DataLoadingSupport
+import CCurl
+
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Musl
+#endif
+
+/// What the loop knows about one descriptor.
+struct SocketEntry {
+    /// The multi handle that receives its events.
+    var multi: CurlMulti?
+    /// The events that libcurl has asked for, and those that `epoll` was told.
+    var wanted: UInt32 = 0
+    var registered: UInt32 = 0
+    /// Incremented when a descriptor number is reused, so that stale epoll events are ignored.
+    var generation: UInt32 = 0
+    /// Opened by the loop's own callback, which therefore also closes it.
+    var isOpenedHere = false
+    /// The peer's address, which the system forgets when the peer has reset the connection.
+    var peer: [UInt8] = []
+    var peerPort = 0
+    var lastReadable: Int64 = 0
+    /// The multi handle whose connection it carries.
+    var owner: CurlMulti?
+    /// Its connection, where connections are checked before they are used again.
+    var name: ConnectionName?
+    /// Shut down by the loop and not closed by libcurl yet.
+    var isShut = false
+}
+
+extension CurlLoop {
+    /// Registers the events that libcurl asks for, with as few system calls as possible.
+    ///
+    /// libcurl stops watching a connection at the end of each transfer and watches it again
+    /// with the next one. The descriptor stays registered in between: the only event of an idle
+    /// connection is mostly its end, and that event unregisters it.
+    func watch(_ socket: Int32, _ what: Int32, for multi: CurlMulti) {
+        guard socket >= 0 else { return }
+        let index = Int(socket)
+        while sockets.count <= index { sockets.append(SocketEntry()) }
+        guard what != CurlSignal.removed else {
+            sockets[index].wanted = 0
+            sockets[index].multi = nil
+            if !sockets[index].isOpenedHere { unregister(socket) }
+            return
+        }
+        let readable = what & CurlSignal.readable != 0 ? EPOLLIN.rawValue : 0
+        let writable = what & CurlSignal.writable != 0 ? EPOLLOUT.rawValue : 0
+        sockets[index].wanted = readable | writable
+        sockets[index].multi = multi
+        register(socket)
+    }
+
+    func register(_ socket: Int32) {
+        let index = Int(socket)
+        let entry = sockets[index]
+        guard entry.registered != entry.wanted else { return }
+        var event = epoll_event(
+            events: entry.wanted,
+            data: epoll_data_t(u64: UInt64(entry.generation) << 32 | UInt64(socket)))
+        let isNew = entry.registered == 0
+        if epoll_ctl(epoll, isNew ? EPOLL_CTL_ADD : EPOLL_CTL_MOD, socket, &event) != 0 {
+            // libcurl may change a registration before it adds one, and the kernel drops that
+            // of a closed descriptor.
+            epoll_ctl(epoll, isNew ? EPOLL_CTL_MOD : EPOLL_CTL_ADD, socket, &event)
+        }
+        sockets[index].registered = entry.wanted
+    }
+
+    private func unregister(_ socket: Int32) {
+        let index = Int(socket)
+        guard sockets.indices.contains(index), sockets[index].registered != 0 else { return }
+        sockets[index].registered = 0
+        var event = epoll_event()
+        epoll_ctl(epoll, EPOLL_CTL_DEL, socket, &event)
+    }
+
+    /// The maximum wait for a deadline of the loop's own, in milliseconds.
+    private static let maxWait: Int32 = 5_000
+
+    /// Closes a socket for libcurl.
+    ///
+    /// It is unregistered first: in a child between fork and exec the descriptor would stay
+    /// open, and registered under a number that is reused here.
+    func closeSocket(_ socket: Int32) {
+        unregister(socket)
+        drainEarlyResponse(socket)
+        noteClosing(socket)
+        let index = Int(socket)
+        if sockets.indices.contains(index) {
+            sockets[index].isOpenedHere = false
+            sockets[index].multi = nil
+            sockets[index].wanted = 0
+            sockets[index].generation &+= 1
+        }
+        closeDescriptor(socket)
+    }
+
+    /// Waits for events and passes them to libcurl.
+    ///
+    /// `epoll_wait` does not count the time that the machine sleeps, so a long wait for a
+    /// deadline is split.
+    func waitForEvents() {
+        var deadline = min(http1?.deadline ?? .max, http2?.deadline ?? .max)
+        for old in retired { deadline = min(deadline, old.deadline) }
+        let own = min(nextCheck, idleDeadline, sweepDeadline, routes.deadline)
+        let wait = own == .max ? .max : LoopClock.milliseconds(until: own, from: LoopClock.now)
+        let timeout = min(
+            deadline == .max
+                ? .max : LoopClock.milliseconds(until: deadline, from: LoopClock.uptime),
+            min(wait, own == .max ? .max : Self.maxWait))
+        let count = epoll_wait(
+            epoll, events.baseAddress, Int32(events.count), timeout == .max ? -1 : timeout)
+        mailbox.wokeUp()
+        readClocks()
+        guard count > 0 else { return }
+        for index in 0..<Int(count) { handle(events[index]) }
+    }
+
+    private func handle(_ event: epoll_event) {
+        let tag = event.data.u64
+        let index = Int(truncatingIfNeeded: tag & 0xFFFF_FFFF)
+        guard sockets.indices.contains(index),
+            sockets[index].generation == UInt32(truncatingIfNeeded: tag >> 32)
+        else { return }
+        let socket = Int32(truncatingIfNeeded: index)
+        guard let multi = sockets[index].multi, sockets[index].wanted != 0 else {
+            unregister(socket)
+            noteIdleEvent(socket)
+            return sweepSoon()
+        }
+        var signals: Int32 = 0
+        if event.events & (EPOLLIN.rawValue | EPOLLHUP.rawValue) != 0 {
+            signals |= CurlSignal.readable
+            sockets[index].lastReadable = now
+        }
+        if event.events & EPOLLOUT.rawValue != 0 { signals |= CurlSignal.writable }
+        if event.events & EPOLLERR.rawValue != 0 { signals |= CurlSignal.failed }
+        multi.act(socket, signals)
+    }
+}

@@ -1,0 +1,185 @@
+// Copyright the DataLoading authors
+// SPDX-License-Identifier: Apache-2.0
+
+import DataLoadingSupport
+import CCurl
+
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Musl
+#endif
+
+/// The event loop of one thread, on which every call of libcurl is made.
+///
+/// It waits in `epoll_wait` for sockets, the mailbox and deadlines. Its state is not shared:
+/// other threads post to its mailbox, and it reports to them through their sinks.
+final class CurlLoop {
+    enum Ending {
+        case shutDown
+        case exit
+    }
+
+    let mailbox: LoopMailbox
+    let library: CurlLibrary
+    /// The time of the last wake-up.
+    var now = LoopClock.now
+    /// The time of the last wake-up on libcurl's clock, which stops while the machine sleeps.
+    var uptime = LoopClock.uptime
+    let poll: EventPoll
+    let events: UnsafeMutableBufferPointer<epoll_event>
+    /// The output buffer of one decoding step.
+    let scratch = UnsafeMutableRawBufferPointer.allocate(byteCount: 65_536, alignment: 16)
+    var sockets: [SocketEntry] = []
+    let idle: IdleConnections
+    /// When idle connections are closed; `.max` while transfers run.
+    var idleDeadline = Int64.max
+    /// When unused connections are checked.
+    var sweepDeadline = Int64.max
+    /// The multi handle for attempts over HTTP/1.1, and that for attempts that offer HTTP/2.
+    ///
+    /// They are separate because of the quirk in `CurlLoop+BusyConnections`.
+    var http1: CurlMulti?
+    var http2: CurlMulti?
+    var routes: RouteTable<ObjectIdentifier>
+    /// The open connections of HTTP/2 that attempts may join, by descriptor.
+    var http2Sockets: [Int32: HTTP2Socket] = [:]
+    /// The last stream that each open connection of HTTP/2 processes, where its peer has sent a
+    /// GOAWAY.
+    var lastStreams: [ConnectionName: UInt32] = [:]
+    /// The descriptors of the open connections, where connections are checked before they are
+    /// used again.
+    var descriptors: [ConnectionName: Int32] = [:]
+    /// The attempt that last sent on each connection of HTTP/1.1.
+    var serialUsers: [ConnectionName: CurlTransfer] = [:]
+    /// Replaced multi handles whose transfers still run.
+    var retired: [CurlMulti] = []
+    var running: [ObjectIdentifier: CurlTransfer] = [:]
+    /// Transfers whose upload waits for its file or stream.
+    var awaitingBodies: [ObjectIdentifier: CurlTransfer] = [:]
+    /// Transfers over HTTP/2 whose upload is not complete, and whose response is.
+    var answeredUploads: [ObjectIdentifier: CurlTransfer] = [:]
+    /// When transfers with a response and an unfinished upload are polled next.
+    var nextAnsweredUploadPoll: Int64 = 0
+    /// The running transfer for which each shared connection was opened.
+    var connectionOwners: [ConnectionName: CurlTransfer] = [:]
+    var pool: [CurlTransfer] = []
+    /// The number of resets; handles of attempts that began before the last one are not kept.
+    var resets = 0
+    var names: NameCache
+    let resolver: NameResolver
+    let readers = BodyReaders()
+    /// No deadline of a transfer is before this instant.
+    var nextCheck = Int64.max
+    var lastRemoteAddress = ""
+    var spareCloseNotifyFlags: [UnsafeMutablePointer<Int32>] = []
+    /// When surplus idle connections are shut down; `.max` while there are none.
+    var nextTrim = Int64.max
+    private let sleep: SleepWatch
+    /// How long the machine has slept, as of the last wake-up.
+    private var slept: Int64
+    private var messages: [LoopMessage] = []
+    private var isRetiring = false
+    private var ending: Ending?
+
+    init(
+        library: CurlLibrary, mailbox: LoopMailbox, poll: EventPoll, setup: LoopSetup
+    ) {
+        self.library = library.lacking(setup.lacking)
+        self.mailbox = mailbox
+        self.poll = poll
+        idle = setup.idle
+        names = NameCache(lifetimes: setup.names)
+        resolver = NameResolver(lookup: setup.lookup)
+        sleep = setup.sleep
+        slept = setup.sleep.slept()
+        routes = RouteTable(
+            maximumAge: setup.idle.maximumAge.wholeNanoseconds,
+            memory: setup.idle.protocolMemory.wholeNanoseconds,
+            leaderTime: setup.idle.leaderTime.wholeNanoseconds)
+        events = .allocate(capacity: 256)
+    }
+
+    deinit {
+        events.deallocate()
+        scratch.deallocate()
+        for notice in spareCloseNotifyFlags { notice.deallocate() }
+    }
+
+    var epoll: Int32 { poll.descriptor }
+
+    var context: UnsafeMutableRawPointer { Unmanaged.passUnretained(self).toOpaque() }
+
+    static func from(_ context: UnsafeMutableRawPointer?) -> CurlLoop? {
+        context.map { Unmanaged<CurlLoop>.fromOpaque($0).takeUnretainedValue() }
+    }
+
+    /// Runs until it is told to end, and returns why.
+    func run() -> Ending {
+        while true {
+            repeat {
+                readClocks()
+                takeMessages()
+                if let ending { return ending }
+                advance()
+                if isRetiring, running.isEmpty { ending = .shutDown }
+            } while ending != nil || !mailbox.fallAsleep()
+            waitForEvents()
+        }
+    }
+
+    /// Reads the clocks, and drops the connections that were idle while the machine slept.
+    ///
+    /// In that time the peers and the middleboxes in between may have dropped them.
+    func readClocks() {
+        now = LoopClock.now
+        uptime = LoopClock.uptime
+        let before = slept
+        slept = sleep.slept()
+        if slept &- before >= SleepWatch.minimum { dropIdleConnections() }
+    }
+
+    private func takeMessages() {
+        mailbox.take(into: &messages)
+        for message in messages {
+            // Messages behind the one that ends the loop are refused.
+            if ending == nil { handle(message) } else if ending == .shutDown { refuse(message) }
+        }
+        messages.removeAll(keepingCapacity: true)
+    }
+
+    private func handle(_ message: LoopMessage) {
+        switch message {
+        case .start(let task): start(task)
+        case .cancel(let task): cancel(task)
+        case .resume(let task): resume(task)
+        case .bodyReady(let task): bodyReady(task)
+        case .resolved(let name, let answer): resolved(name, answer)
+        case .reset(let done):
+            reset()
+            done()
+        case .retire: isRetiring = true
+        case .shutDown: ending = .shutDown
+        case .exit: ending = .exit
+        }
+    }
+
+    /// Lets libcurl act on its expired timers, and ends the transfers that are due.
+    private func advance() {
+        // libcurl sets its timer to zero repeatedly while a transfer has steps left.
+        for _ in 0..<64 where http1?.isDue(uptime) == true || http2?.isDue(uptime) == true {
+            http1?.actIfDue(uptime: uptime)
+            http2?.actIfDue(uptime: uptime)
+        }
+        for old in retired { old.actIfDue(uptime: uptime) }
+        sweepIfDue()
+        finishDone()
+        checkDeadlines()
+        finishAnsweredUploads()
+        // An attempt that is released may end at once.
+        while releaseWaiters() { finishDone() }
+        trimConnections()
+        closeIdle()
+        closeRetired()
+    }
+}

@@ -1,0 +1,202 @@
+// Copyright the DataLoading authors
+// SPDX-License-Identifier: Apache-2.0
+
+import DataLoadingSupport
+import DataLoadingTransport
+import CCurl
+import Foundation
+
+extension CurlTransfer {
+    /// The maximum size of a body that libcurl copies and sends together with the head.
+    static let copiedBodySize = 16_384
+    /// How many seconds a connection may be idle and still be used.
+    static let maxIdleSeconds = 60
+    private static let http11 = 2
+    private static let http2OverTLS = 4
+
+    /// Sets the handle up for its attempt, and skips the options that are set already.
+    func apply(addresses: String?, in multi: CurlMulti) throws(DataLoaderError) {
+        guard let task, let origin else { return }
+        let upload = uploadKind
+        // Below 7.80 the loop can refuse neither a second send nor a connection's peer, so that
+        // no kept connection may be used.
+        let isFresh =
+            task.request.needsFreshConnection || state.routing.mustBeFresh
+            || state.routing.endings > 1
+            || !loop.library.canRefuseSends
+        let isHTTP2 = state.routing.isHTTP2
+        if let shape,
+            shape.suits(
+                task, origin: origin, isFresh: isFresh, isHTTP2: isHTTP2, upload: upload)
+        {
+            if shape.url != url {
+                try set(CurlOption.url, text: url)
+                shape.url = url
+            }
+            if !state.hasSameHeaders {
+                shape.headers = task.request.headers
+                try setHeaders(shape)
+            }
+        } else {
+            let wanted = CurlShape(
+                task, url: url, origin: origin, isFresh: isFresh, isHTTP2: isHTTP2,
+                upload: upload)
+            shape = nil
+            ccurl_easy_reset(easy)
+            try setBase()
+            try setShape(wanted, body: task.request.body)
+            try set(CurlOption.url, text: url)
+            try setHeaders(wanted)
+            shape = wanted
+        }
+        try setAddresses(addresses, port: connectTarget?.port ?? origin.port, in: multi)
+    }
+
+    private var uploadKind: CurlShape.Upload {
+        guard let body = task?.request.body else {
+            switch task?.request.method {
+            case .post, .put, .patch: return .empty
+            default: return .none
+            }
+        }
+        guard let bytes = body.bytes else { return .read(state.feed?.length) }
+        return bytes.count <= Self.copiedBodySize ? .copied : .read(Int64(bytes.count))
+    }
+
+    /// Sets the options that every attempt needs and that a reset of the handle clears.
+    private func setBase() throws(DataLoaderError) {
+        try set(CurlOption.noSignal, 1)
+        try set(CurlOption.pathAsIs, 1)
+        try set(CurlOption.http09Allowed, 0)
+        try set(CurlOption.contentDecoding, 0)
+        try set(CurlOption.keepAlive, 1)
+        try set(CurlOption.keepAliveIdle, 30)
+        try set(CurlOption.keepAliveInterval, 15)
+        // Disables the environment's proxy variables, `no_proxy` included.
+        try set(CurlOption.proxy, text: "")
+        if ccurl_set_pointer(easy, CurlOption.protocolNames, "http,https") != 0 {
+            try set(CurlOption.protocols, 3)  // the bit mask, for libcurl below 7.85
+        }
+        // Older versions do not know these options and use their own defaults.
+        _ = ccurl_set_long(easy, CurlOption.quickExit, 1)
+        let age = loop.idle.maximumAge / .seconds(1)
+        _ = ccurl_set_long(easy, CurlOption.maximumLifetime, Int(max(1, min(age, 86_400))))
+        try set(CurlOption.maximumIdleAge, Self.maxIdleSeconds)
+        try setCallbacks()
+    }
+
+    private func setShape(_ shape: CurlShape, body: RequestBody?) throws(DataLoaderError) {
+        // libcurl refuses another size (43) while the handle has a buffer, which it keeps after
+        // a transfer whose connection others still use. The old size then remains.
+        _ = ccurl_set_long(easy, CurlOption.bufferSize, bufferSize(shape))
+        if shape.isFresh { try set(CurlOption.freshConnect, 1) }
+        try set(CurlOption.httpVersion, shape.isHTTP2 ? Self.http2OverTLS : Self.http11)
+        if shape.isHTTP2 { try enableRefusalDetection() }
+        // RFC 9325 section 3.1.1, whatever the system's configuration of TLS allows.
+        if shape.isSecure { try set(CurlOption.minTLSVersion, 6) }  // CURL_SSLVERSION_TLSv1_2
+        if let trust = shape.trust { try setTrust(trust) }
+        try setConnectList(shape)
+        try setMethod(shape, body: body)
+    }
+
+    private func setConnectList(_ shape: CurlShape) throws(DataLoaderError) {
+        // An empty host and port match those of the URL, whatever they are.
+        connectList = connectTarget.map { connectTarget in
+            CurlStringList([connectTarget.connectTo])
+        }
+        if let connectList { try set(CurlOption.connectTo, pointer: connectList.head) }
+    }
+
+    private func setMethod(_ shape: CurlShape, body: RequestBody?) throws(DataLoaderError) {
+        switch shape.upload {
+        case .none:
+            if shape.method == .head {
+                return try set(CurlOption.noBody, 1)
+            } else if shape.method == .get {
+                return
+            }
+        case .empty:
+            try set(CurlOption.post, 1)
+            try set(CurlOption.postSize, offset: 0)
+            try set(CurlOption.copyPostFields, text: "")
+        case .copied:
+            guard let data = body?.bytes else { break }
+            try set(CurlOption.post, 1)
+            try set(CurlOption.postSize, offset: Int64(data.count))
+            let result = data.withUnsafeBytes { bytes in
+                ccurl_set_pointer(
+                    easy, CurlOption.copyPostFields, bytes.baseAddress ?? UnsafeRawPointer(easy)
+                )
+            }
+            try check(result)
+        case .read(let length):
+            try set(CurlOption.upload, 1)
+            try set(CurlOption.uploadSize, offset: length ?? -1)
+        }
+        try set(CurlOption.customRequest, text: shape.method.rawValue)
+    }
+
+    private func setHeaders(_ shape: CurlShape) throws(DataLoaderError) {
+        var lines: [String] = []
+        lines.reserveCapacity(shape.headers.fields.count + 3)
+        var hasEncoding = false
+        var hasRange = false
+        var hasType = false
+        for field in shape.headers.fields {
+            // After a colon, libcurl takes an empty value as the removal of its own field.
+            lines.append(
+                field.value.isEmpty ? field.name + ";" : field.name + ": " + field.value)
+            hasEncoding = hasEncoding || field.name.equalsIgnoringASCIICase("Accept-Encoding")
+            hasRange = hasRange || field.name.equalsIgnoringASCIICase("Range")
+            hasType = hasType || field.name.equalsIgnoringASCIICase("Content-Type")
+        }
+        if !hasEncoding, loop.library.hasZlib {
+            // A part of an encoded body cannot be decoded.
+            lines.append("Accept-Encoding: " + (hasRange ? "identity" : "gzip, deflate"))
+        }
+        if shape.upload != .none {
+            // Otherwise libcurl would send the type of a form.
+            if !hasType { lines.append("Content-Type:") }
+            // By default libcurl sends Expect over HTTP/1.1 and waits 1 s for the answer.
+            if !expectsContinue(shape) {
+                lines.append("Expect:")
+            } else if !shape.isHTTP2 {
+                lines.append(CurlQuirks.expectation)
+            }
+        }
+        let list = lines.isEmpty ? nil : CurlStringList(lines)
+        try set(CurlOption.headers, pointer: list?.head)
+        headerList = list
+    }
+
+    private func expectsContinue(_ shape: CurlShape) -> Bool {
+        // After a 417 libcurl would send the request again, which only a send callback can
+        // refuse.
+        guard case .read(let length) = shape.upload, task?.request.expectsContinue == true,
+            loop.library.canRefuseSends
+        else { return false }
+        return length ?? .max >= TransportRequest.largeBody
+    }
+
+    /// Gives libcurl the addresses of the name, so that it does not resolve the name itself.
+    private func setAddresses(
+        _ addresses: String?, port: UInt16, in multi: CurlMulti
+    ) throws(DataLoaderError) {
+        guard let addresses, case .resolving(let name) = phase else {
+            guard resolveList != nil else { return }
+            try set(CurlOption.resolve, pointer: nil)
+            try set(CurlOption.connectTimeout, 0)
+            return resolveList = nil
+        }
+        // With the plus sign the entry expires (7.75).
+        let list = CurlStringList(
+            loop.library.expiresNameEntries
+                ? ["+\(name):\(port):\(addresses)"]
+                : multi.permanentNameEntries.lines("\(name):\(port)", addresses: addresses))
+        try set(CurlOption.resolve, pointer: list.head)
+        resolveList = list
+        // libcurl gives each address but the last half of the limit, so it must know the limit.
+        let left = LoopClock.milliseconds(until: state.connectDeadline, from: loop.now)
+        try set(CurlOption.connectTimeout, addresses.contains(",") ? Int(max(1, left)) : 0)
+    }
+}

@@ -1,0 +1,105 @@
+// Copyright the DataLoading authors
+// SPDX-License-Identifier: Apache-2.0
+
+import DataLoadingTransport
+import CCurl
+import Foundation
+
+extension CurlTransfer {
+    /// Receives one line of a head or trailer; returns false to end the transfer.
+    func receiveHeader(_ line: UnsafeRawBufferPointer) -> Bool {
+        guard let task, !task.isCancelled else { return false }
+        state.lastActivity = loop.now
+        if state.firstByte == nil { state.firstByte = LoopClock.now }
+        do throws(DataLoaderError) {
+            switch try state.response.receive(line) {
+            case nil, .informational: break
+            case .final(let head): try receiveHead(head, task)
+            }
+            return true
+        } catch {
+            state.stop = error
+            return false
+        }
+    }
+
+    private func receiveHead(
+        _ head: ResponseHead, _ task: CurlTask
+    ) throws(DataLoaderError) {
+        loop.noteVersion(of: self)
+        var head = head
+        head.mayLackPieces = mayLosePieces
+        task.sink.didReceive(head)
+        let status = head.status.rawValue
+        guard task.request.method != .head, status != 204, status != 304 else {
+            state.hasBody = false
+            return noteCompleteResponse()
+        }
+        watchForCloseNotify()
+        // A caller that sets Accept-Encoding decodes the body itself.
+        if state.response.isEncoded, !task.request.headers.contains("Accept-Encoding"),
+            let coding = head.headers["Content-Encoding"]
+        {
+            state.decoder = try ContentDecoder.make(contentEncoding: coding)
+        }
+        if state.decoder == nil, case .length(let length) = state.response.framing,
+            let limit = task.request.bodyLimit, length > limit
+        {
+            throw .bodyTooLarge(limit: limit)
+        }
+    }
+
+    /// Receives body bytes; returns what libcurl expects: their count, a pause, or 0 to end.
+    func receiveBody(_ bytes: UnsafeRawBufferPointer) -> Int {
+        guard let task, !task.isCancelled else { return 0 }
+        do throws(DataLoaderError) {
+            guard state.response.isComplete else {
+                throw .framing(reason: "a body before its head")
+            }
+            if state.isUndecoded { try decode() }
+            // While earlier bytes are undecoded there is no room for more, even if the task is
+            // not paused now.
+            guard !state.isUndecoded, !task.isPaused else {
+                state.isHeldBack = true
+                return CurlSignal.pauseData
+            }
+            state.lastActivity = loop.now
+            state.wireBytes += Int64(bytes.count)
+            if let decoder = state.decoder {
+                decoder.append(bytes)
+                try decode()
+            } else {
+                try deliver(bytes)
+            }
+            noteCompleteResponse()
+            return bytes.count
+        } catch {
+            state.stop = error
+            return 0
+        }
+    }
+
+    /// Decodes the buffered bytes until none is left or the task is paused.
+    func decode() throws(DataLoaderError) {
+        guard let decoder = state.decoder, let task else { return }
+        state.isUndecoded = true
+        while !task.isPaused {
+            let scratch = loop.scratch
+            guard case .output(let count) = try decoder.decode(into: scratch) else {
+                state.isUndecoded = false
+                return
+            }
+            try deliver(UnsafeRawBufferPointer(rebasing: scratch[..<count]))
+            guard !task.isCancelled else { throw .cancelled }
+        }
+    }
+
+    private func deliver(_ bytes: UnsafeRawBufferPointer) throws(DataLoaderError) {
+        guard let task, !bytes.isEmpty else { return }
+        state.decodedBytes += Int64(bytes.count)
+        if let limit = task.request.bodyLimit, state.decodedBytes > limit {
+            throw .bodyTooLarge(limit: limit)
+        }
+        task.sink.didReceive(Data(bytes))
+    }
+}

@@ -1,0 +1,134 @@
+// Copyright the DataLoading authors
+// SPDX-License-Identifier: Apache-2.0
+
+import DataLoadingSupport
+import DataLoadingTransport
+import CCurl
+import Foundation
+
+/// An easy handle and the attempt that it carries; the handle is reused for later attempts.
+///
+/// It is used on the loop's thread only. libcurl's callbacks find it by an unretained pointer,
+/// so it retains itself from the creation of its handle until `free`.
+final class CurlTransfer {
+    /// The phase of the attempt.
+    enum Phase {
+        case idle
+        /// The body's file or stream is being opened.
+        case preparing
+        /// Waiting until another attempt has found out which protocol the server speaks.
+        case waiting
+        /// Waiting for the addresses of this name.
+        case resolving(String)
+        /// Added to a multi handle.
+        case running(CurlMulti)
+    }
+
+    let easy: OpaquePointer
+    let loop: CurlLoop
+    /// What the handle is set up for; nil when that is unknown.
+    ///
+    /// Its fields were checked when it was made, and its host is the origin's.
+    var shape: CurlShape?
+    var headerList: CurlStringList?
+    var resolveList: CurlStringList?
+    var connectList: CurlStringList?
+    /// The URL and the address of the last attempt, which are often those of the next.
+    private(set) var origin: Origin?
+    /// The URL for libcurl, written from what the check has parsed.
+    private(set) var url = ""
+    private var urlText = ""
+    private var originIsNumeric = false
+    private(set) var connectTarget: ConnectTarget?
+    /// Set to 1 when the peer has sent a close_notify; the memory belongs to the loop.
+    let closeNotifyFlag: UnsafeMutablePointer<Int32>
+    let errorText: UnsafeMutablePointer<CChar>
+
+    var phase = Phase.idle
+    var task: CurlTask?
+    var state = TransferState()
+
+    /// Makes a handle; nil when memory is exhausted.
+    static func make(for loop: CurlLoop) -> CurlTransfer? {
+        ccurl_easy_init().map { CurlTransfer(easy: $0, loop: loop) }
+    }
+
+    private init(easy: OpaquePointer, loop: CurlLoop) {
+        self.easy = easy
+        self.loop = loop
+        closeNotifyFlag = loop.takeCloseNotifyFlag()
+        errorText = .allocate(capacity: 256)  // CURL_ERROR_SIZE
+        errorText.initialize(repeating: 0, count: 256)
+        _ = Unmanaged.passRetained(self)
+    }
+
+    deinit {
+        errorText.deallocate()
+    }
+
+    /// Frees the handle, which must be in no multi handle and in no callback.
+    func free() {
+        ccurl_easy_cleanup(easy)
+        loop.returnCloseNotifyFlag(closeNotifyFlag)
+        Unmanaged.passUnretained(self).release()
+    }
+
+    var context: UnsafeMutableRawPointer { Unmanaged.passUnretained(self).toOpaque() }
+
+    static func from(_ context: UnsafeMutableRawPointer?) -> CurlTransfer? {
+        context.map { Unmanaged<CurlTransfer>.fromOpaque($0).takeUnretainedValue() }
+    }
+
+    /// Begins an attempt.
+    func begin(_ task: CurlTask) throws(RequestFault) {
+        let text = task.request.text
+        if text != urlText { try read(text) }
+        if connectTarget?.text != task.request.address {
+            connectTarget = try task.request.address.map { address throws(RequestFault) in
+                try ConnectTarget(address: address)
+            }
+        }
+        // The method and fields of the current shape were checked when it was set up.
+        if shape?.method != task.request.method { try RequestCheck.check(task.request.method) }
+        let hasSameHeaders = shape?.headers.hasSameBytes(as: task.request.headers) == true
+        if !hasSameHeaders {
+            for field in task.request.headers.fields { try RequestCheck.check(field) }
+        }
+        if task.request.body != nil,
+            task.request.method == .head || task.request.method == .trace
+        {
+            throw .body
+        }
+        self.task = task
+        state = TransferState(response: ResponseGuard(byteLimit: task.request.headLimit))
+        state.hasSameHeaders = hasSameHeaders
+        state.resets = loop.resets
+        state.connectDeadline = LoopClock.instant(
+            task.start, after: task.request.connectTimeout)
+        state.idleLimit = task.request.idleTimeout.wholeNanoseconds
+    }
+
+    /// The name that must be resolved for libcurl; nil for a numeric address.
+    var nameToResolve: String? {
+        if let connectTarget { return connectTarget.isNumeric ? nil : connectTarget.host }
+        return originIsNumeric ? nil : origin?.host
+    }
+
+    private func read(_ text: String) throws(RequestFault) {
+        urlText = ""
+        let target = try RequestTarget(text: text)
+        origin = target.origin
+        url = target.urlText
+        originIsNumeric = ConnectTarget.isNumeric(target.origin.host)
+        urlText = text
+    }
+
+    /// Ends the attempt and drops everything that belongs to its caller.
+    func end() {
+        state.feed?.stop()
+        state = TransferState()
+        task = nil
+        phase = .idle
+        errorText[0] = 0
+    }
+}

@@ -1,0 +1,186 @@
+// Copyright the DataLoading authors
+// SPDX-License-Identifier: Apache-2.0
+
+import DataLoadingSupport
+public import DataLoadingTransport
+import CCurl
+import Dispatch
+import Foundation
+import Synchronization
+
+/// The transport on Linux: the system's libcurl, driven by one thread.
+///
+/// The first attempt loads the library (libcurl.so.4, 7.66 or later); where it is missing,
+/// attempts fail with `.unsupported`. The first attempt also starts the thread, which ends with
+/// `shutDown`, or with the last attempt after the transport was released.
+///
+/// libcurl adds nothing to the request except `Host`, `Accept: */*`, `Accept-Encoding`, the
+/// length of a body, and `Expect` before a large body. Proxies of the environment are not used.
+///
+/// Sinks are called on the transport's thread and must return soon: while one blocks, every
+/// attempt waits.
+///
+/// Over HTTP/1.1 and HTTP/2:
+///
+/// - HTTP/2 is used where the request allows it (see ``HTTP2Use``) and the server agrees to it
+///   over TLS. Streamed responses use HTTP/1.1, where a paused reader stops only its own
+///   connection.
+/// - Until one attempt knows which protocol a server speaks, the other attempts to that server
+///   wait for it, within their own connect limits. When its handshake takes half a second,
+///   another attempt connects as well, up to five of them.
+/// - A server that has chosen HTTP/1.1 is offered HTTP/2 again after 10 minutes, by one
+///   attempt, while the others use HTTP/1.1. A server that requires HTTP/1.1 for a request
+///   (HTTP_1_1_REQUIRED) is sent everything over HTTP/1.1 for 10 minutes.
+/// - A connection takes no new attempt once it is 300 s old, in use or not, so that changes of
+///   names and certificates take effect.
+///
+/// Bodies are requested in gzip or deflate and decoded, unless the request sets
+/// `Accept-Encoding` itself or asks for a `Range`. Header fields are delivered unchanged. An
+/// unknown coding fails the attempt with `.decode`.
+///
+/// Limits that come from libcurl:
+///
+/// - Over HTTP/2 a body without a length counts as complete when its server aborts it with
+///   NO_ERROR: libcurl 7.88 cannot tell the two apart.
+/// - A complete response ends an upload, whatever its status: libcurl 8.14 sends nothing after
+///   it, and this transport makes 7.88 do the same. The report says how much was sent.
+/// - A response whose server ends the stream during the upload counts if its declared length
+///   has arrived. libcurl 7.88 drops what arrives together with that end, and the attempt then
+///   fails with `.http2`.
+///
+/// A process that forks must exec: in a forked copy attempts fail with `.unsupported`.
+public final class CurlTransport: Transport {
+    private enum State {
+        case idle
+        case running(LoopHandle)
+        case shutDown(LoopHandle?)
+    }
+
+    #if DEBUG
+        private static let live = Atomic(0)
+        /// The number of transports in the process, for tests that look for leaks.
+        static var count: Int { live.load(ordering: .relaxed) }
+    #endif
+    private let setup: LoopSetup
+    private let state = Locked(State.idle)
+    private let forks = ccurl_forks()
+    /// Delivers the failures of attempts that no loop takes; a global queue may be busy.
+    private let refusals = DispatchQueue(label: "DataLoading.refusals")
+
+    /// Makes a transport that keeps about this many idle connections, 64 by default.
+    ///
+    /// With another number than 1 to 1,000,000 every attempt fails `.invalidConfiguration`.
+    /// Idle connections are reused for 60 s, and closed when nothing was loaded for that time.
+    public convenience init(idleConnectionLimit: Int = 64) {
+        self.init(idle: IdleConnections(limit: idleConnectionLimit))
+    }
+
+    init(
+        idle: IdleConnections = IdleConnections(),
+        names: NameLifetimes = NameLifetimes(), sleep: SleepWatch = SleepWatch(),
+        lacking: Set<CurlLibrary.Ability> = [],
+        lookup: @escaping NameResolver.Lookup = NameResolver.systemLookup
+    ) {
+        setup = LoopSetup(
+            idle: idle, lookup: lookup, names: names, sleep: sleep, lacking: lacking)
+        #if DEBUG
+            Self.live.add(1, ordering: .relaxed)
+        #endif
+    }
+
+    deinit {
+        #if DEBUG
+            Self.live.subtract(1, ordering: .relaxed)
+        #endif
+        // Running attempts are finished, and then the thread ends.
+        loopHandle?.mailbox.post(.retire)
+    }
+
+    /// Starts one attempt.
+    public func start(
+        _ attempt: TransportRequest, sink: any TransportSink
+    ) -> any TransportTask {
+        // This precedes any lock: in a forked child another thread may hold one for ever.
+        guard ccurl_forks() == forks else {
+            return refuse(sink, .unsupported(reason: "the process was forked"), isForked: true)
+        }
+        guard !setup.idle.isMalformed else {
+            return refuse(
+                sink,
+                .malformed("CurlTransport.idleConnectionLimit", "is not from 1 to 1,000,000"))
+        }
+        guard let library = CurlLibrary.shared else {
+            return refuse(sink, .unsupported(reason: CurlLibrary.failure))
+        }
+        let (loop, error) = runningLoop(library)
+        guard let loop else { return refuse(sink, error) }
+        let task = CurlTask(request: attempt, sink: sink, mailbox: loop.mailbox)
+        guard loop.mailbox.post(.start(task)) else { return refuse(sink, .serviceInvalidated) }
+        return task
+    }
+
+    /// Drops idle connections and resolved names; running attempts are not affected.
+    public func reset() async {
+        guard let loop = loopHandle else { return }
+        await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
+            if !loop.mailbox.post(.reset { continuation.resume() }) { continuation.resume() }
+        }
+    }
+
+    /// Ends every attempt with `.serviceInvalidated`, and returns when the thread has ended.
+    public func shutDown() async {
+        let loop = state.withLock { state in
+            switch state {
+            case .idle:
+                state = .shutDown(nil)
+                return nil as LoopHandle?
+            case .running(let loop):
+                state = .shutDown(loop)
+                return loop
+            case .shutDown(let loop): return loop
+            }
+        }
+        loop?.mailbox.post(.shutDown)
+        await loop?.waitUntilOver()
+    }
+
+    /// The running loop; nil before the first attempt and after `shutDown`.
+    var loopHandle: LoopHandle? {
+        state.withLock { if case .running(let loop) = $0 { loop } else { nil } }
+    }
+
+    private func runningLoop(_ library: CurlLibrary) -> (LoopHandle?, DataLoaderError) {
+        state.withLock { state in
+            switch state {
+            case .running(let loop): return (loop, .serviceInvalidated)
+            case .shutDown: return (nil, .serviceInvalidated)
+            case .idle:
+                let loop = LoopHandle.start(library: library, setup: setup)
+                if let loop { state = .running(loop) }
+                return (loop, .resources(reason: "no thread or descriptor for the loop"))
+            }
+        }
+    }
+
+    private func refuse(
+        _ sink: any TransportSink, _ error: DataLoaderError, isForked: Bool = false
+    ) -> any TransportTask {
+        let deliver = { @Sendable in
+            sink.didFail(TransportFailure(error, sent: .nothingWritten))
+        }
+        // A forked child has no threads of Dispatch.
+        if isForked {
+            if let thread = LoopThread.start("DataLoading", deliver) { pthread_detach(thread) }
+        } else {
+            refusals.async(execute: deliver)
+        }
+        return RefusedTask()
+    }
+}
+
+/// The handle on an attempt that was refused.
+private final class RefusedTask: TransportTask {
+    func cancel() {}
+    func pause() {}
+    func resume() {}
+}

@@ -1,0 +1,30 @@
+// Copyright the DataLoading authors
+// SPDX-License-Identifier: Apache-2.0
+
+/// A large value whose copies share storage until one of them changes.
+public struct CopyOnWrite<Value: Sendable>: Sendable {
+    // Written only when uniquely referenced, which `change` ensures.
+    @usableFromInline final class Box: @unchecked Sendable {
+        @usableFromInline var value: Value
+
+        @inlinable init(_ value: Value) {
+            self.value = value
+        }
+    }
+
+    @usableFromInline var box: Box
+
+    /// Makes storage for a value.
+    @inlinable public init(_ value: Value) {
+        box = Box(value)
+    }
+
+    /// The value.
+    @inlinable @inline(__always) public var value: Value { box.value }
+
+    /// Changes the value; not `_modify`, whose frame would cost an allocation with each change.
+    @inlinable @inline(__always) public mutating func change(_ body: (inout Value) -> Void) {
+        if !isKnownUniquelyReferenced(&box) { box = Box(box.value) }
+        body(&box.value)
+    }
+}

@@ -1,0 +1,86 @@
+// Copyright the DataLoading authors
+// SPDX-License-Identifier: Apache-2.0
+
+/// A timer queue: calls back any number of targets at their instants, with one alarm.
+///
+/// A binary heap knows the earliest entry, and the alarm is set for that entry. Waiting loads
+/// therefore cost no thread and no timer. An alarm that fires too early, because its entry was
+/// cancelled, is set again. That is cheaper than moving it each time a load ends before its
+/// deadline.
+package final class TimerQueue: Sendable {
+    /// The handle of a scheduled call; `cancel` takes it.
+    package typealias Entry = IndexedHeap<ScheduledCall>.Handle
+
+    /// The target of a call, and the tag that is passed to it.
+    package struct ScheduledCall: Sendable {
+        let target: any TimerTarget
+        let tag: Int
+    }
+
+    private struct State: Sendable {
+        var heap = IndexedHeap<ScheduledCall>()
+        var alarm: (any Alarm)?
+        var armedFor = Instant.distantFuture
+
+        /// Sets the alarm when the earliest entry comes before the instant it is set for.
+        mutating func arm() {
+            guard let earliest = heap.earliest, earliest < armedFor else { return }
+            armedFor = earliest
+            alarm?.set(for: earliest)
+        }
+    }
+
+    private let timekeeper: any Timekeeper
+    private let state = Locked(State())
+
+    package init(timekeeper: any Timekeeper) {
+        self.timekeeper = timekeeper
+        // The alarm keeps the state, not the timer queue: a weak reference would slow down every
+        // other reference.
+        let alarm = timekeeper.makeAlarm { [state] in Self.wake(state, timekeeper) }
+        state.withLock { $0.alarm = alarm }
+    }
+
+    deinit {
+        state.withLock { $0.alarm.take() }?.cancel()
+    }
+
+    /// The monotonic time.
+    package var now: Instant { timekeeper.now }
+
+    /// The instant at which the next entry is due; nil without one.
+    package var earliest: Instant? { state.withLock { $0.heap.earliest } }
+
+    /// The number of waiting entries.
+    package var count: Int { state.withLock { $0.heap.count } }
+
+    /// Calls `target` with `tag` once `instant` has come, unless the entry is cancelled before.
+    package func schedule(at instant: Instant, for target: any TimerTarget, tag: Int) -> Entry {
+        state.withLock { state in
+            let entry = state.heap.insert(ScheduledCall(target: target, tag: tag), at: instant)
+            state.arm()
+            return entry
+        }
+    }
+
+    /// Cancels an entry; no effect once it was called.
+    package func cancel(_ entry: Entry) {
+        // The entry is released after the lock, because that may release its target too.
+        _ = state.withLock { $0.heap.remove(entry) }
+    }
+
+    private static func wake(_ state: Locked<State>, _ timekeeper: any Timekeeper) {
+        state.withLock { $0.armedFor = .distantFuture }
+        let now = timekeeper.now
+        while let due = state.withLock({ $0.heap.popFirst(notAfter: now) }) {
+            due.target.timerFired(due.tag)
+        }
+        state.withLock { $0.arm() }
+    }
+}
+
+/// The target of a scheduled call.
+package protocol TimerTarget: AnyObject, Sendable {
+    /// The instant for which `tag` was scheduled has come.
+    func timerFired(_ tag: Int)
+}

@@ -1,0 +1,60 @@
+// Copyright the DataLoading authors
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Testing
+
+/// A demo as its users start it: a process with arguments, output and an exit status.
+struct DemoProcess: Sendable {
+    let status: Int32
+    let output: String
+    let errors: String
+
+    /// Runs a demo to its end; the signal, if there is one, is sent after its first line of log.
+    static func run(
+        _ name: String, _ arguments: [String] = [], signal: Int32? = nil
+    ) async throws -> Self {
+        // The executables are beside the tests, whatever the scratch path and the configuration.
+        let tests = try #require(Bundle.main.executableURL)
+        let executable = tests.deletingLastPathComponent().appending(path: name)
+        try #require(FileManager.default.isExecutableFile(atPath: executable.path()))
+        return try await withCheckedThrowingContinuation { continuation in
+            // Waiting for a process blocks, which no thread of the concurrency pool may do.
+            Thread.detachNewThread {
+                continuation.resume(
+                    with: Result { try run(executable, arguments, signal: signal) })
+            }
+        }
+    }
+
+    private static func run(
+        _ executable: URL, _ arguments: [String], signal: Int32?
+    ) throws -> Self {
+        // A file has room for all output while the other stream is read.
+        let directory = TemporaryDirectory()
+        let output = try directory.write(Data(), to: "output")
+        let (process, errors) = (Process(), Pipe())
+        process.executableURL = executable
+        process.arguments = arguments
+        process.standardOutput = try FileHandle(forWritingTo: output)
+        process.standardError = errors
+        process.environment = environment
+        try process.run()
+        var text = errors.fileHandleForReading.availableData
+        if let signal { kill(process.processIdentifier, signal) }
+        text += try errors.fileHandleForReading.readToEnd() ?? Data()
+        process.waitUntilExit()
+        return Self(
+            status: process.terminationReason == .exit ? process.terminationStatus : -1,
+            output: String(decoding: try Data(contentsOf: output), as: UTF8.self),
+            errors: String(decoding: text, as: UTF8.self))
+    }
+
+    /// The system's libcurl leaks a little, which these tests do not look for.
+    private static var environment: [String: String] {
+        var environment = ProcessInfo.processInfo.environment
+        let options = environment["ASAN_OPTIONS"].map { $0 + ":" } ?? ""
+        environment["ASAN_OPTIONS"] = options + "detect_leaks=0"
+        return environment
+    }
+}

@@ -1,0 +1,122 @@
+// Copyright the DataLoading authors
+// SPDX-License-Identifier: Apache-2.0
+
+@testable import DataLoadingTransport
+@testable import DataLoading
+import DataLoadingTesting
+import Foundation
+import Testing
+
+/// What retries cost the budget of their origin, through the whole stack.
+@Suite struct RetryCostTests {
+    private enum End: CaseIterable {
+        case cancelled, reset, whileThePolicyIsAsked
+    }
+
+    // The server was not asked again, so other loads may retry.
+    @Test(arguments: End.allCases)
+    private func `a retry that never begins costs the budget nothing`(end: End) async {
+        let bed = TestBed(otherwise: .respond(status: 500)) { $0.limits.perOrigin = 30 }
+        for _ in 0..<30 {
+            bed.loader.perform(
+                .make {
+                    $0.retryPolicy =
+                        end == .whileThePolicyIsAsked
+                        ? CancellingPolicy(loader: bed.loader)
+                        : .constant(.seconds(30), maximumRetries: 1)
+                })
+        }
+        bed.settle()
+        // The policy of the first load also cancels loads that have not been sent.
+        #expect(bed.transport.attempts.count == 30 || end == .whileThePolicyIsAsked)
+        #expect(bed.transport.attempts.count > 0)
+        switch end {
+        case .cancelled: bed.loader.cancelAllLoads()
+        case .reset: await bed.factory.reset()
+        case .whileThePolicyIsAsked: break
+        }
+        bed.settle()
+        #expect(bed.service.runtime.originHealth.busyOrigins == 0)
+        bed.expectNothingLeft()
+    }
+
+    @Test
+    func `a retry that waits for the end of a response costs nothing if its load ends before`()
+        async
+    {
+        for end in ["cancelled", "timed out"] {
+            let bed = TestBed()
+            bed.loader.perform(
+                .make {
+                    $0.retryPolicy = .immediately(maximumRetries: 1)
+                    $0.timeout = .seconds(9)
+                })
+            await bed.attempt(0).sendHead(status: 503)
+            bed.settle()
+            #expect(bed.service.runtime.originHealth.busyOrigins == 1)
+            if end == "cancelled" { bed.loader.cancelAllLoads() } else { bed.advance(.seconds(9)) }
+            bed.settle()
+            #expect(bed.service.runtime.originHealth.busyOrigins == 0, "\(end)")
+            bed.expectNothingLeft()
+        }
+    }
+
+    @Test func `a retry whose body cannot be made again costs nothing`() async throws {
+        let bed = TestBed(
+            otherwise: .run { attempt in
+                attempt.takeBody()
+                attempt.respond(status: 503)
+            })
+        for _ in 0..<50 {
+            let response = try await bed.loader.response(
+                for: .make {
+                    $0.method = .put
+                    $0.body = .oneShot(OneShotStream(InputStream(data: Data("body".utf8))))
+                    $0.retryPolicy = .immediately(maximumRetries: 1)
+                })
+            #expect(response.statusCode == .serviceUnavailable)
+        }
+        #expect(bed.service.runtime.originHealth.busyOrigins == 0)
+        bed.expectNothingLeft()
+    }
+
+    @Test func `a retry that began costs the budget though its load is cancelled`() async {
+        let bed = TestBed([.respond(status: 500)], otherwise: .hold)
+        bed.loader.perform(.make { $0.retryPolicy = .immediately(maximumRetries: 1) })
+        _ = await bed.attempt(1)
+        bed.loader.cancelAllLoads()
+        bed.settle()
+        #expect(bed.service.runtime.originHealth.busyOrigins == 1)
+        bed.expectNothingLeft()
+    }
+
+    // The budget belongs to the load's origin, and a redirect is no failure of that origin.
+    @Test(arguments: ["http://other.test/", "/elsewhere"])
+    func `an origin that answers retries with redirects gets the budget back`(location: String) {
+        let bed = TestBed()
+        for _ in 0..<150 {
+            let count = bed.transport.attempts.count
+            bed.loader.perform(.make { $0.maximumRetryCount = 1 })
+            bed.settle()
+            bed.transport.attempts.last?.respond(status: 503)
+            bed.passPause()
+            #expect(bed.transport.attempts.count == count + 2)
+            bed.transport.attempts.last?.respond(status: 307, headers: ["Location": location])
+            bed.settle()
+            bed.transport.attempts.last?.respond(status: 200)
+            bed.settle()
+        }
+        #expect(bed.service.runtime.originHealth.busyOrigins == 0)
+        bed.expectNothingLeft()
+    }
+}
+
+/// A policy that cancels all loads when it is asked.
+private struct CancellingPolicy: RetryPolicy {
+    let loader: DataLoader
+
+    func delay(afterAttempt n: Int, outcome: AttemptOutcome) -> Duration? {
+        loader.cancelAllLoads()
+        return .seconds(1)
+    }
+}
