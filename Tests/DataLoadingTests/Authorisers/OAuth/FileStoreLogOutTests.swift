@@ -75,10 +75,7 @@
             let test = bed
             let lock = try FileLock(file.resolvingSymlinksInPath().path + ".lock")
             #expect(try lock.take() == .taken)
-            async let reset = test.factory.reset()
-            await clock.waitForAlarms(1)
-            clock.advance(by: .seconds(60))
-            _ = await reset
+            try await clock.advance(by: .seconds(60)) { await test.factory.reset() }
             #expect(test.person.complaints.elements.count == 1)
             lock.unlock()
             await eventually {

@@ -37,10 +37,7 @@ private final class OddStore: PlainStore {
         let test = OAuthBed(store: store)
         await test.logIn()
         try await FileCredentialStore(file: file).withLock {
-            async let reset = test.factory.reset()
-            await clock.waitForAlarms(1)
-            clock.advance(by: .seconds(60))
-            _ = await reset
+            try await clock.advance(by: .seconds(60)) { await test.factory.reset() }
         }
         #expect(test.person.complaints.elements.count == 1)
         #expect(test.provider.state.withLock { $0.revoked } == ["refresh-2", "access-2"])
