@@ -26,7 +26,9 @@ import Testing
         }
         #expect(load.reports.map(\.error) == [.cancelled])
         if let attempt = load.attempt { #expect(attempt.isCancelled) }
-        if stage == .authorising { #expect(load.authoriser.calls.last == .cancel("/staged")) }
+        if stage == .authorising {
+            #expect(await load.authoriser.calls(2).last == .cancel("/staged"))
+        }
         load.endBlocker()
         load.bed.advance(.seconds(120))
         #expect(load.bed.transport.attempts.count == attempts)

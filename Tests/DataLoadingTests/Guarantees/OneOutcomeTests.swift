@@ -76,7 +76,7 @@ import Testing
         #expect(bed.delegate.events.isEmpty)
         bed.advance(.milliseconds(1))
         #expect(bed.error == .timedOut(after: .seconds(5), mayHaveBeenProcessed: false))
-        #expect(authoriser.calls == [.authorise("/a"), .cancel("/a")])
+        #expect(await authoriser.calls(2) == [.authorise("/a"), .cancel("/a")])
         authoriser.grant(0)
         bed.settle()
         #expect(bed.transport.attempts.isEmpty)
