@@ -14,7 +14,7 @@ extension ManualClock {
     /// The clock jumps when an alarm or a sleep is pending and ten rounds in a row have found
     /// nothing to do. In a round, everything runs that is already on the queues of the services that
     /// were made with this clock, of their scripted transports and of their loads' delegates, and
-    /// then a task of each priority runs. The round has found nothing if nobody read the clock, set
+    /// then a task of each priority runs. The round has found nothing if no code read the clock, set
     /// or cancelled an alarm, or began or ended a sleep meanwhile, every task whose sleep has ended
     /// runs again, and no call that starts a load is still under way.
     ///

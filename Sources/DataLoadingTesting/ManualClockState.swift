@@ -23,7 +23,7 @@ struct ManualClockState: Sendable {
     /// Sorted, latest first, and of equals the last set first, so that the next alarm is last.
     private(set) var pending: [Entry] = []
     var waiters: [UInt64: Waiter] = [:]
-    /// How often the clock was used, from which an automatic advance tells that nobody does.
+    /// How often the clock was used; an automatic advance waits until this stays the same.
     var uses = 0
     /// The number of sleeps that have ended while their task has not run on, and of calls that are
     /// starting a load.

@@ -65,7 +65,8 @@ public final class URLSessionTransport: Transport {
     /// - Parameters:
     ///   - configuration: Copied; its `protocolClasses` take precedence.
     ///   - window: The maximum number of response bytes that wait for a sink; 16 MiB by default.
-    ///     For an attempt that is not streamed it is at least the `bodyLimit`.
+    ///     For an attempt that is not streamed it is at least the `bodyLimit`. With less than one
+    ///     byte every attempt ends `.invalidConfiguration`.
     public convenience init(
         configuration: URLSessionConfiguration = .ephemeral, window: Int = 16_777_216
     ) {
@@ -85,7 +86,7 @@ public final class URLSessionTransport: Transport {
             delegate: URLSessionBridge(attempts), delegateQueue: queue)
         self.attempts = attempts
         self.timerQueue = timerQueue
-        self.window = max(1, window)
+        self.window = window
         session = QueueIsolated(opened, label: "DataLoading.session.tasks")
     }
 
@@ -102,10 +103,13 @@ public final class URLSessionTransport: Transport {
             attempt, sink: sink, timerQueue: timerQueue, window: window, attempts: attempts)
         attempts.begin(running)
         running.scheduleDeadline()
-        session.async { [attempts] session in
+        session.async { [attempts, window] session in
             guard !running.isOver else { return }
             do throws(DataLoaderError) {
                 guard let session else { throw .serviceInvalidated }
+                guard window > 0 else {
+                    throw .malformed("URLSessionTransport.window", "is below one byte")
+                }
                 let request = try URLSessionRequest.make(attempt) { [weak running] error in
                     running?.stop(error)
                 }

@@ -157,6 +157,9 @@ final class Load: Sendable {
     /// Whether the load has ended with a success that was not taken.
     var isSuccess: Bool { machine.withLock { $0.isSuccess } }
 
+    /// The response that observers see; nil before the load is over.
+    var report: DataLoaderResponse? { machine.withLock { $0.report } }
+
     /// The request of the next attempt; nil when the epoch has passed.
     func sending(epoch: Int) -> Sending? { machine.withLock { $0.sending(epoch: epoch) } }
 
@@ -188,13 +191,13 @@ final class Load: Sendable {
     ///
     /// The load is removed from its loader first: cancelling it has no effect from then on.
     func handOver(_ deliver: (DataLoaderResponse) -> Void) {
-        let response = machine.withLock { $0.take(retryAfter) }
-        guard let response else { return }
+        guard var response = machine.withLock({ $0.take() }) else { return }
+        response.retryAfter = retryAfter(response.headers)
         registry.remove(self)
         token.unbind()
         deliver(withBodyFile(response))
         registry.outcomeWasHandedOver(self)
-        handle(.handedOver)
+        handle(.handedOver(retryAfter: response.retryAfter))
     }
 
     /// The date from which the server accepts another request, by `Retry-After`.

@@ -68,6 +68,6 @@ enum LoadAction: Sendable {
     case markCancelled
     /// Tell the end of the load that the outcome can be taken.
     case announceOutcome
-    /// Tell the observers.
-    indirect case report(DataLoaderResponse)
+    /// Tell the observers: the load is over.
+    case report
 }

@@ -65,8 +65,8 @@ extension Load {
             reporter?.close()
         case .markCancelled: token.markCancelled()
         case .announceOutcome: announceOutcome()
-        case .report(let response):
-            runtime.observers.notify(withoutSecrets(withBodyFile(response)))
+        case .report:
+            runtime.observers.notify { report.map { withoutSecrets(withBodyFile($0)) } }
             runtime.liveLoads.loadEnded()
         }
     }

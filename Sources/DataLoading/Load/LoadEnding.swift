@@ -26,6 +26,9 @@ struct LoadEnding: Sendable {
     /// Whether it is a success that was not taken.
     var isSuccess: Bool { stage == .untaken && error == nil }
 
+    /// Whether the load was reported to the observers.
+    var isReported: Bool { stage == .reported }
+
     /// Whether the outcome was not taken.
     var isUntaken: Bool { stage == .untaken }
 
@@ -42,15 +45,17 @@ struct LoadEnding: Sendable {
     }
 
     /// Takes the outcome; false when it was taken before.
-    mutating func take(retryAfter: Date?) -> Bool {
+    mutating func take() -> Bool {
         guard stage == .untaken else { return false }
         stage = .taken
-        self.retryAfter = retryAfter
         return true
     }
 
-    mutating func handedOver() {
-        if stage == .taken { stage = .handedOver }
+    /// Notes that the owner was told, and of which date.
+    mutating func handedOver(_ retryAfter: Date?) {
+        guard stage == .taken else { return }
+        stage = .handedOver
+        self.retryAfter = retryAfter
     }
 
     /// Marks the load as reported, once, after its outcome was handed over; false otherwise.

@@ -63,6 +63,7 @@ enum LoadEvent: Sendable {
     case deadlineHasPassed
     /// The load is ended from outside: by a cancellation, a reset or the end of the service.
     case endFromOutside(DataLoaderError)
-    /// The outcome was handed over, or its receiver was gone.
-    case handedOver
+    /// The outcome was handed over, or its receiver was gone; with the date of `Retry-After` that
+    /// it had.
+    case handedOver(retryAfter: Date?)
 }

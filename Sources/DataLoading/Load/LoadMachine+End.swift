@@ -112,19 +112,17 @@ extension LoadMachine {
     }
 
     /// Takes the outcome, to hand it over now; nil when it was taken or there is none.
-    mutating func take(_ retryAfter: (HTTPHeaders) -> Date?) -> DataLoaderResponse? {
-        guard case .ended(var ending) = state,
-            ending.take(retryAfter: facts.head.flatMap { retryAfter($0.headers) })
-        else { return nil }
+    mutating func take() -> DataLoaderResponse? {
+        guard case .ended(var ending) = state, ending.take() else { return nil }
         state = .ended(ending)
-        var response = response(ending)
+        var response = facts.response(ending.error)
         response.error?.keepBody(response.body)
         return response
     }
 
-    mutating func handedOver() -> [LoadAction] {
+    mutating func handedOver(_ retryAfter: Date?) -> [LoadAction] {
         guard case .ended(var ending) = state else { return [] }
-        ending.handedOver()
+        ending.handedOver(retryAfter)
         state = .ended(ending)
         return reportIfOver()
     }
@@ -133,11 +131,14 @@ extension LoadMachine {
     mutating func reportIfOver() -> [LoadAction] {
         guard case .ended(var ending) = state, openAttempts == 0, ending.report() else { return [] }
         state = .ended(ending)
-        // The response is made again: the byte counts of a cancelled attempt are complete only now.
-        return [.report(response(ending))]
+        return [.report]
     }
 
-    func response(_ ending: LoadEnding) -> DataLoaderResponse {
+    /// The response that observers see; nil before the load is over.
+    ///
+    /// It is made anew, because the byte counts of a cancelled attempt are complete only then.
+    var report: DataLoaderResponse? {
+        guard case .ended(let ending) = state, ending.isReported else { return nil }
         var response = facts.response(ending.error)
         response.retryAfter = ending.retryAfter
         return response

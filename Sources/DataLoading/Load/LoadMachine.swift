@@ -94,7 +94,7 @@ struct LoadMachine: Sendable {
         case .sinkFailed(let error): sinkFailed(error, now())
         case .deadlineHasPassed: deadlineHasPassed(now())
         case .endFromOutside(let error): endFromOutside(error, now())
-        case .handedOver: handedOver()
+        case .handedOver(let retryAfter): handedOver(retryAfter)
         }
     }
 }

@@ -39,11 +39,11 @@ final class ObserverList: Sendable {
         replace { $0.identity == identity }
     }
 
-    func notify(_ response: DataLoaderResponse) {
+    /// Makes a report for the observers, if there are any.
+    func notify(_ report: () -> DataLoaderResponse?) {
         let entries = entries.withLock { $0 }
-        guard !entries.isEmpty else { return }
+        guard !entries.isEmpty, var response = report() else { return }
         // Observers need counts; bodies would stay in memory for as long as the queue is busy.
-        var response = response
         response.body = nil
         response.request.body = nil
         for entry in entries {

@@ -50,7 +50,7 @@ private final class Interruption: Authoriser {
         _ = await bed.delegate.outcomes(1)
         bed.settle()
         #expect(token.credentials.waiterCount == 0)
-        // Nobody waits for a token, so none is fetched.
+        // No load waits for a token, so none is fetched.
         #expect(fetch.count == 0)
         #expect(bed.error == .cancelled)
         #expect(bed.transport.attempts.isEmpty)

@@ -20,7 +20,7 @@ import Testing
     }
 
     // RFC 9110 section 11.6.1, RFC 6750 section 3, RFC 7617 section 2
-    @Test func `reads challenges and their parameters from one field or several`() {
+    @Test func `challenges and their parameters are read from one field or several`() {
         #expect(read("Basic realm=\"simple\"") == ["basic realm=simple"])
         #expect(
             read(
@@ -36,7 +36,7 @@ import Testing
         #expect(read(", ,Basic,,") == ["basic"])
     }
 
-    @Test func `leaves out what fits no rule, and what comes behind it`() {
+    @Test func `a challenge that fits no rule is left out with those behind it`() {
         #expect(read("") == [])
         #expect(read("\"quoted\"") == [])
         #expect(read("Basic realm=\"open") == ["basic"])
@@ -47,7 +47,7 @@ import Testing
     }
 
     // RFC 6750 section 3.1
-    @Test func `knows a token that lacks scope from one that is bad`() {
+    @Test func `a challenge tells a token that lacks scope from a bad one`() {
         func indicatesInsufficientScope(_ value: String) -> Bool {
             Challenge.indicatesInsufficientScope(["WWW-Authenticate": value])
         }

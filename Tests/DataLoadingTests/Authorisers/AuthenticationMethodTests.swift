@@ -27,7 +27,7 @@ import Testing
 
     // CA-01, CA-02, CA-03
     @Test
-    func `a factory asks the authorisers that a request names, and nobody when it names none`()
+    func `a factory asks the authorisers that a request names, and none when it names none`()
         async
     {
         let bed = bed()
@@ -38,7 +38,7 @@ import Testing
         #expect(first.calls.isEmpty)
     }
 
-    @Test func `a request that names an unknown method fails, and nobody is asked`() async {
+    @Test func `a request that names an unknown method fails, and no authoriser is asked`() async {
         let bed = bed()
         let unknown = AuthenticationMethod(rawValue: "unknown")
         perform(bed, [.basic, unknown])

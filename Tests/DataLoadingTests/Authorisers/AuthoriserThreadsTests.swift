@@ -76,7 +76,7 @@ import Testing
         }
     }
 
-    // OL-12: whoever asks after a fetch has ended must not be held by it.
+    // A load that asks after a fetch has ended must not be held by it.
     @Test(arguments: [true, false])
     func `a question that is asked inside an answer is answered at once`(succeeds: Bool) async {
         let clock = ManualClock()
@@ -148,8 +148,7 @@ import Testing
     }
 
     // A server that does not answer must not let a queue grow without end.
-    @Test func `past ten thousand loads that wait for a token the next one ends overloaded`() async
-    {
+    @Test func `a load ends as overloaded when ten thousand wait for a token`() async {
         let test = TokenBed()
         let loader = test.bed.factory.makeDataLoader(delegate: test.bed.delegate)
         for index in 0..<10_000 {

@@ -47,7 +47,7 @@ import Testing
     }
 
     // BA-01, BA-03, RFC 7617 sections 2 and 2.1
-    @Test func `writes user name and password as the RFC has them`() throws {
+    @Test func `Basic encodes user name and password as the RFC says`() throws {
         let aladdin = try BasicCredentials(username: "Aladdin", password: "open sesame")
         #expect(aladdin.fieldValue == "Basic QWxhZGRpbjpvcGVuIHNlc2FtZQ==")
         let test = try BasicCredentials(username: "test", password: "123£")
@@ -62,7 +62,9 @@ import Testing
     }
 
     @Test(arguments: [("a:b", "pw"), ("a\nb", "pw"), ("a", "p\0w"), ("a", "\u{7F}")])
-    func `refuses what Basic cannot carry`(username: String, password: String) throws {
+    func `credentials that Basic cannot carry are refused`(username: String, password: String)
+        throws
+    {
         #expect(throws: AuthorisationError.self) {
             try BasicCredentials(username: username, password: password)
         }
@@ -73,7 +75,9 @@ import Testing
     }
 
     // BA-02, BA-04
-    @Test func `takes a request's own first, then what is stored, then asks`() async throws {
+    @Test func `Basic takes a request's own credentials, then the stored ones, then asks`()
+        async throws
+    {
         let fetch = HeldFetch<BasicCredentials?>()
         let bed = try bed(fetch: fetch)
         _ = perform(bed)
@@ -92,7 +96,9 @@ import Testing
     }
 
     // BA-05, BA-06, BA-09
-    @Test func `asks once for all who wait, and sends them in their order`() async throws {
+    @Test func `Basic asks once for all loads that wait, and they are sent in their order`()
+        async throws
+    {
         let fetch = HeldFetch<BasicCredentials?>()
         let bed = try bed(fetch: fetch)
         for index in 0..<50 {
@@ -110,7 +116,8 @@ import Testing
     }
 
     // BA-10
-    @Test func `fails those who wait when it gets none, and asks again for the next`() async throws
+    @Test func `loads that wait fail without credentials, and Basic asks again for the next one`()
+        async throws
     {
         let fetch = HeldFetch<BasicCredentials?>()
         let bed = try bed(fetch: fetch)
@@ -127,7 +134,7 @@ import Testing
     }
 
     // BA-08
-    @Test func `fails without anybody to ask`() async throws {
+    @Test func `a load fails when Basic has no delegate to ask`() async throws {
         let bed = try bed()
         _ = perform(bed)
         let end = await bed.delegate.outcomes(1)[0]
@@ -135,7 +142,7 @@ import Testing
     }
 
     // BA-13
-    @Test func `never sends a load that was cancelled while it waited`() async throws {
+    @Test func `a load that was cancelled while Basic asked is never sent`() async throws {
         let fetch = HeldFetch<BasicCredentials?>()
         let bed = try bed(fetch: fetch)
         let token = perform(bed)
@@ -149,7 +156,8 @@ import Testing
     }
 
     // BA-11, BA-12, BA-15
-    @Test func `drops an answer from before a reset, even while it asks again`() async throws {
+    @Test func `Basic drops an answer from before a reset, even while it asks again`() async throws
+    {
         let fetch = HeldFetch<BasicCredentials?>()
         let bed = try bed(fetch: fetch)
         _ = perform(bed)
@@ -164,7 +172,7 @@ import Testing
         #expect(sent(bed) == [try Self.field("fresh")])
     }
 
-    @Test func `lets a load end at its deadline when nobody answers`() async throws {
+    @Test func `a load ends at its deadline when Basic gets no answer`() async throws {
         let fetch = HeldFetch<BasicCredentials?>()
         let bed = try bed(fetch: fetch)
         _ = perform(bed)
@@ -176,7 +184,7 @@ import Testing
     }
 
     // BA-16
-    @Test func `leaves a request alone that opts out`() async throws {
+    @Test func `Basic does not change a request that opts out`() async throws {
         let bed = try bed(stored: try Self.credentials("stored"))
         bed.loader.perform(
             .make(host: "https://origin.test") { $0[option: SkipsAuthorisation.self] = true })
@@ -185,14 +193,14 @@ import Testing
     }
 
     // BA-17
-    @Test func `does not read user information in a URL`() async throws {
+    @Test func `Basic does not read user information in a URL`() async throws {
         let bed = try bed(stored: try Self.credentials("stored"))
         bed.loader.perform(.make(host: "https://ada:secret@origin.test"))
         #expect(bed.error == .invalidRequest(.userInformation))
     }
 
     // BA-18
-    @Test func `fetches others once for credentials that were refused, and is handed those`()
+    @Test func `Basic asks once in place of refused credentials, and shows those to its delegate`()
         async throws
     {
         let fetch = HeldFetch<BasicCredentials?>()
@@ -245,7 +253,9 @@ import Testing
         #expect(!authoriser.takesPart(in: request))
     }
 
-    @Test func `delivers the 401 to a request's own, which are not sent twice`() async throws {
+    @Test func `a request's own credentials are sent once, and their 401 is delivered`()
+        async throws
+    {
         let fetch = HeldFetch<BasicCredentials?>()
         let bed = try bed(fetch: fetch, accepting: "new")
         _ = perform(bed, own: try Self.credentials("own"))
@@ -256,7 +266,9 @@ import Testing
     }
 
     // FAULTS P10
-    @Test func `leaves a request's own behind when a redirect leads elsewhere`() async throws {
+    @Test func `a request's own credentials are not sent along a redirect to another origin`()
+        async throws
+    {
         let stored = try Self.credentials("stored")
         let authoriser = BasicAuthoriser(hosts: ["a.test", "b.test"], credentials: stored)
         let bed = TestBed(

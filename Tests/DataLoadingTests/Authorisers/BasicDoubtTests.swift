@@ -44,7 +44,9 @@ import Testing
         bed.loader.perform(.make(path, host: "https://origin.test"))
     }
 
-    @Test func `lets good resources be though another always answers 401`() async throws {
+    @Test func `loads of good resources succeed though another resource always answers 401`()
+        async throws
+    {
         let source = Source(try ada.get())
         let bed = bed(source)
         for round in 0..<20 {
@@ -62,7 +64,7 @@ import Testing
         #expect(calls == [nil] + Array(repeating: try ada.get(), count: calls.count - 1))
     }
 
-    @Test func `credentials that one resource refuses serve the others while nobody answers`()
+    @Test func `credentials that one resource refuses serve the others until there is an answer`()
         async throws
     {
         let source = Source()

@@ -80,7 +80,7 @@ import Testing
         #expect(again)
         let later = record.use(at: start)
         #expect(later?.credential == "a")
-        // Who waits hears of the end.
+        // Loads that wait are told of the end.
         let heard = record.failed(
             AuthorisationError.timedOut, second.number, now: start, using: &generator)
         guard case .use(let issued)? = heard, issued.credential == "a" else {

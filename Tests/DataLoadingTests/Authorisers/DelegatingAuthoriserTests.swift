@@ -37,7 +37,7 @@ import Testing
         question.delegate.authorised(authorised)
     }
 
-    @Test func `a load is sent with the first answer that the delegate hears`() async {
+    @Test func `a load is sent with the first answer of its delegate`() async {
         let bed = TestBed(otherwise: .respond(status: 200), authorisers: [authoriser()])
         bed.loader.perform(.make())
         let question = await questions.first(1)[0]

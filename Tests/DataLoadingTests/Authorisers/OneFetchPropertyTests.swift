@@ -24,7 +24,7 @@ import Testing
         var refusals = 0
         /// Whether a fetch has failed since the last one that arrived, so that none better is there.
         var hasFailed = false
-        /// The fetch that was said to take long: nobody has to wait for it.
+        /// The fetch that was said to take long: no load has to wait for it.
         var slow = 0
         var issues: [Int: (begin: Instant, expiry: Instant)] = [:]
         var next = 0

@@ -40,7 +40,7 @@ import Testing
         test.bed.expectNothingLeft()
     }
 
-    @Test func `so do those that are left when every tenth is cancelled`() async {
+    @Test func `loads get one answer when every tenth load is cancelled`() async {
         let (test, tokens) = await refused()
         for index in stride(from: 0, to: Self.count, by: 10) { tokens[index].cancel() }
         await test.fetch.call(1).answer(AccessToken("2"))
@@ -84,7 +84,8 @@ import Testing
         #expect(test.fetch.count == 2)
     }
 
-    @Test func `lets good resources be though another always answers 401`() async {
+    @Test func `loads of good resources succeed though another resource always answers 401`() async
+    {
         let clock = ManualClock()
         let count = Locked(0)
         let authoriser = TokenAuthoriser(
@@ -158,7 +159,7 @@ import Testing
                     reason: "token: the server refused: invalid_grant"))
     }
 
-    @Test func `begins no fetch from before a reset after it`() async {
+    @Test func `no fetch that was asked for before a reset begins after it`() async {
         var bad = 0
         let clock = ManualClock()
         for _ in 0..<500 {

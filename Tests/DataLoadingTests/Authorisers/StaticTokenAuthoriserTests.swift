@@ -21,12 +21,12 @@ import Testing
         ("https://sub.api.test/", false), ("http://localhost/", false), ("file:///x", false),
         ("https://api.test@evil.test/", false),
     ])
-    func `shows the token to its own hosts alone, over https`(url: String, expected: Bool) {
+    func `a static token is sent only to its own hosts, over https`(url: String, expected: Bool) {
         let request = DataLoaderRequest(url: testURL(url))
         #expect(Self.authoriser().takesPart(in: request) == expected)
     }
 
-    @Test func `shows it to a plain loopback host when told so, and to no other`() {
+    @Test func `a static token is sent over plain http only to a loopback host that allows it`() {
         let authoriser = Self.authoriser(plain: true)
         for (url, expected) in [
             ("http://localhost:80/", true), ("http://localhost:8080/", false),
@@ -38,7 +38,7 @@ import Testing
         }
     }
 
-    @Test func `takes an address as it stands in a URL, and without brackets`() {
+    @Test func `a static token's host may be an address with or without brackets`() {
         for host in ["::1", "[::1]"] {
             let authoriser = StaticTokenAuthoriser(token: "canary", hosts: [host])
             let request = DataLoaderRequest(url: testURL("https://[::1]/"))
@@ -46,7 +46,7 @@ import Testing
         }
     }
 
-    @Test func `adds the token where it is told to`() async {
+    @Test func `a static token is added to the field that was named`() async {
         let authoriser = StaticTokenAuthoriser(token: "canary", hosts: ["origin.test"]) {
             $1.headers["X-Api-Key"] = $0.value
         }
@@ -58,20 +58,20 @@ import Testing
         #expect(headers?["Authorization"] == nil)
     }
 
-    @Test func `leaves a request alone that has its own`() {
+    @Test func `a static token does not replace a request's own field`() {
         var request = DataLoaderRequest(url: testURL("https://api.test"))
         request.headers["authorization"] = "mine"
         #expect(!Self.authoriser().takesPart(in: request))
     }
 
     // RFC 9110 section 9.3.8: the answer to a TRACE repeats what was sent.
-    @Test func `shows the token to no TRACE`() {
+    @Test func `a static token is not sent with TRACE`() {
         var request = DataLoaderRequest(url: testURL("https://api.test/"))
         request.method = .trace
         #expect(!Self.authoriser().takesPart(in: request))
     }
 
-    @Test func `refuses once it was reset`() async {
+    @Test func `a static token is refused after a reset`() async {
         let authoriser = Self.authoriser()
         let bed = TestBed(authorisers: [authoriser])
         await bed.factory.reset()
@@ -80,7 +80,7 @@ import Testing
         #expect(bed.transport.attempts.isEmpty)
     }
 
-    @Test func `shows it to one port when a host is named with it`() {
+    @Test func `a static token is sent to the one port that its host names`() {
         let authoriser = StaticTokenAuthoriser(token: "canary", hosts: ["api.test:8443"])
         for (url, expected) in [
             ("https://api.test:8443/", true), ("https://api.test/", false),
@@ -91,7 +91,7 @@ import Testing
         }
     }
 
-    @Test func `shows it to every port when a star is named as the port`() {
+    @Test func `a static token is sent to every port when its host names a star as port`() {
         for host in ["api.test:*", "[::1]:*"] {
             let authoriser = StaticTokenAuthoriser(token: "canary", hosts: [host])
             for port in ["", ":443", ":8443", ":65535"] {

@@ -10,7 +10,9 @@ import Testing
 
 @Suite struct TokenAuthoriserTests {
     // OL-01, OL-02, OL-03, OL-10
-    @Test func `fetches once for all who wait, and sends them in their order`() async {
+    @Test func `a token is fetched once for all loads that wait, and they are sent in their order`()
+        async
+    {
         let test = TokenBed()
         test.perform(100)
         let call = await test.fetch.call(0)
@@ -24,7 +26,7 @@ import Testing
         #expect(test.fetch.count == 1)
     }
 
-    @Test func `answers at once while there is a token`() async {
+    @Test func `a token authoriser answers at once while it has a token`() async {
         let test = TokenBed()
         test.perform()
         await test.fetch.call(0).answer(AccessToken("1"))
@@ -35,7 +37,7 @@ import Testing
     }
 
     // OL-05: cancelled while held.
-    @Test func `lets a load go that is cancelled while it waits, and no other`() async {
+    @Test func `a cancelled load stops waiting for a token, and no other does`() async {
         let test = TokenBed()
         let tokens = test.perform(3)
         let call = await test.fetch.call(0)
@@ -47,7 +49,7 @@ import Testing
         #expect(test.bed.transport.attempts.map(\.request.url.path) == ["/0", "/2"])
     }
 
-    @Test func `tells one load from another of the same request`() async {
+    @Test func `a token authoriser tells two loads of one request apart`() async {
         let test = TokenBed()
         let request = DataLoaderRequest.make("/same", host: "https://origin.test")
         let first = test.bed.loader.perform(request)
@@ -60,7 +62,7 @@ import Testing
         #expect(test.bed.transport.attempts.count == 1)
     }
 
-    @Test func `keeps what a fetch brings that nobody waits for any more`() async {
+    @Test func `a token is kept though no load waits for its fetch any more`() async {
         let test = TokenBed()
         let token = test.perform()[0]
         let call = await test.fetch.call(0)
@@ -72,7 +74,7 @@ import Testing
 
     // MARK: Refusals (OL-22, BA-18)
 
-    @Test func `fetches anew when a server refuses the token, and sends once more`() async {
+    @Test func `a refused token is fetched anew, and the load is sent once more`() async {
         let test = TokenBed(accepting: ["2"])
         test.perform()
         await test.fetch.call(0).answer(AccessToken("1"))
@@ -84,7 +86,8 @@ import Testing
         #expect(test.sent == ["Bearer 1", "Bearer 2"])
     }
 
-    @Test func `delivers a second 401, and a second later does not use that token again`() async {
+    @Test func `a second 401 is delivered, and a second later that token is not used again`() async
+    {
         let test = TokenBed(accepting: ["3"])
         test.perform()
         await test.fetch.call(0).answer(AccessToken("1"))
@@ -99,7 +102,7 @@ import Testing
         #expect(test.sent == ["Bearer 1", "Bearer 2", "Bearer 3"])
     }
 
-    @Test func `sends what an older token was refused for with the newer one`() async {
+    @Test func `a load whose older token was refused is sent with the newer one`() async {
         let test = TokenBed(accepting: ["1"]) { $0.limits.perOrigin = 1 }
         test.perform()
         await test.fetch.call(0).answer(AccessToken("1"))
@@ -113,7 +116,7 @@ import Testing
         #expect(test.fetch.count == 2)
     }
 
-    @Test func `delivers a 401 about the scope, and keeps the token`() async {
+    @Test func `a 401 about the scope is delivered, and the token is kept`() async {
         let test = TokenBed(accepting: [], challenge: "Bearer error=\"insufficient_scope\"")
         test.perform()
         await test.fetch.call(0).answer(AccessToken("1"))
@@ -127,7 +130,9 @@ import Testing
 
     // MARK: Failures
 
-    @Test func `fails whoever waits with the error of the fetch, and pauses before the next`() async
+    @Test
+    func `loads that wait fail with the error of the fetch, and the next fetch is later`()
+        async
     {
         let test = TokenBed()
         test.perform(3)
@@ -144,7 +149,7 @@ import Testing
         #expect(await test.bed.delegate.outcomes(5).last?.response?.error == nil)
     }
 
-    @Test func `forgets the token that was refused for good, and no newer one`() async {
+    @Test func `a token that was refused for good is dropped, and no newer one`() async {
         let test = TokenBed(accepting: ["2"])
         test.perform()
         await test.fetch.call(0).answer(AccessToken("1"))
@@ -161,7 +166,7 @@ import Testing
         _ = await test.bed.delegate.outcomes(2)
     }
 
-    @Test func `gives a fetch up after thirty seconds, and still takes what it brings`() async {
+    @Test func `a fetch fails its loads after thirty seconds, and its token is still kept`() async {
         let test = TokenBed()
         test.perform()
         let call = await test.fetch.call(0)
@@ -178,7 +183,10 @@ import Testing
     }
 
     // OL-21
-    @Test func `asks five times in half a minute and no more when tokens come expired`() async {
+    @Test
+    func `an authoriser fetches five times in half a minute at most when tokens come expired`()
+        async
+    {
         let test = TokenBed()
         test.perform(100)
         for index in 0..<5 {
@@ -200,7 +208,7 @@ import Testing
 
     // MARK: Owners
 
-    @Test func `forgets the token with a reset, and what was under way`() async {
+    @Test func `a reset drops the token and the fetch that runs`() async {
         let test = TokenBed(accepting: ["2"])
         test.perform()
         let call = await test.fetch.call(0)
@@ -217,7 +225,7 @@ import Testing
 
     // SP-16
     @Test(arguments: ["http://origin.test", "https://other.test", "https://origin.test.evil.test"])
-    func `keeps the token from other hosts and from plain http`(host: String) async {
+    func `a token is not sent to other hosts or over plain http`(host: String) async {
         let test = TokenBed()
         test.bed.loader.perform(.make(host: host))
         _ = await test.bed.delegate.outcomes(1)
@@ -225,7 +233,7 @@ import Testing
         #expect(test.fetch.count == 0)
     }
 
-    @Test func `adds a key of another field to a request that has an Authorization`() async {
+    @Test func `a key in another field is added to a request with an Authorization field`() async {
         let clock = ManualClock()
         let bearer = TokenAuthoriser(hosts: ["origin.test"], clock: clock) { _ in AccessToken("b") }
         let key = TokenAuthoriser(
@@ -240,7 +248,7 @@ import Testing
         #expect(headers?["X-Key"] == "k")
     }
 
-    @Test func `fetches nothing for a load that is answered from the cache alone`() async {
+    @Test func `no token is fetched for a load that may only use the cache`() async {
         let test = TokenBed()
         test.bed.factory.isOffline = true
         test.perform()

@@ -11,7 +11,7 @@ import Testing
 // OM-22
 @Suite struct TokenExpiryTests {
     @Test(arguments: [(1_000, 940), (100, 90)])
-    func `renews beside its use when a tenth of its life is left, at most a minute`(
+    func `a token is renewed beside its use when a tenth of its life is left, at most a minute`(
         lifetime: Int, renewal: Int
     ) async {
         let test = TokenBed(accepting: ["1", "2"])
@@ -31,7 +31,7 @@ import Testing
         #expect(test.fetch.count == 2)
     }
 
-    @Test func `waits for the renewal once the token has expired`() async {
+    @Test func `a load waits for the renewal when the token has expired`() async {
         let test = TokenBed(accepting: ["1", "2"])
         test.perform()
         await test.fetch.call(0).answer(AccessToken("1", lifetime: .seconds(100)))
@@ -49,7 +49,7 @@ import Testing
         #expect(test.fetch.count == 2)
     }
 
-    @Test func `uses a token to its end though its renewal fails`() async {
+    @Test func `a token is used to its end though its renewal fails`() async {
         let test = TokenBed(accepting: ["1", "2"])
         test.perform()
         await test.fetch.call(0).answer(AccessToken("1", lifetime: .seconds(10_000)))
@@ -68,9 +68,9 @@ import Testing
         await test.uses("2")
     }
 
-    // FAULTS 43: the wall clock is nobody's business.
+    // FAULTS 43: the wall clock does not count.
     @Test(arguments: [-315_360_000, -3_600, 3_600, 315_360_000])
-    func `counts its life on a clock that nobody sets`(seconds: Int) async {
+    func `a token's life is counted on a monotonic clock`(seconds: Int) async {
         let test = TokenBed()
         test.perform()
         await test.fetch.call(0).answer(AccessToken("1", lifetime: .seconds(1_000)))

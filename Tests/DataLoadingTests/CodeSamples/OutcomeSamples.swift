@@ -38,7 +38,7 @@ import Testing
     @Test func `the samples of outcomes report a reset and a failed authorisation`() async throws {
         var configuration = DataLoaderService.Configuration()
         configuration.transport = ScriptedTransport()
-        // All tests begin at once: a deadline in real time could pass before the load goes on.
+        // All tests begin at once: a deadline in real time could pass before the load continues.
         let clock = ManualClock()
         let service = DataLoaderService(configuration: configuration, clock: clock)
         let authoriser = TokenAuthoriser(hosts: ["origin.test"], clock: clock) { _ in

@@ -57,7 +57,7 @@
                 await service.shutDown(gracePeriod: .zero)
             }
 
-            // nginx ends connections with a GOAWAY while streams above its last one are in flight.
+            // nginx ends connections with a GOAWAY while streams above its last one are open.
             // The POSTs have no body: nginx would answer before it arrives and reset the stream.
             @Test func `no POST is lost when connections end after fifty requests`() async throws {
                 let ending = try NginxServer(requestsPerConnection: 50)

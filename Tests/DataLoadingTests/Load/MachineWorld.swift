@@ -189,13 +189,13 @@ struct MachineWorld {
     }
 
     private mutating func deliver(_ index: Int) {
-        guard let response = players[index].machine.take({ _ in nil }) else {
+        guard let response = players[index].machine.take() else {
             return faults.append("an announced outcome cannot be taken")
         }
         players[index].deliveries += 1
         players[index].outcome = .some(response.error)
-        if players[index].machine.take({ _ in nil }) != nil { faults.append("taken twice") }
-        handle(.handedOver, index)
+        if players[index].machine.take() != nil { faults.append("taken twice") }
+        handle(.handedOver(retryAfter: nil), index)
     }
 
     private mutating func end(_ number: Int, _ failure: TransportFailure?, _ index: Int) {

@@ -147,7 +147,7 @@ import Testing
         bed.expectNothingLeft()
     }
 
-    /// An error that cancels its load when nobody holds it any more.
+    /// An error that cancels its load when it is released.
     private final class CancellingError: Error {
         private let cancel: @Sendable () -> Void
 
@@ -157,7 +157,7 @@ import Testing
     }
 
     @Test(.timeLimit(.minutes(5)))
-    func `an error that nobody was told of may cancel its load when it is let go of`() {
+    func `an error that was never delivered may cancel its load when it is released`() {
         let queue = DispatchQueue(label: "suspended")
         let token = Locked<CancellationToken?>(nil)
         let bed = TestBed(

@@ -43,13 +43,13 @@ import Testing
         observers.add(observer, on: queue)
         queue.suspend()
         for number in 0..<5_000 {
-            observers.notify(DataLoaderResponse(request: .make("/\(number)")))
+            observers.notify { DataLoaderResponse(request: .make("/\(number)")) }
         }
         #expect(observers.droppedNotices == 904)
         queue.resume()
         let paths = await observer.entries(4_096).map(\.response.request.url.path)
         #expect(paths == (904..<5_000).map { "/\($0)" })
-        observers.notify(DataLoaderResponse(request: .make("/late")))
+        observers.notify { DataLoaderResponse(request: .make("/late")) }
         let last = await observer.entries(4_097).last
         #expect(last?.response.request.url.path == "/late")
         #expect(observers.droppedNotices == 904)
@@ -70,7 +70,7 @@ import Testing
             observers.add(observer, on: queue)
             withExtendedLifetime(observer) {}
         }
-        observers.notify(DataLoaderResponse(request: .make()))
+        observers.notify { DataLoaderResponse(request: .make()) }
         queue.sync {}
         #expect(observers.count == 1)
         withExtendedLifetime(other) {}
@@ -98,10 +98,10 @@ import Testing
 
         /// The calls while the observer blocks and 8,192 more loads end.
         func callsWhileBlocked(_ observers: ObserverList) -> [String] {
-            observers.notify(DataLoaderResponse(request: .make("/0")))
+            observers.notify { DataLoaderResponse(request: .make("/0")) }
             isCalled.wait()
             for number in 1...8_192 {
-                observers.notify(DataLoaderResponse(request: .make("/\(number)")))
+                observers.notify { DataLoaderResponse(request: .make("/\(number)")) }
             }
             defer { mayGoOn.signal() }
             return calls.elements

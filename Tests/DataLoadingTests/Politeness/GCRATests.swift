@@ -77,7 +77,7 @@ import Testing
         #expect(reserve(0) == nil)
         #expect(reserve(10) == Instant(nanoseconds: 100_000_000))
         #expect(reserve(130) == nil)  // as of 100
-        #expect(reserve(250) == nil)  // nobody waited for this one
+        #expect(reserve(250) == nil)  // no load waited for this one
         #expect(reserve(300) == Instant(nanoseconds: 350_000_000))
     }
 

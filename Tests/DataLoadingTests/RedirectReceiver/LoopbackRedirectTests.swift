@@ -21,7 +21,10 @@ extension SocketTests {
             return response
         }
 
-        @Test func `returns where the browser was sent, and sends others away`() async throws {
+        @Test
+        func `a redirect receiver returns the browser's redirect, and answers others with 404`()
+            async throws
+        {
             let receiver = try LoopbackRedirectReceiver()
             #expect(receiver.redirectURL.host == "127.0.0.1")
             let page = testURL("https://auth.test/authorize?client_id=x&state=c")
@@ -38,7 +41,9 @@ extension SocketTests {
             #expect(try await redirect.absoluteString == base + "?code=a%20b&state=c")
         }
 
-        @Test func `is not held up by visitors who say nothing or nonsense`() async throws {
+        @Test func `a redirect receiver is not held up by silent or malformed requests`()
+            async throws
+        {
             let receiver = try LoopbackRedirectReceiver()
             let port = try #require(receiver.redirectURL.port)
             async let redirect = receiver.redirect(from: testURL("https://auth.test/?state=1"))
@@ -51,7 +56,7 @@ extension SocketTests {
             #expect(try await redirect == url)
         }
 
-        @Test func `stops waiting with its task`() async throws {
+        @Test func `a redirect receiver stops waiting when its task is cancelled`() async throws {
             let receiver = try LoopbackRedirectReceiver()
             let task = Task { try await receiver.redirect(from: testURL("https://auth.test/")) }
             task.cancel()
@@ -59,7 +64,7 @@ extension SocketTests {
         }
 
         @Test(arguments: ["/callback/", "/call%20back", "/a/b/", "/callback?app=1"])
-        func `knows its own redirect`(path: String) async throws {
+        func `a redirect receiver accepts only its own redirect`(path: String) async throws {
             let receiver = try LoopbackRedirectReceiver(path: path)
             async let redirect = receiver.redirect(from: testURL("https://auth.test/?state=1"))
             let base = receiver.redirectURL.absoluteString
@@ -68,7 +73,9 @@ extension SocketTests {
             #expect(try await redirect == url)
         }
 
-        @Test func `listens on a port again as soon as it was let go`() async throws {
+        @Test func `a redirect receiver listens on a port again as soon as it was released`()
+            async throws
+        {
             var receiver: LoopbackRedirectReceiver? = try LoopbackRedirectReceiver()
             let url = try #require(receiver?.redirectURL)
             let task = Task { [receiver] in
@@ -84,7 +91,10 @@ extension SocketTests {
             #expect(throws: Never.self) { try LoopbackRedirectReceiver(port: port) }
         }
 
-        @Test func `takes no visit of an earlier login for the next one's`() async throws {
+        @Test
+        func `a redirect receiver does not take an earlier login's redirect for the next one's`()
+            async throws
+        {
             let receiver = try LoopbackRedirectReceiver()
             let port = UInt16(clamping: receiver.redirectURL.port ?? 0)
             // Both are there before anybody waits.
@@ -99,7 +109,8 @@ extension SocketTests {
             withExtendedLifetime(clients) {}
         }
 
-        @Test func `stops waiting though a visitor has not said all`() async throws {
+        @Test func `a redirect receiver stops waiting though a request is incomplete`() async throws
+        {
             let usual = try await usually(rounds: 3) {
                 let socket = try RedirectSocket(port: 0)
                 let client = try RawClient(port: socket.port)
@@ -118,7 +129,9 @@ extension SocketTests {
             #expect(usual.keeps(.seconds(4)), "\(usual)")
         }
 
-        @Test func `refuses a port that is taken and a path that is none`() throws {
+        @Test func `a redirect receiver refuses a port that is taken and a path that is invalid`()
+            throws
+        {
             let receiver = try LoopbackRedirectReceiver()
             let port = UInt16(clamping: receiver.redirectURL.port ?? 0)
             #expect(throws: AuthorisationError.self) { try LoopbackRedirectReceiver(port: port) }

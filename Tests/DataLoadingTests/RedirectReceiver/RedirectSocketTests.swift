@@ -12,11 +12,13 @@ import Testing
     extension SocketTests {
         /// What a crowded process does to the socket, and the socket to the process.
         @Suite struct RedirectSocketTests {
-            @Test func `closes no descriptor of others when its port is taken`() async {
+            @Test func `a redirect receiver whose port is taken closes no descriptor of others`()
+                async
+            {
                 await #expect(processExitsWith: .success) {
                     let taken = try RedirectSocket(port: 0)
                     let isOver = Locked(false)
-                    // Somebody else who opens and closes, and whose descriptors are nobody's affair.
+                    // Other code that opens and closes descriptors of its own.
                     let done = DispatchSemaphore(value: 0)
                     Thread.detachNewThread {
                         while !isOver.withLock({ $0 }) {
@@ -35,7 +37,10 @@ import Testing
                 }
             }
 
-            @Test func `waits in peace for a descriptor, and loses nobody for want of one`() async {
+            @Test
+            func `a redirect receiver waits for a free descriptor, and loses no request meanwhile`()
+                async
+            {
                 await #expect(processExitsWith: .success) {
                     let socket = try RedirectSocket(port: 0)
                     let client = try RawClient(port: socket.port)
@@ -55,7 +60,7 @@ import Testing
                 }
             }
 
-            @Test func `leaves a visitor to the next wait when it is given up before`() throws {
+            @Test func `a cancelled wait leaves its request to the next wait`() throws {
                 let socket = try RedirectSocket(port: 0)
                 let client = try RawClient(port: socket.port)
                 try client.send("GET /callback HTTP/1.1\r\n\r\n")
@@ -74,7 +79,7 @@ import Testing
                 #expect(target == "/callback")
             }
 
-            @Test func `can be given up though another wait has had the visitor`() throws {
+            @Test func `a wait can be cancelled though another wait got the request`() throws {
                 for _ in 0..<20 {
                     let socket = try RedirectSocket(port: 0)
                     let isOver = Locked(false)

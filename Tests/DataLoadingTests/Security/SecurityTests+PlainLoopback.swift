@@ -43,7 +43,7 @@
                 return await load("127.0.0.1", server, service, authoriser)
             }
 
-            /// A service for which a name stands for certain addresses.
+            /// A service that resolves a name to certain addresses.
             private func service(
                 _ host: String, _ server: LoopbackServer, lookup: [String]?, address: String?
             ) -> DataLoaderService {

@@ -161,7 +161,7 @@ import Testing
     }
 
     @Test
-    func `a clock goes on for another service after one was dropped, and keeps none of its queues`()
+    func `a clock advances for another service after one was released, without its queues`()
         async throws
     {
         weak var queue: DispatchQueue?

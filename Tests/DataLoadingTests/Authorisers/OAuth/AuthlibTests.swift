@@ -12,7 +12,7 @@ import Testing
 private let provider = ProcessInfo.processInfo.environment["DATALOADING_AUTHLIB"]
 
 extension SocketTests {
-    // The flows against Authlib's authorization server, which nobody here has written.
+    // The flows against Authlib's authorization server, which is not part of this project.
     @Suite(.enabled(if: provider != nil)) struct AuthlibTests {
         /// A person whose browser goes where a page sends it, and who enters codes by themselves.
         private final class Person: OAuthDelegate {

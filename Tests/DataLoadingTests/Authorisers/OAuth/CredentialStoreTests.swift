@@ -21,7 +21,8 @@ import Testing
         return attributes[.posixPermissions] as? Int
     }
 
-    @Test func `keeps credentials in a file of its owner's, replaces it whole, and deletes it`()
+    @Test
+    func `a file store keeps credentials in a private file, replaces it whole and deletes it`()
         async throws
     {
         let store = FileCredentialStore(file: file)
@@ -39,7 +40,7 @@ import Testing
         #expect(directory.names == ["credentials.json.lock"])
     }
 
-    @Test func `reads no file that others can read, and none that is broken`() async throws {
+    @Test func `a file store reads no file that others can read, and no broken one`() async throws {
         let store = FileCredentialStore(file: file)
         try await store.save(credentials)
         for mode in [0o640, 0o604, 0o644] {
@@ -59,7 +60,7 @@ import Testing
         }
     }
 
-    @Test func `says why a directory that is missing has no credentials`() async throws {
+    @Test func `a file store says that its directory is missing`() async throws {
         let store = FileCredentialStore(file: directory.url("missing/credentials.json"))
         let reason = "cannot be locked: No such file or directory"
         await #expect(throws: AuthorisationError.store(reason: reason)) {
@@ -67,7 +68,7 @@ import Testing
         }
     }
 
-    @Test func `lets one have the lock at a time, across stores`() async throws {
+    @Test func `one store has the lock at a time`() async throws {
         // As long as a busy machine may take.
         let stores = (0..<4).map { _ in
             FileCredentialStore(
@@ -99,7 +100,9 @@ import Testing
         #expect(directory.names == ["credentials.json.lock"])
     }
 
-    @Test func `gives up after a minute when somebody keeps the lock`() async throws {
+    @Test func `a file store gives up after a minute when another process keeps the lock`()
+        async throws
+    {
         let clock = ManualClock()
         let store = FileCredentialStore(file: file, timekeeper: clock.timekeeper)
         try await FileCredentialStore(file: file).withLock {
@@ -111,7 +114,9 @@ import Testing
     }
 
     // 1.11: rotated refresh token not saved.
-    @Test func `goes on with credentials that could not be kept, and says so`() async throws {
+    @Test func `an authoriser uses credentials that could not be stored, and reports the failure`()
+        async throws
+    {
         let store = FailingStore()
         let test = OAuthBed(store: store)
         test.perform()
@@ -125,7 +130,7 @@ import Testing
         test.expectNoViolation()
     }
 
-    @Test func `writes credentials that could not be kept as soon as that goes, without a refresh`()
+    @Test func `credentials that could not be stored are written later, without a refresh`()
         async
     {
         let store = FailingStore()
@@ -146,7 +151,7 @@ import Testing
         #expect(test.provider.asked("refresh_token") == 0)
     }
 
-    @Test func `writes nothing after a log out that could not be kept before`() async {
+    @Test func `credentials that could not be stored are not written after a log-out`() async {
         let store = FailingStore()
         let test = OAuthBed(store: store)
         await test.logIn()
@@ -160,7 +165,7 @@ import Testing
     }
 
     // A crash between the server's answer and the write: the old token is all that is left.
-    @Test func `logs in once when the only token that was kept is spent`() async throws {
+    @Test func `an authoriser logs in once when the stored token is spent`() async throws {
         let spent = OAuthCredentials(
             accessToken: "old", refreshToken: "refresh-spent", lifetime: .zero,
             received: Date(timeIntervalSince1970: 0))
@@ -177,7 +182,9 @@ import Testing
     }
 
     // Another process has refreshed meanwhile.
-    @Test func `takes what another process has put there instead of refreshing`() async throws {
+    @Test func `an authoriser takes another process's credentials instead of refreshing`()
+        async throws
+    {
         let test = OAuthBed()
         await test.logIn()
         test.clock.advance(by: .seconds(3_600))
@@ -189,7 +196,7 @@ import Testing
         test.expectNoViolation()
     }
 
-    @Test func `clears away what a process has left that died while it wrote`() async throws {
+    @Test func `a file store deletes what a process left that died while it wrote`() async throws {
         let directory = TemporaryDirectory()
         let file = directory.url("c.json")
         let end = ".\(UUID().uuidString).new"
@@ -201,7 +208,7 @@ import Testing
         #expect(Set(directory.names) == ["c.json.lock", "d.json" + end])
     }
 
-    @Test func `clears away nothing that it has not written itself`() async throws {
+    @Test func `a file store deletes nothing that it has not written itself`() async throws {
         let directory = TemporaryDirectory()
         let another = "c.work.\(UUID().uuidString).new"
         let own = "c.\(UUID().uuidString).new"
@@ -213,7 +220,7 @@ import Testing
         #expect(Set(directory.names) == ["c.lock", another, "c.d.new", "c.new"])
     }
 
-    @Test func `sees that the file of its lock was deleted`() throws {
+    @Test func `a file store sees that its lock file was deleted`() throws {
         let directory = TemporaryDirectory()
         let path = try directory.write(Data(), to: "lock").path
         var first: FileLock? = try FileLock(path)
@@ -228,7 +235,7 @@ import Testing
         unlink(path)
     }
 
-    @Test func `waits for no pipe`() async throws {
+    @Test func `a file store does not wait for a pipe`() async throws {
         let directory = TemporaryDirectory()
         let file = directory.url("c.json")
         #expect(mkfifo(file.path, 0o600) == 0)
@@ -238,7 +245,7 @@ import Testing
     }
 
     @Test(.enabled(if: getuid() == 0))
-    func `leaves the file to its owner when another user's process writes it`() async throws {
+    func `a file keeps its owner when another user's process writes it`() async throws {
         let directory = TemporaryDirectory()
         let file = directory.url("c.json")
         let store = FileCredentialStore(file: file)

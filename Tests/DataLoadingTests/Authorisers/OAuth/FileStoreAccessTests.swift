@@ -64,7 +64,7 @@
                 isRead = true
             }
             guard isRead, try other.take() == .taken else { exit(4) }
-            // From now on there is space: nobody has another lock than `other` all the same.
+            // From now on there is space, and yet no store has another lock than `other`.
             guard chmod(directory, 0o700) == 0 else { exit(5) }
             let third = try FileLock(lock)
             guard try third.take() == .held, access(lock, F_OK) != 0 else { exit(6) }

@@ -8,7 +8,7 @@ import Testing
 
 /// Credentials in a file that a link leads to.
 @Suite struct FileStoreLinkTests {
-    @Test func `follows a link to a file that is not there yet`() async throws {
+    @Test func `a file store follows a link to a file that does not exist yet`() async throws {
         let directory = TemporaryDirectory()
         let link = directory.url("link.json")
         try FileManager.default.createSymbolicLink(
@@ -20,7 +20,7 @@ import Testing
         #expect(try await store.load()?.accessToken == "a")
     }
 
-    @Test func `follows a link upwards from where its directory is`() async throws {
+    @Test func `a file store follows a link upwards from the directory of the link`() async throws {
         let directory = TemporaryDirectory()
         for name in ["real", "real/inner", "real/store"] {
             try FileManager.default.createDirectory(
@@ -37,7 +37,9 @@ import Testing
         #expect(try await FileCredentialStore(file: file).load()?.accessToken == "a")
     }
 
-    @Test func `writes through a link to the file, and locks what it leads to`() async throws {
+    @Test func `a file store writes through a link, and locks the file that it leads to`()
+        async throws
+    {
         let directory = TemporaryDirectory()
         let target = directory.url("target.json")
         let link = directory.url("link.json")

@@ -56,12 +56,12 @@ import Testing
         #expect(revoked(test) == ["old-refresh", "old-access"])
         await test.person.pages.call(0).answer(nil)
         _ = await test.ends(1)
-        // Nobody else goes on with it.
+        // No other store writes it meanwhile.
         await untilDeleted(store, test)
         #expect(revoked(test) == ["old-refresh", "old-access"])
     }
 
-    @Test func `what a log out could not even read is deleted though nobody loads`() async {
+    @Test func `a file that a log-out could not read is deleted later without a load`() async {
         let store = AwayStore(Self.credentials("old"))
         let test = await loggedOut(store)
         await untilDeleted(store, test)

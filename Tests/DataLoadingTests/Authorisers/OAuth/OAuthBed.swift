@@ -44,7 +44,7 @@ final class OAuthBed: Sendable {
     let loader: DataLoader
     let factory: DataLoaderFactory
     let delegate = RecordingDelegate()
-    /// Whether the clock goes on normally after the bed is gone.
+    /// Whether the clock continues normally after the bed is gone.
     let goesOn = Locked(false)
 
     init(
@@ -152,7 +152,7 @@ extension StrictProvider {
         let request = attempt.request
         guard request.url.host == "auth.test" else {
             let token = (request.headers["Authorization"] ?? "").dropFirst(7)
-            // Where nobody is let in, whatever the token.
+            // A resource that refuses every token.
             return accepts(String(token)) && request.url.path != "/bad"
                 ? attempt.respond(status: 200)
                 : attempt.respond(

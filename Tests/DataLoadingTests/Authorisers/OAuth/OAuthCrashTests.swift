@@ -121,7 +121,7 @@
                 #expect(provider.violations == ["a refresh token is used twice"])
                 #expect(try await store.load() == nil)
 
-                // Past the pause that follows a refusal, whoever comes next logs in.
+                // After the pause that follows a refusal, the next load logs in.
                 clock.advance(by: .seconds(2))
                 try await authoriser.logIn()
                 let response = try await loader.response(for: request)
@@ -131,7 +131,7 @@
             }
 
             @Test(arguments: [false, true])
-            func `leaves a free lock and a whole file, and one login mends it`(
+            func `a killed process leaves a free lock and a whole file, and one login suffices`(
                 inTheMiddle: Bool
             ) async throws {
                 let directory = TemporaryDirectory()

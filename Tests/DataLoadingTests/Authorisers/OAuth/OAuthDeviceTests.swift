@@ -48,7 +48,7 @@ import Testing
         }
     }
 
-    @Test func `shows the code, and asks until the person has decided`() async {
+    @Test func `a device's login shows the code, and polls until the person has decided`() async {
         let test = OAuthBed(.deviceCode)
         perform(test)
         let code = await test.person.codes.first(1)[0]
@@ -63,7 +63,7 @@ import Testing
         test.expectNoViolation()
     }
 
-    @Test func `ends when the person says no`() async {
+    @Test func `a device's login ends when the person refuses`() async {
         let test = OAuthBed(.deviceCode)
         perform(test)
         _ = await test.person.codes.first(1)
@@ -73,7 +73,7 @@ import Testing
         #expect(end?.underlyingError as? AuthorisationError == .refused(code: "access_denied"))
     }
 
-    @Test func `asks five seconds less often each time it is told to slow down`() async {
+    @Test func `a device polls five seconds less often each time it is told to slow down`() async {
         let test = OAuthBed(.deviceCode)
         perform(test)
         _ = await test.person.codes.first(1)
@@ -90,7 +90,7 @@ import Testing
     }
 
     // Section 3.5: "for this and all subsequent requests".
-    @Test func `asks no more often after a failure than it was told to`() async throws {
+    @Test func `a device polls no more often after a failure than it was told to`() async throws {
         let test = OAuthBed(.deviceCode)
         let expiry = test.clock.instant + .seconds(36_000)
         test.provider.state.withLock {
@@ -111,7 +111,7 @@ import Testing
         #expect(try await login.value.refreshToken != nil)
     }
 
-    @Test func `waits for no question that would come after the end of the code`() async throws {
+    @Test func `a device does not poll after the end of its code`() async throws {
         let test = OAuthBed(.deviceCode)
         let login = try logIn(test, interval: 5_000, lifetime: 900)
         await test.clock.waitForAlarms(1)
@@ -121,7 +121,7 @@ import Testing
         }
     }
 
-    @Test func `gives up when the code has expired`() async {
+    @Test func `a device's login ends when the code has expired`() async {
         let test = OAuthBed(.deviceCode)
         perform(test)
         _ = await test.person.codes.first(1)
@@ -131,7 +131,7 @@ import Testing
         #expect(end?.underlyingError as? AuthorisationError == .refused(code: "expired_token"))
     }
 
-    @Test func `asks less often while the server fails, and goes on`() async {
+    @Test func `a device polls less often while the server fails, and does not stop`() async {
         let test = OAuthBed(.deviceCode)
         perform(test)
         _ = await test.person.codes.first(1)
@@ -145,7 +145,7 @@ import Testing
     }
 
     @Test(arguments: [404, 403, 301])
-    func `gives up on a server that has no such endpoint`(status: Int) async {
+    func `a device's login fails at a server without that endpoint`(status: Int) async {
         let test = OAuthBed(.deviceCode)
         perform(test)
         _ = await test.person.codes.first(1)
@@ -157,7 +157,7 @@ import Testing
                 == .load(.status(HTTPStatus(rawValue: status))))
     }
 
-    @Test func `stops asking with the end of the service`() async {
+    @Test func `a device stops polling with the end of the service`() async {
         let test = OAuthBed(.deviceCode)
         let logIn = Task { try await test.authoriser.logIn() }
         _ = await test.person.codes.first(1)
@@ -169,7 +169,7 @@ import Testing
         }
     }
 
-    @Test func `stops asking with a reset`() async {
+    @Test func `a device stops polling with a reset`() async {
         let test = OAuthBed(.deviceCode)
         perform(test)
         _ = await test.person.codes.first(1)
@@ -180,7 +180,7 @@ import Testing
         #expect(test.provider.asked(grant) == 1)
     }
 
-    @Test func `asks as seldom as the server wants`() throws {
+    @Test func `a device polls as seldom as the server wants`() throws {
         let code = try DeviceCode([
             "device_code": .string("d"), "user_code": .string("u"), "interval": .number(900),
             "verification_uri": .string("https://auth.test/"), "expires_in": .number(1_800),
@@ -189,7 +189,7 @@ import Testing
     }
 
     @Test(arguments: ["device_code", "user_code", "verification_uri", "expires_in"])
-    func `says which part of the answer is missing`(field: String) {
+    func `a device's login says which part of the answer is missing`(field: String) {
         var fields: [String: JSONValue] = [
             "device_code": .string("d"), "user_code": .string("u"),
             "verification_uri": .string("https://auth.test/"), "expires_in": .number(60),
@@ -203,7 +203,7 @@ import Testing
         ("verification_uri", "javascript:alert(1)"), ("verification_uri", "file:///etc/passwd"),
         ("verification_uri", "http://auth.test/"), ("user_code", "A\u{1B}]0;owned\u{7}"),
     ])
-    func `shows no code that could harm who shows it`(name: String, value: String) {
+    func `a device code that is unsafe to show is refused`(name: String, value: String) {
         var fields: [String: JSONValue] = [
             "device_code": .string("d"), "user_code": .string("u"),
             "verification_uri": .string("https://auth.test/"), "expires_in": .number(60),
@@ -212,7 +212,7 @@ import Testing
         #expect(throws: AuthorisationError.self) { try DeviceCode(fields) }
     }
 
-    @Test func `asks no more for a device once nobody has the authoriser any more`() async {
+    @Test func `a device stops polling when its authoriser was released`() async {
         let clock = ManualClock()
         let provider = StrictProvider { clock.instant }
         let bed = TestBed(otherwise: .run { provider.serve($0) }, clock: clock)

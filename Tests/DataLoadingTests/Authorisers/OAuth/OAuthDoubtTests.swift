@@ -41,7 +41,7 @@ import Testing
         test.expectNoViolation()
     }
 
-    @Test func `a token that no resource takes brings nobody a 401 while a person is asked`()
+    @Test func `a token that every resource refuses is not sent while a person is asked`()
         async
     {
         let test = await loggedIn()
@@ -57,8 +57,8 @@ import Testing
         test.expectNoViolation()
     }
 
-    // What nobody takes, and cannot be refreshed, is over.
-    @Test func `a token whose refresh is refused serves nobody while a person is asked`() async {
+    // A token that every resource refuses, and that cannot be refreshed, is dropped.
+    @Test func `a token whose refresh is refused is not sent while a person is asked`() async {
         let test = OAuthBed { configuration, _ in configuration.refusedRefresh = .startOver }
         await test.logIn()
         test.provider.expireAccessTokens()

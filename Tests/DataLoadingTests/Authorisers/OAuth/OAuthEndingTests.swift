@@ -10,7 +10,7 @@ import Testing
 
 /// Refreshes and log outs that others run into.
 @Suite struct OAuthEndingTests {
-    @Test func `gives no refresh up when all loads of the service are cancelled`() async throws {
+    @Test func `a refresh outlasts the cancellation of all loads of the service`() async throws {
         let test = OAuthBed()
         await test.logIn()
         let asked = test.bed.transport.attempts.count
@@ -29,7 +29,7 @@ import Testing
         test.expectNoViolation()
     }
 
-    @Test func `shows a refused refresh token no second time while the access token lasts`() async {
+    @Test func `a refused refresh token is not sent again while the access token lasts`() async {
         let test = OAuthBed()
         await test.logIn()
         test.provider.state.withLock { $0.families = [:] }
@@ -44,7 +44,7 @@ import Testing
         #expect(test.provider.asked("refresh_token") == 1)
     }
 
-    @Test func `nobody waits long for a log out whose issuer is gone`() async throws {
+    @Test func `a log-out takes a few seconds when the issuer is gone`() async throws {
         let clock = ManualClock()
         let credentials = OAuthCredentials(
             accessToken: "a", refreshToken: "r", lifetime: .seconds(3_600), received: clock.date)
@@ -64,7 +64,7 @@ import Testing
         #expect(try await test.store.load() == nil)
     }
 
-    @Test func `keeps a rotated token before an orderly shut-down returns`() async {
+    @Test func `a rotated token is stored before an orderly shut-down returns`() async {
         let store = SlowStore()
         let test = OAuthBed(store: store)
         await test.logIn()
@@ -87,7 +87,8 @@ import Testing
         #expect(await store.load()?.refreshToken == "refresh-3")
     }
 
-    @Test func `keeps what a device's login has brought before an orderly shut-down returns`()
+    @Test
+    func `the credentials of a device's login are stored before an orderly shut-down returns`()
         async
     {
         let store = SlowStore()
@@ -114,7 +115,7 @@ import Testing
     }
 
     @Test
-    func `shows no observer of consumption what goes to the token endpoint and comes from it`()
+    func `observers of consumption see no load of the token endpoint`()
         async
     {
         let test = OAuthBed { configuration, _ in
@@ -137,7 +138,7 @@ import Testing
     }
 
     /// As an API that streams, and issues its tokens itself.
-    @Test func `refreshes though endless loads have every connection of the origin`() async {
+    @Test func `a refresh gets a connection though endless loads have all of the origin`() async {
         let clock = ManualClock()
         let provider = StrictProvider { clock.instant }
         let bed = TestBed(
@@ -172,7 +173,7 @@ import Testing
         loader.cancelAllLoads()
     }
 
-    @Test func `returns from a log out though nobody comes back from the last page`() async {
+    @Test func `a log-out returns though the browser never comes back from its page`() async {
         let clock = ManualClock()
         let provider = StrictProvider { clock.instant }
         let bed = TestBed(otherwise: .run { provider.serve($0) }, clock: clock)

@@ -27,7 +27,7 @@ private final class OddStore: PlainStore {
 /// Stores that cannot do what they are asked.
 @Suite struct OAuthFailingStoreTests {
     @Test(.timeLimit(.minutes(15)))
-    func `deletes the file of a log out as soon as another process lets go of the lock`()
+    func `a log-out deletes its file when another process releases the lock`()
         async throws
     {
         let directory = TemporaryDirectory()
@@ -48,7 +48,7 @@ private final class OddStore: PlainStore {
         #expect(test.provider.state.withLock { $0.revoked } == ["refresh-2", "access-2"])
     }
 
-    @Test func `does not go on as the person who has logged out when the store cannot delete`()
+    @Test func `credentials that a store cannot delete are not used after a log-out`()
         async
     {
         let store = OddStore()
@@ -159,7 +159,7 @@ private final class OddStore: PlainStore {
         #expect(test.person.unrevoked.elements.count == 2)
     }
 
-    @Test func `logs in after a refused refresh though the store cannot delete`() async {
+    @Test func `a login follows a refused refresh though the store cannot delete`() async {
         let store = OddStore()
         let test = OAuthBed(store: store)
         await test.logIn()
@@ -177,7 +177,7 @@ private final class OddStore: PlainStore {
     }
 
     @Test(arguments: [-315_360_000.0, 315_360_000])
-    func `counts a new token's life from its receipt though the clock jumps while it is kept`(
+    func `a new token's life is counted from its receipt though the clock jumps while it is stored`(
         seconds: Double
     ) async {
         let store = OddStore()
@@ -197,7 +197,7 @@ private final class OddStore: PlainStore {
         test.expectNoViolation()
     }
 
-    @Test func `gives up a store that does not come back, for loads and for a log out`() async {
+    @Test func `a store that never answers fails loads and does not hold a log-out`() async {
         let store = HungStore()
         let test = OAuthBed(store: store)
         // As a load in chunks, which has no deadline of its own.

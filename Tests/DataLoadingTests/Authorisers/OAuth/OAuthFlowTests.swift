@@ -10,7 +10,7 @@ import Testing
 
 @Suite struct OAuthFlowTests {
     // OM-01, OM-02, OM-12, OM-14, OM-17
-    @Test func `logs in once for all who wait, and sends them`() async {
+    @Test func `an authoriser logs in once for all loads that wait, and they are sent`() async {
         let test = OAuthBed()
         test.perform(20)
         await test.consent()
@@ -21,7 +21,9 @@ import Testing
         test.expectNoViolation()
     }
 
-    @Test func `keeps what the server has said of the credentials`() async throws {
+    @Test func `an authoriser stores a login's tokens with their lifetime and receipt`()
+        async throws
+    {
         let test = OAuthBed()
         test.perform()
         await test.consent()
@@ -34,7 +36,7 @@ import Testing
     }
 
     // OM-01, OL-06
-    @Test func `uses what was saved, and asks nobody`() async {
+    @Test func `an authoriser uses stored credentials without a login`() async {
         let first = OAuthBed()
         first.perform()
         await first.consent()
@@ -49,7 +51,7 @@ import Testing
         #expect(second.provider.state.withLock { $0.questions.isEmpty })
     }
 
-    @Test func `refreshes with the token that was issued, which is replaced`() async throws {
+    @Test func `an authoriser refreshes with the newest refresh token`() async throws {
         let test = OAuthBed()
         test.perform()
         await test.consent()
@@ -65,7 +67,7 @@ import Testing
     }
 
     // RFC 6749 section 6: a server need not replace it.
-    @Test func `keeps a refresh token that is not replaced`() async throws {
+    @Test func `an authoriser keeps a refresh token that is not replaced`() async throws {
         let test = OAuthBed()
         test.perform()
         await test.consent()
@@ -90,7 +92,7 @@ import Testing
     }
 
     // OL-22, 1.11: 401 on a valid token
-    @Test func `refreshes when the server takes the token back`() async {
+    @Test func `an authoriser refreshes when the server has revoked the token`() async {
         let test = OAuthBed()
         test.perform()
         await test.consent()
@@ -101,7 +103,7 @@ import Testing
         test.expectNoViolation()
     }
 
-    @Test func `refreshes once for a thousand refusals`() async {
+    @Test func `an authoriser refreshes once for a thousand refusals`() async {
         let test = OAuthBed()
         test.perform()
         await test.consent()
@@ -115,7 +117,7 @@ import Testing
 
     // OM-09, 1.11: refresh refused
     @Test
-    func `deletes credentials whose refresh is refused`() async throws {
+    func `an authoriser deletes credentials whose refresh is refused`() async throws {
         let test = OAuthBed()
         test.perform()
         await test.consent()
@@ -135,7 +137,7 @@ import Testing
         #expect(await test.ends(12).last??.error == nil)
     }
 
-    @Test func `logs in at once when a refresh is refused and it was told to`() async {
+    @Test func `an authoriser that was told so logs in at once when a refresh is refused`() async {
         let test = OAuthBed { configuration, _ in configuration.refusedRefresh = .startOver }
         test.perform()
         await test.consent()
@@ -149,7 +151,7 @@ import Testing
 
     // OM-08, 1.11: refresh network failure
     @Test(arguments: [503, 429, 200])
-    func `keeps the refresh token when the server fails at it`(status: Int) async throws {
+    func `an authoriser keeps the refresh token when the server fails`(status: Int) async throws {
         let test = OAuthBed()
         test.perform()
         await test.consent()
@@ -174,7 +176,7 @@ import Testing
     }
 
     // RFC 6749 section 4.4
-    @Test func `gets a token for itself, and needs nobody`() async {
+    @Test func `client credentials bring a token without a login`() async {
         let test = OAuthBed(.clientCredentials) { configuration, _ in
             configuration.clientAuthentication = .basic(secret: "s+cret")
         }
@@ -185,7 +187,7 @@ import Testing
         test.expectNoViolation()
     }
 
-    @Test func `names an invalid client, and deletes nothing for it`() async throws {
+    @Test func `an authoriser names an invalid client, and deletes nothing for it`() async throws {
         let test = OAuthBed(.clientCredentials) { configuration, _ in
             configuration.clientAuthentication = .basic(secret: "wrong")
         }
@@ -193,7 +195,7 @@ import Testing
         #expect(end?.underlyingError as? AuthorisationError == .refused(code: "invalid_client"))
     }
 
-    @Test func `says that a program without a secret cannot speak for itself`() async {
+    @Test func `client credentials without a secret are refused`() async {
         let test = OAuthBed(.clientCredentials)
         let reason = "client credentials without a secret"
         #expect(
@@ -203,7 +205,7 @@ import Testing
     }
 
     // OL-21
-    @Test func `does not ask in a circle when tokens come expired`() async {
+    @Test func `a load fails after five tokens that come expired`() async {
         let test = OAuthBed(.clientCredentials, lifetime: .zero) { configuration, _ in
             configuration.clientAuthentication = .basic(secret: "s+cret")
         }
@@ -215,7 +217,7 @@ import Testing
 
     // FAULTS 43
     @Test(arguments: [-315_360_000, -3_600, 3_600, 315_360_000])
-    func `does not mind a wall clock that jumps`(seconds: Int) async {
+    func `an authoriser does not depend on the wall clock`(seconds: Int) async {
         let test = OAuthBed()
         test.perform()
         await test.consent()

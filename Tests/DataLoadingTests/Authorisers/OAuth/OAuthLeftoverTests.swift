@@ -10,7 +10,7 @@ import Testing
 
 /// What a log out must not leave with a server, nor tell to another one.
 @Suite struct OAuthLeftoverTests {
-    @Test func `a log out leaves another server's credentials, and shows them to nobody`()
+    @Test func `a log-out neither deletes nor sends another server's credentials`()
         async throws
     {
         let foreign = OAuthCredentials(
@@ -22,7 +22,7 @@ import Testing
         #expect(try await test.store.load() == foreign)
     }
 
-    @Test func `revokes the tokens though whoever asks for the log out is cancelled`() async {
+    @Test func `a log-out revokes the tokens though its task is cancelled`() async {
         let test = OAuthBed()
         await test.logIn()
         let impatient = Task {
@@ -33,7 +33,7 @@ import Testing
         #expect(test.provider.state.withLock { $0.revoked } == ["refresh-2", "access-2"])
     }
 
-    @Test func `revokes what a login has brought that waits for the store at the log out`()
+    @Test func `a log-out revokes tokens of a login that waits for the store`()
         async throws
     {
         let directory = TemporaryDirectory()
@@ -64,7 +64,7 @@ import Testing
         #expect(try await test.store.load() == nil)
     }
 
-    @Test func `revokes what comes to be kept after the log out has begun`() async {
+    @Test func `a log-out revokes tokens that are stored after it has begun`() async {
         let asked = EventRecorder<Void>()
         let release = EventRecorder<Void>()
         let store = LockedStore {
@@ -86,7 +86,7 @@ import Testing
         #expect(await store.load() == nil)
     }
 
-    @Test func `gives up a store that never says that it has written or deleted`() async {
+    @Test func `an authoriser stops waiting for a store that never finishes`() async {
         let store = StuckStore()
         let test = OAuthBed(store: store)
         async let reset = test.factory.reset()
@@ -96,7 +96,7 @@ import Testing
         store.release.record(())
     }
 
-    @Test func `revokes what a store never says that it has written`() async {
+    @Test func `a log-out revokes tokens that a store never finishes writing`() async {
         let store = StuckStore()
         let test = OAuthBed(store: store)
         test.perform()
@@ -112,7 +112,10 @@ import Testing
         store.release.record(())
     }
 
-    @Test func `keeps the refresh token of a login though the store could not be locked`() async {
+    @Test
+    func `an authoriser keeps the refresh token of a login though the store could not be locked`()
+        async
+    {
         let fails = Locked(true)
         let store = LockedStore { if fails.withLock({ $0 }) { throw TestFailure() } }
         let test = OAuthBed(store: store)

@@ -9,7 +9,9 @@ import Testing
 
 /// `OAuthAuthoriser.logIn()`: a login that no load waits for.
 @Suite struct OAuthLogInCallTests {
-    @Test func `returns when the person has consented, and loads find the token`() async throws {
+    @Test func `a login returns when the person has consented, and loads use the token`()
+        async throws
+    {
         let test = OAuthBed()
         let logIn = Task { try await test.authoriser.logIn() }
         await test.consent()
@@ -19,7 +21,7 @@ import Testing
         test.expectNoViolation()
     }
 
-    @Test func `returns at once when there are credentials`() async throws {
+    @Test func `a login returns at once when there are credentials`() async throws {
         let test = OAuthBed()
         test.perform()
         await test.consent()
@@ -28,14 +30,14 @@ import Testing
         #expect(test.person.asked.elements.count == 1)
     }
 
-    @Test func `throws what the person has made of it`() async {
+    @Test func `a login that the person refuses throws`() async {
         let test = OAuthBed()
         let logIn = Task { try await test.authoriser.logIn() }
         await test.person.pages.call(0).answer(nil)
         await #expect(throws: AuthorisationError.noCredentials) { try await logIn.value }
     }
 
-    @Test func `a cancelled task waits no more, and the login goes on`() async throws {
+    @Test func `a cancelled task stops waiting, and the login continues`() async throws {
         let test = OAuthBed()
         let task = Task { try await test.authoriser.logIn() }
         _ = await test.person.asked.first(1)
@@ -56,7 +58,7 @@ import Testing
         await reset
     }
 
-    @Test func `says that nobody is there to show a login to`() async {
+    @Test func `a login without a delegate throws`() async {
         let test = OAuthBed()
         let authoriser = OAuthAuthoriser(
             OAuthConfiguration(

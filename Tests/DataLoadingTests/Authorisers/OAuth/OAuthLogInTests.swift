@@ -18,7 +18,7 @@ import Testing
     }
 
     // OM-15
-    @Test func `ends without credentials when the person gives up`() async {
+    @Test func `a login ends without credentials when the person gives up`() async {
         let test = OAuthBed()
         test.perform()
         await test.person.pages.call(0).answer(nil)
@@ -39,7 +39,7 @@ import Testing
         ("", .invalidAnswer(reason: "another redirect")),
         ("/more?code=c&state=STATE", .invalidAnswer(reason: "another redirect")),
     ])
-    func `takes nothing from a redirect that is not the right one`(
+    func `a login ignores a redirect that is not its own`(
         query: String, expected: AuthorisationError
     ) async {
         let test = OAuthBed()
@@ -56,7 +56,7 @@ import Testing
     }
 
     // RFC 6749 section 3.1.2
-    @Test func `keeps the query that its redirect has`() async {
+    @Test func `a login keeps the query of its redirect URL`() async {
         let redirect = testURL(OAuthBed.redirect.absoluteString + "?app=1")
         let test = OAuthBed(.authorizationCode(redirect: redirect))
         test.perform()
@@ -69,7 +69,7 @@ import Testing
     }
 
     // RFC 9207 section 2.4
-    @Test func `wants the issuer from a server that always names it`() async {
+    @Test func `a login requires the issuer from a server that always names it`() async {
         let test = OAuthBed { configuration, provider in
             var endpoints = provider.endpoints
             endpoints.alwaysNamesIssuer = true
@@ -106,12 +106,12 @@ import Testing
         await ends(test, .invalidAnswer(reason: "issuer"))
     }
 
-    // RFC 8414 section 2: PKCE that the server ignores protects nobody.
+    // RFC 8414 section 2: PKCE that the server ignores gives no protection.
     @Test(
         arguments: [
             (nil, true), (["plain", "S256"], true), (["plain"], false), ([], false),
         ] as [([String]?, Bool)])
-    func `shows no page of a server whose document lists no S256`(
+    func `a login shows no page of a server whose document lists no S256`(
         methods: [String]?, isShown: Bool
     ) async {
         let test = OAuthBed { configuration, provider in
@@ -131,7 +131,7 @@ import Testing
     }
 
     // OM-12: chance enough, and fresh for each visit.
-    @Test func `makes another state and another challenge for each login`() async throws {
+    @Test func `each login has a new state and a new challenge`() async throws {
         let test = OAuthBed()
         let pages = try (0..<100).map { _ in
             try AuthorizationPage(
@@ -146,7 +146,7 @@ import Testing
     }
 
     // OM-13
-    @Test func `says so when there is no page to show`() async {
+    @Test func `a login without a page says so`() async {
         let test = OAuthBed { configuration, provider in
             configuration.server = .endpoints(OAuthEndpoints(token: provider.endpoint("/token")))
         }
@@ -155,7 +155,7 @@ import Testing
     }
 
     // OM-18, OL-20: the answer may never come, and there is one page at a time.
-    @Test func `lets loads end at their deadlines while the page is open, and keeps what comes`()
+    @Test func `loads end at their deadlines while a page is open, and its credentials are kept`()
         async
     {
         let test = OAuthBed()
@@ -175,14 +175,14 @@ import Testing
     }
 
     // RFC 7636 appendix B
-    @Test func `derives the challenge as the RFC does`() {
+    @Test func `a challenge is derived as the RFC says`() {
         #expect(
             AuthorizationPage.challenge(for: "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk")
                 == "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM")
     }
 
     // FIPS 180-4, and the lengths around a block
-    @Test func `hashes as the standard does`() {
+    @Test func `SHA-256 agrees with the vectors of the standard`() {
         func hex(_ text: String) -> String {
             SHA256.hash(text.utf8).map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }
                 .joined()
@@ -203,7 +203,7 @@ import Testing
                 == "ffe054fe7ae0cb6dc65c3af9b61d5209f439851db43d0ba5997337df154668eb")
     }
 
-    @Test func `shows no page over plain http`() async {
+    @Test func `a login shows no page over plain http`() async {
         let test = OAuthBed { configuration, provider in
             var endpoints = provider.endpoints
             endpoints.authorization = testURL("http://auth.test/authorize")
@@ -215,7 +215,7 @@ import Testing
         await test.factory.reset()
     }
 
-    @Test func `knows a redirect whose path a browser has made a slash`() throws {
+    @Test func `a login accepts a redirect whose empty path became a slash`() throws {
         let provider = StrictProvider { Instant(nanoseconds: 0) }
         let page = try AuthorizationPage(
             OAuthConfiguration(

@@ -56,7 +56,7 @@ import Testing
         // No load was sent with what came back from before it.
         #expect(test.sent.count == sent + 1)
         #expect(Set(test.sent).count == test.sent.count)
-        // Nobody looks at the page any more that was there when the log out came.
+        // The page of before the log-out is not waited for any more.
         if place == .page { await test.person.pages.call(0).answer(nil) }
     }
 

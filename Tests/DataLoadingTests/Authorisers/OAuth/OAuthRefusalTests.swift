@@ -78,7 +78,7 @@ import Testing
     }
 
     @Test(arguments: ["invalid_grant", "bad_refresh_token", "session_over"])
-    func `a refused token serves nobody once its refresh token is over, whatever the code`(
+    func `a refused token is not sent when its refresh token is invalid, whatever the code`(
         code: String
     ) async {
         let test = OAuthBed { configuration, _ in
@@ -98,7 +98,7 @@ import Testing
         ("authorization_pending", 403), ("authorization_pending", 428), ("slow_down", 403),
         ("too_many_requests", 429), ("Forbidden", 502),
     ])
-    func `a device goes on to ask though it is told to wait in another way`(
+    func `a device polls although it is told to wait in another way`(
         code: String, status: Int
     ) async throws {
         let test = OAuthBed(.deviceCode)

@@ -11,7 +11,9 @@ import Testing
 // OM-04, OM-24, OM-25, OL-13 to OL-19, and 1.11: a log out in every state.
 @Suite struct OAuthResetTests {
     // OL-15, OL-18: the common case.
-    @Test func `revokes the tokens, empties the store and shows the last page`() async throws {
+    @Test func `a log-out revokes the tokens, empties the store and shows the log-out page`()
+        async throws
+    {
         let test = OAuthBed { configuration, provider in
             var endpoints = provider.endpoints
             endpoints.endSession = provider.endpoint("/bye")
@@ -29,7 +31,7 @@ import Testing
     }
 
     // OL-18: the copy here goes even when the server cannot be reached.
-    @Test func `empties the store though nobody answers`() async throws {
+    @Test func `a log-out empties the store though the server does not answer`() async throws {
         let test = OAuthBed { configuration, provider in
             var endpoints = provider.endpoints
             endpoints.revocation = testURL("https://auth.test/nowhere")
@@ -40,7 +42,7 @@ import Testing
         #expect(try await test.store.load() == nil)
     }
 
-    @Test func `goes through while the whole service is being reset`() async throws {
+    @Test func `a log-out's requests are sent while the whole service is reset`() async throws {
         let test = OAuthBed()
         await test.logIn()
         await test.bed.service.reset()
@@ -49,7 +51,7 @@ import Testing
     }
 
     // OM-24, OL-14: while the page is open; OM-04: the late answer does nothing.
-    @Test func `interrupts a login, whose answer comes to nothing`() async throws {
+    @Test func `a reset ends a login, whose late answer is dropped`() async throws {
         let test = OAuthBed()
         test.perform(3)
         let page = await test.person.asked.first(1)[0]
@@ -64,7 +66,7 @@ import Testing
 
     // OM-24: mid-exchange and mid-refresh; what the server answers late is not kept.
     @Test(arguments: [false, true])
-    func `interrupts a question to the server, and keeps nothing of it`(isRefresh: Bool)
+    func `a reset ends a request to the server, and drops its answer`(isRefresh: Bool)
         async throws
     {
         let test = OAuthBed()
@@ -84,7 +86,7 @@ import Testing
     }
 
     // 1.11: nothing runs; already resetting.
-    @Test func `does no harm when there is nothing, or twice at a time`() async {
+    @Test func `a reset may run without credentials, and twice at a time`() async {
         let test = OAuthBed()
         await test.factory.reset()
         #expect(test.provider.state.withLock { $0.questions.isEmpty })
@@ -96,7 +98,7 @@ import Testing
     }
 
     // OL-19: a request that arrives during it.
-    @Test func `refuses loads of every factory while it runs`() async throws {
+    @Test func `a log-out refuses loads of every factory while it runs`() async throws {
         let test = OAuthBed()
         await test.logIn()
         let asked = test.bed.transport.attempts.count
@@ -117,7 +119,7 @@ import Testing
     }
 
     // OL-13: the delegate may go.
-    @Test func `fails without a delegate instead of hanging`() async {
+    @Test func `a load fails when its authoriser has no delegate`() async {
         let clock = ManualClock()
         let provider = StrictProvider { clock.instant }
         let bed = TestBed(otherwise: .run { provider.serve($0) }, clock: clock)

@@ -10,7 +10,8 @@ import Testing
 
 /// What the store has is not what this process has.
 @Suite struct OAuthStoreTests {
-    @Test func `uses another process's refresh token also after a failure of the server`()
+    @Test
+    func `an authoriser uses another process's refresh token also after a failure of the server`()
         async throws
     {
         let test = OAuthBed()
@@ -27,7 +28,9 @@ import Testing
         test.expectNoViolation()
     }
 
-    @Test func `brings nothing back that another process has deleted in a log out`() async throws {
+    @Test func `an authoriser does not restore credentials that another process has deleted`()
+        async throws
+    {
         let test = OAuthBed()
         await test.logIn()
         // The other process could not reach the server to revoke them.
@@ -41,7 +44,7 @@ import Testing
         await test.factory.reset()
     }
 
-    @Test func `asks for no login that another process has seen through, without refresh tokens`()
+    @Test func `an authoriser uses another process's login instead of its own`()
         async throws
     {
         let clock = ManualClock()
@@ -67,7 +70,7 @@ import Testing
         await test.factory.reset()
     }
 
-    @Test func `refreshes once though two authorisers of a process share a store`() async {
+    @Test func `two authorisers that share a store refresh once`() async {
         let test = OAuthBed()
         await test.logIn()
         let authoriser = OAuthAuthoriser(
@@ -93,7 +96,7 @@ import Testing
         test.expectNoViolation()
     }
 
-    @Test func `shows no refresh token to another server than the one it came from`() async {
+    @Test func `a refresh token is sent only to the server that issued it`() async {
         let first = OAuthBed()
         await first.logIn()
         let second = OAuthBed(store: first.store) { configuration, _ in
@@ -108,7 +111,7 @@ import Testing
         #expect(!bodies.contains { $0.contains("refresh-2") })
     }
 
-    @Test func `revokes each token once though the store rounds times`() async {
+    @Test func `a log-out revokes each token once though the store rounds times`() async {
         let directory = TemporaryDirectory()
         let test = OAuthBed(store: FileCredentialStore(file: directory.url("c.json")))
         test.clock.setDate(Date(timeIntervalSinceReferenceDate: 788_918_400.123456789))

@@ -19,7 +19,7 @@ import Testing
         }
     }
 
-    @Test func `fetches the document once, and then uses what it says`() async {
+    @Test func `OpenID fetches its document once and uses its endpoints`() async {
         let test = discovering()
         #expect(await test.load()?.error == nil)
         test.clock.advance(by: .seconds(3_600))
@@ -29,7 +29,7 @@ import Testing
         test.expectNoViolation()
     }
 
-    @Test func `fails the loads that wait when there is no document, and asks again for the next`()
+    @Test func `loads that wait fail without a document, and OpenID asks again for the next one`()
         async
     {
         let test = discovering("https://auth.test/tenant")
@@ -46,7 +46,8 @@ import Testing
         #expect(test.provider.state.withLock { $0.questions.count } == 4)
     }
 
-    @Test func `asks for the document again after a day, and goes on without where there is none`()
+    @Test
+    func `OpenID fetches its document again after a day, and keeps the old one if that fails`()
         async
     {
         let test = discovering()
@@ -68,7 +69,8 @@ import Testing
     }
 
     // RFC 8414 section 3.1: without the slash at the end.
-    @Test func `looks for the document of an issuer with a slash where it has to be`() async {
+    @Test func `OpenID looks for the document of an issuer with a slash at its right place`() async
+    {
         let test = discovering("https://auth.test/tenant/")
         _ = await test.load()
         #expect(
@@ -79,7 +81,8 @@ import Testing
     }
 
     // OpenID Connect Discovery 1.0 section 4.3, RFC 8414 section 3.3
-    @Test func `takes no document of another issuer, and none that lacks what it must have`() throws
+    @Test func `OpenID refuses a document of another issuer, or one that lacks a required member`()
+        throws
     {
         let issuer = testURL("https://auth.test")
         let whole: [String: JSONValue] = [
@@ -108,7 +111,7 @@ import Testing
         }
     }
 
-    @Test func `sends no secret over plain http`() async {
+    @Test func `OpenID sends no secret over plain http`() async {
         let test = OAuthBed(.clientCredentials) { configuration, _ in
             configuration.server = .endpoints(
                 OAuthEndpoints(token: testURL("http://auth.test/token")))

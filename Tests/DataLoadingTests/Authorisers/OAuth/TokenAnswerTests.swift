@@ -22,7 +22,9 @@ import Testing
         (#""expires_in":"soon""#, nil), (#""x":1"#, nil),
         (#""expires_in":1e300"#, .nanoseconds(Int64.max)),
     ])
-    func `reads the lifetime as servers write it`(field: String, expected: Duration?) throws {
+    func `a token answer's lifetime is read as servers write it`(field: String, expected: Duration?)
+        throws
+    {
         let credentials = try read(
             #"{"access_token":"a","token_type":"BEARER","# + field + "}")
         #expect(credentials.lifetime == expected)
@@ -41,12 +43,13 @@ import Testing
         (#"{"access_token":"a"}"#, .invalidAnswer(reason: "token_type")),
         (#"{"access_token":"a","token_type":"mac"}"#, .invalidAnswer(reason: "token_type")),
     ])
-    func `takes no answer that breaks the RFC`(json: String, expected: AuthorisationError) {
+    func `a token answer that breaks the RFC is refused`(json: String, expected: AuthorisationError)
+    {
         #expect(throws: expected) { try read(json) }
     }
 
     // RFC 6749 section 5.2
-    @Test func `tells a refusal from a failure`() {
+    @Test func `a token answer tells a refusal from a failure`() {
         let refusal = #"{"error":"invalid_grant","error_description":"canary"}"#
         #expect(throws: AuthorisationError.refused(code: "invalid_grant")) {
             try read(refusal, status: 400)
@@ -62,7 +65,8 @@ import Testing
     }
 
     // 1.11: clocks that move between a write and a read.
-    @Test func `counts what is left from the receipt, and trusts no clock that went back`() {
+    @Test
+    func `a token's remaining life is counted from its receipt, also when the clock went back`() {
         let received = Date(timeIntervalSince1970: 1_000)
         let credentials = OAuthCredentials(
             accessToken: "a", lifetime: .seconds(100), received: received)
@@ -77,7 +81,7 @@ import Testing
         #expect(endless.remaining(at: .distantPast) == nil)
     }
 
-    @Test func `shows no token, however it is looked at`() {
+    @Test func `a token answer prints no token`() {
         let credentials = OAuthCredentials(
             accessToken: "canary", refreshToken: "canary", idToken: "canary", received: .now)
         var configuration = OAuthConfiguration(
@@ -92,7 +96,7 @@ import Testing
         }
     }
 
-    @Test func `understands a refusal that comes with 200, as GitHub's do`() {
+    @Test func `a refusal with status 200 is read as a refusal`() {
         let body = Data(#"{"error":"authorization_pending"}"#.utf8)
         #expect(throws: AuthorisationError.refused(code: "authorization_pending")) {
             try TokenAnswer.credentials(
@@ -101,7 +105,7 @@ import Testing
         }
     }
 
-    @Test func `takes tokens that stand beside a number which no double can hold`() throws {
+    @Test func `a token answer with a number that no double can hold is read`() throws {
         let body = Data(
             #"{"access_token":"a","token_type":"Bearer","refresh_token":"r","x":1e999}"#.utf8)
         let credentials = try TokenAnswer.credentials(
@@ -110,7 +114,7 @@ import Testing
         #expect(credentials.refreshToken == "r")
     }
 
-    @Test func `reads an answer of four kilobytes in less than a tenth of a second`() {
+    @Test func `a token answer of four kilobytes is read in less than a tenth of a second`() {
         let nest = String(repeating: "[", count: 200) + String(repeating: "]", count: 200)
         let text =
             "{\"access_token\":\"a\",\"x\":["

@@ -36,7 +36,7 @@
             // where the attempt has opened it, and then resends as after a refused stream. It does
             // so with the stream that it looks at first, which depends on the order of the handles.
             @Test(arguments: [2, 3])
-            func `streams whose connection dies are not sent again, whoever opened it`(
+            func `streams whose connection dies are not sent again, whichever load opened it`(
                 count: Int
             ) async throws {
                 let other = try LoopbackServer { _ in .ok() }

@@ -167,6 +167,15 @@
                 }
             #endif
 
+            @Test func `a transport without a window sends nothing`() async throws {
+                let server = try LoopbackServer { _ in .ok("hello") }
+                let record = await URLSessionTransport(window: 0).get(server.url())
+                let reason = "URLSessionTransport.window is below one byte"
+                #expect(record.error == .invalidConfiguration(reason: reason))
+                #expect(record.failure?.sent == .nothingWritten)
+                #expect(server.requests.isEmpty)
+            }
+
             @Test func `shutDown ends running attempts and refuses later ones`() async throws {
                 let server = try LoopbackServer { _ in .steps(.stall) }
                 let sink = AttemptRecorder()
