@@ -59,7 +59,7 @@ import Testing
 
     // What nobody takes, and cannot be refreshed, is over.
     @Test func `a token whose refresh is refused serves nobody while a person is asked`() async {
-        let test = OAuthBed { configuration, _ in configuration.refusedRefresh = .startOver }
+        let test = OAuthBed { configuration, _ in configuration.startsOverAfterRefusal = true }
         await test.logIn()
         test.provider.expireAccessTokens()
         test.provider.answerNextTokenQuestion(with: .refuse("invalid_grant"))
