@@ -1,7 +1,7 @@
 // Copyright the DataLoading authors
 // SPDX-License-Identifier: Apache-2.0
 
-public import DataLoadingTransport
+import DataLoadingTransport
 package import DataLoadingSupport
 public import DataLoading
 
@@ -26,10 +26,6 @@ public import DataLoading
 ///
 /// User information in a URL is not read: a load with such a URL ends `.invalidRequest`.
 public final class BasicAuthoriser: CredentialAuthoriser {
-    /// Gets credentials from a person, a keychain or a file; nil when there are none.
-    public typealias Fetch =
-        @Sendable (_ refused: BasicCredentials?) async throws -> BasicCredentials?
-
     /// A name for logs.
     public let identifier: String
     /// The method that a request must name; nil for every request.
@@ -51,7 +47,8 @@ public final class BasicAuthoriser: CredentialAuthoriser {
     ///     credentials, for development; by default only `https` may.
     ///   - method: The method that a request must name; nil, the default, for every request.
     ///   - credentials: The credentials stored from the start.
-    ///   - fetch: Gets credentials. Its argument is what a server has refused, or nil. A nil result
+    ///   - fetch: Gets credentials from a person, a keychain or a file, or returns nil when there
+    ///     are none. Its argument is what a server has refused, or nil. A nil result
     ///     or a thrown error ends the waiting loads `.cannotAuthenticate`, unless there are
     ///     credentials that a server has refused. Called in a task of its own, one call at a time.
     ///     It has no time limit: the loads have their deadlines, and the result is stored for the
@@ -59,7 +56,7 @@ public final class BasicAuthoriser: CredentialAuthoriser {
     public convenience init(
         identifier: String = "basic", hosts: Set<String>, allowsPlainLoopback: Bool = false,
         method: AuthenticationMethod? = nil, credentials: BasicCredentials? = nil,
-        fetch: Fetch? = nil
+        fetch: (@Sendable (BasicCredentials?) async throws -> BasicCredentials?)? = nil
     ) {
         self.init(
             identifier: identifier, hosts: hosts, allowsPlainLoopback: allowsPlainLoopback,
@@ -71,7 +68,8 @@ public final class BasicAuthoriser: CredentialAuthoriser {
     package init(
         identifier: String = "basic", hosts: Set<String>, allowsPlainLoopback: Bool = false,
         method: AuthenticationMethod? = nil, credentials: BasicCredentials? = nil,
-        timekeeper: any Timekeeper, fetch: Fetch? = nil
+        timekeeper: any Timekeeper,
+        fetch: (@Sendable (BasicCredentials?) async throws -> BasicCredentials?)? = nil
     ) {
         self.identifier = identifier
         self.method = method
@@ -89,13 +87,6 @@ public final class BasicAuthoriser: CredentialAuthoriser {
                 }
                 return Fetched(given, lifetime: nil)
             })
-    }
-
-    /// Throws `.invalidConfiguration` when a host is malformed or there is none.
-    ///
-    /// Call it at start-up.
-    public func validate() throws(DataLoaderError) {
-        if let malformedPart { throw malformedPart }
     }
 
     /// Adds the request's own credentials over https, or the stored ones for the hosts.

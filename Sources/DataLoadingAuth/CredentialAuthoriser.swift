@@ -5,7 +5,7 @@ import DataLoadingTransport
 import DataLoading
 
 /// The common part of authorisers that fetch their credential.
-protocol CredentialAuthoriser: Authoriser, Validatable {
+protocol CredentialAuthoriser: Authoriser {
     /// The credential that is added to requests.
     associatedtype Credential: Sendable
     /// The hosts that may receive it.
@@ -44,6 +44,4 @@ extension CredentialAuthoriser {
 
     /// Removes the credential, cancels the fetch, and fails the loads that wait for it.
     public func reset() async { await credentials.reset() }
-
-    package var malformedPart: DataLoaderError? { scope.fault }
 }

@@ -1,7 +1,7 @@
 // Copyright the DataLoading authors
 // SPDX-License-Identifier: Apache-2.0
 
-public import DataLoadingTransport
+import DataLoadingTransport
 import DataLoadingSupport
 public import DataLoading
 
@@ -45,13 +45,6 @@ public final class StaticTokenAuthoriser: Authoriser {
         self.apply = apply ?? { $1.addBearer($0.value) }
     }
 
-    /// Throws `.invalidConfiguration` when a host is malformed or there is none.
-    ///
-    /// Call it at start-up.
-    public func validate() throws(DataLoaderError) {
-        if let malformedPart { throw malformedPart }
-    }
-
     /// Adds the token at once.
     ///
     /// Requests to other hosts are unchanged, and so are those whose own `Authorization` the
@@ -72,8 +65,4 @@ public final class StaticTokenAuthoriser: Authoriser {
     public func reset() async {
         token.withLock { $0 = nil }
     }
-}
-
-extension StaticTokenAuthoriser: Validatable {
-    package var malformedPart: DataLoaderError? { scope.fault }
 }

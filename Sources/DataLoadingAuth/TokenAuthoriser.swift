@@ -1,7 +1,7 @@
 // Copyright the DataLoading authors
 // SPDX-License-Identifier: Apache-2.0
 
-public import DataLoadingTransport
+import DataLoadingTransport
 package import DataLoadingSupport
 public import DataLoading
 
@@ -90,12 +90,5 @@ public final class TokenAuthoriser: CredentialAuthoriser {
                 let token = try await fetch(previous)
                 return Fetched(token, lifetime: token.lifetime)
             })
-    }
-
-    /// Throws `.invalidConfiguration` when a host is malformed or there is none.
-    ///
-    /// Call it at start-up.
-    public func validate() throws(DataLoaderError) {
-        if let malformedPart { throw malformedPart }
     }
 }

@@ -38,10 +38,13 @@ struct LoadCounts: Hashable, Sendable {
     mutating func add(_ response: DataLoaderResponse, down: Int64, up: Int64) {
         let metrics = response.metrics
         loads += 1
-        switch response.error?.kind {
-        case nil: succeeded += 1
-        case .cancelled, .reset: cancelled += 1
-        case let kind?: failures[kind.name, default: 0] += 1
+        if let error = response.error {
+            switch error.kind {
+            case .cancelled, .reset: cancelled += 1
+            default: failures[error.name, default: 0] += 1
+            }
+        } else {
+            succeeded += 1
         }
         attempts += metrics.attempts
         retries += metrics.retries

@@ -5,7 +5,7 @@ public import DataLoadingTransport
 
 /// The reason why one of the library's authorisers could not authorise a request.
 ///
-/// A load that ends `.cannotAuthenticate` has it as its response's `underlyingError`. The async
+/// A load that ends `.cannotAuthenticate` has it as its error's `underlyingError`. The async
 /// functions throw the `DataLoaderError`, whose reason names it as well. It never holds a secret.
 /// New cases may be added.
 @nonexhaustive public enum AuthorisationError: Error, Hashable, Sendable {

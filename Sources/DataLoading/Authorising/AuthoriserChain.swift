@@ -81,8 +81,7 @@ struct AuthoriserChain: Sendable {
     func failure(_ error: any Error) -> DataLoaderError {
         // The library's authorisers may give the load's error directly.
         if let own = (error as? OwnFault)?.error { return own }
-        return .cannotAuthenticate(
-            reason: AuthenticationFailure(last?.identifier ?? "authoriser", because: error))
+        return .cannotAuthenticate(last?.identifier ?? "authoriser", because: error)
     }
 
     /// Tells each authoriser that took part of a 401; returns whether to send the request again.
@@ -97,7 +96,7 @@ struct AuthoriserChain: Sendable {
         by request: DataLoaderRequest, _ authorisers: [any Authoriser]
     ) throws(AuthorisationError) -> [any Authoriser] {
         let methods = authorisers.map(\.method)
-        let names = request[option: AuthenticationMethod.self]
+        let names = request.authenticationMethods
         if let unknown = names.first(where: { !methods.contains($0) }) {
             throw .unknownMethod(unknown)
         }

@@ -19,8 +19,9 @@ extension Load {
             ask(
                 try AuthoriserChain(request, context.authorisers, refused: refused), epoch)
         } catch {
-            let reason = AuthenticationFailure("\(error)", underlyingError: error)
-            handle(.failed(.cannotAuthenticate(reason: reason), epoch: epoch))
+            let failure = DataLoaderError(
+                .cannotAuthenticate(reason: "\(error)"), underlyingError: error)
+            handle(.failed(failure, epoch: epoch))
         }
     }
 

@@ -42,12 +42,11 @@ extension LoadTraits {
         deadline = total.map { begun + $0 }
         self.delivery = delivery
         // A request that only the cache answers is sent to no server.
-        let isLeftAlone =
-            base.cachePolicy == .cacheOnly || request[option: SkipsAuthorisation.self]
+        let isLeftAlone = base.cachePolicy == .cacheOnly || request.skipsAuthorisation
         isAuthorised =
             !isLeftAlone
             && (!context.authorisers.isEmpty
-                || request[option: AuthenticationMethod.self].first != nil)
+                || request.authenticationMethods.first != nil)
         hasUsersPolicy = request.retryPolicy.map { !($0 is BuiltInRetryPolicy) } ?? false
         reportsProgress = reports
         bodyLimit = runtime.limits.body

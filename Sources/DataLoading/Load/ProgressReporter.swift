@@ -41,8 +41,8 @@ final class ProgressReporter: Sendable {
     /// Makes a reporter; nil without a handler.
     init?(_ request: DataLoaderRequest, queue: DispatchQueue, timerQueue: TimerQueue) {
         guard request.hasOptions else { return nil }
-        onUpload = request[option: UploadProgress.self]
-        onDownload = request[option: DownloadProgress.self]
+        onUpload = request.uploadProgress
+        onDownload = request.downloadProgress
         guard onUpload != nil || onDownload != nil else { return nil }
         self.queue = queue
         self.timerQueue = timerQueue

@@ -58,7 +58,7 @@ struct Sending: Sendable {
         attempt.needsLoopbackPeer = request[option: NeedsLoopbackPeer.self]
         attempt.needsFreshConnection = needsFreshConnection
         attempt.streamsResponse = isStreaming
-        if request.body != nil { attempt.expectsContinue = request[option: ExpectContinue.self] }
+        if request.body != nil { attempt.expectsContinue = request.expectsContinue }
         attempt.cachePolicy = request.cachePolicy
         return attempt
     }

@@ -25,7 +25,7 @@ struct ConsumptionLine: Encodable {
 
     init(_ response: DataLoaderResponse, bytesDownloaded: Int64, bytesUploaded: Int64) {
         let metrics = response.metrics
-        load = response.loadNumber == 0 ? nil : response.loadNumber
+        load = response.metrics.load == 0 ? nil : response.metrics.load
         source = response.request.sourceIdentifier.map(Self.printable)
         method = Self.printable(response.request.method.rawValue)
         url = response.request.url.redactedText

@@ -31,15 +31,13 @@ public final class ConsumptionLogger: ConsumptionObserver {
     ///   - format: The format of a line; default text.
     ///   - write: Receives each line with its line feed, on the observer's queue; by default writes
     ///     to standard error.
-    public init(
-        format: Format = .text, write: @escaping @Sendable (String) -> Void = standardError
-    ) {
+    public init(format: Format = .text, write: (@Sendable (String) -> Void)? = nil) {
         self.format = format
-        self.write = write
+        self.write = write ?? Self.writeToStandardError
     }
 
-    /// Writes to standard error and ignores errors, because they cannot be reported anywhere.
-    public static let standardError: @Sendable (String) -> Void = { line in
+    /// Ignores errors, because they cannot be reported anywhere.
+    private static let writeToStandardError: @Sendable (String) -> Void = { line in
         try? FileHandle.standardError.write(contentsOf: Data(line.utf8))
     }
 

@@ -2,10 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import DataLoadingSupport
-package import DataLoadingTransport
+import DataLoadingTransport
 
 /// The outcome of one attempt, as far as it concerns the address it was sent to.
-package enum AddressOutcome: Hashable, Sendable {
+enum AddressOutcome: Hashable, Sendable {
     /// A response other than 502, 503 and 504: the address works.
     case success
     /// No connection was made, so nothing was written.
@@ -18,7 +18,7 @@ package enum AddressOutcome: Hashable, Sendable {
     case neutral
 
     /// Maps a response's status to an outcome.
-    package init(_ status: HTTPStatus) {
+    init(_ status: HTTPStatus) {
         switch status {
         case .badGateway, .serviceUnavailable, .gatewayTimeout: self = .serverTrouble
         default: self = .success
@@ -28,7 +28,7 @@ package enum AddressOutcome: Hashable, Sendable {
     /// Maps a failed attempt to an outcome.
     ///
     /// A wrong certificate or pin counts as no connection. The load still ends with the error.
-    package init(_ failure: TransportFailure) {
+    init(_ failure: TransportFailure) {
         switch failure.error.kind {
         case .dns, .connectRefused, .connectTimeout, .tls, .certificate, .pin:
             self = .nothingWritten

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import DataLoadingSupport
-public import DataLoadingTransport
+import DataLoadingTransport
 import Foundation
 
 /// Exponential back-off: pauses that grow by a factor up to a maximum, with jitter.
@@ -30,8 +30,6 @@ public struct ExponentialTimer: Hashable, Sendable {
 
     /// The deviation of the default jitter: 0.11304999836 of the pause, as in SPTDataLoader.
     public static let defaultJitter = 0.11304999836
-    /// The default growth: e, as in SPTDataLoader.
-    public static let defaultGrowth = 2.718281828459045
 
     private static let smallestJitter = 0.0001
 
@@ -43,14 +41,10 @@ public struct ExponentialTimer: Hashable, Sendable {
     /// The first parameter that was out of its range; nil without one.
     let malformedParameter: Parameter?
 
-    /// The first pause.
-    public let initialTime: Duration
-    /// The longest pause.
-    public let maxTime: Duration
-    /// The randomisation of a pause.
-    public let jitter: Jitter
-    /// The factor between one pause and the next.
-    public let growth: Double
+    let initialTime: Duration
+    package let maxTime: Duration
+    private let jitter: Jitter
+    private let growth: Double
 
     /// The current pause; the initial time until `calculateNext` is called.
     public private(set) var timeInterval: Duration
@@ -59,19 +53,20 @@ public struct ExponentialTimer: Hashable, Sendable {
 
     /// Makes a timer at its initial time.
     ///
-    /// A parameter out of its range makes the timer malformed: `validate()` throws, and a service
-    /// or a retry policy does not use it, but ends its loads with an error that names it. A
-    /// malformed timer that is used directly stays within zero and `maxTime`, and never shrinks.
+    /// A parameter out of its range makes the timer malformed: a service or a retry policy does not
+    /// use it, but ends its loads with an error that names it. A malformed timer that is used
+    /// directly stays within zero and `maxTime`, and never shrinks.
     ///
     /// - Parameters:
     ///   - initialTime: The first pause, from zero to `maxTime`.
     ///   - maxTime: The longest pause, not below zero.
     ///   - jitter: How a pause is randomised; by default normal with `defaultJitter`. A deviation
     ///     is finite and not below zero.
-    ///   - growth: The finite factor between one pause and the next; not below one.
+    ///   - growth: The finite factor between one pause and the next, not below one; by default e,
+    ///     as in SPTDataLoader.
     public init(
         initialTime: Duration, maxTime: Duration, jitter: Jitter = .normal(defaultJitter),
-        growth: Double = defaultGrowth
+        growth: Double = 2.718281828459045
     ) {
         self.maxTime = max(.zero, maxTime)
         self.initialTime = min(max(.zero, initialTime), self.maxTime)
@@ -92,11 +87,6 @@ public struct ExponentialTimer: Hashable, Sendable {
             }
     }
 
-    /// Throws `.invalidConfiguration` when a parameter of `init` was out of its range.
-    public func validate() throws(DataLoaderError) {
-        if let fault { throw fault }
-    }
-
     /// Advances to the next pause and returns it.
     @discardableResult
     public mutating func calculateNext() -> Duration {
@@ -106,7 +96,7 @@ public struct ExponentialTimer: Hashable, Sendable {
 
     /// Advances to the next pause and returns it, with randomness from `generator`.
     @discardableResult
-    public mutating func calculateNext(
+    mutating func calculateNext(
         using generator: inout some RandomNumberGenerator
     ) -> Duration {
         center = clamped(seconds: center.inSeconds * growth)
@@ -122,7 +112,7 @@ public struct ExponentialTimer: Hashable, Sendable {
     }
 
     /// Returns the current pause and advances to the next, with randomness from `generator`.
-    public mutating func timeIntervalAndCalculateNext(
+    package mutating func timeIntervalAndCalculateNext(
         using generator: inout some RandomNumberGenerator
     ) -> Duration {
         defer { calculateNext(using: &generator) }
@@ -138,7 +128,7 @@ public struct ExponentialTimer: Hashable, Sendable {
     /// A pause before retry `n`, from 1, drawn around min(maxTime, initialTime · growth^(n−1)).
     ///
     /// For callers that count their retries and keep no timer. The first pause has jitter too.
-    package func pause(
+    func pause(
         beforeRetry n: Int, using generator: inout some RandomNumberGenerator
     ) -> Duration {
         guard initialTime > .zero else { return .zero }

@@ -1,23 +1,23 @@
 // Copyright the DataLoading authors
 // SPDX-License-Identifier: Apache-2.0
 
-package import DataLoadingSupport
+import DataLoadingSupport
 
 /// The generic cell rate algorithm (ITU-T I.371): a token bucket whose level is an instant.
 ///
 /// With interval T and burst b, the next slot starts (b − 1)·T before the theoretical arrival time
 /// `tat`, and taking it moves `tat` by T. The other state, `isAwaited`, records that a caller was
 /// told to wait; see `reserve`. In any window W at most b + ⌈W/T⌉ slots start.
-package struct GCRA: Sendable {
+struct GCRA: Sendable {
     /// The time between slots, and how far ahead of it a burst may run.
-    package struct Rate: Hashable, Sendable {
+    struct Rate: Hashable, Sendable {
         fileprivate let interval: FineTime
         fileprivate let tolerance: FineTime
 
         /// Makes a rate; nil unless it is above zero and finite.
         ///
         /// A burst below one counts as one.
-        package init?(requestsPerSecond: Double, burst: Int = 1) {
+        init?(requestsPerSecond: Double, burst: Int = 1) {
             guard requestsPerSecond > 0, requestsPerSecond.isFinite else { return nil }
             interval = FineTime(seconds: 1 / requestsPerSecond)
             tolerance = interval.multiplied(by: max(1, burst) - 1)
@@ -28,14 +28,14 @@ package struct GCRA: Sendable {
     private var isAwaited = false
 
     /// Makes a full bucket.
-    package init() {}
+    init() {}
 
     /// Takes the slot that starts at or before `now`, or returns when the next one starts.
     ///
     /// No slot starts before the gate. The bucket is empty when the gate opens, so that waiting
     /// loads start one by one. A caller that was told to wait and returns less than the interval
     /// late takes the slot as of its start, so that a late timer does not lower the rate.
-    package mutating func reserve(
+    mutating func reserve(
         at now: Instant, notBefore gate: Instant?, rate: Rate
     ) -> Instant? {
         let due = due(notBefore: gate, rate: rate)
@@ -52,7 +52,7 @@ package struct GCRA: Sendable {
     }
 
     /// The instant at which the slot after `position` others starts, if no other caller takes one.
-    package func start(
+    func start(
         position: Int, at now: Instant, notBefore gate: Instant?, rate: Rate
     ) -> Instant {
         let due = max(due(notBefore: gate, rate: rate), FineTime(now))
@@ -61,17 +61,17 @@ package struct GCRA: Sendable {
     }
 
     /// Limits the debt from the old rate to one interval of the new rate.
-    package mutating func change(to rate: Rate, at now: Instant) {
+    mutating func change(to rate: Rate, at now: Instant) {
         tat = min(tat, FineTime(now) + rate.tolerance + rate.interval)
     }
 
     /// Whether the bucket is full, as when new.
-    package func isFull(at now: Instant, notBefore gate: Instant?, rate: Rate?) -> Bool {
+    func isFull(at now: Instant, notBefore gate: Instant?, rate: Rate?) -> Bool {
         due(notBefore: gate, rate: rate) <= FineTime(now)
     }
 
     /// Moves the state to a clock that is ahead by `shift`.
-    package mutating func rebase(by shift: Duration) {
+    mutating func rebase(by shift: Duration) {
         guard tat > .distantPast else { return }
         tat = FineTime(tat.roundedUp + shift)
     }

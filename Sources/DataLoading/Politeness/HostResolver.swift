@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 public import DataLoadingTransport
-package import DataLoadingSupport
+import DataLoadingSupport
 
 /// Maps hosts to fallback addresses and ejects those that fail.
 ///
@@ -78,7 +78,7 @@ public final class HostResolver: Sendable {
 
     /// Throws `.invalidConfiguration` when an address, or a host that has addresses, is malformed.
     public func validate() throws(DataLoaderError) {
-        if let malformedPart { throw malformedPart }
+        if let fault = state.withLock({ $0.malformed.first }) { throw fault }
     }
 
     /// The address that a load for the host would use now; the host itself when DNS decides.
@@ -117,14 +117,14 @@ public final class HostResolver: Sendable {
 
 extension HostResolver {
     /// The peer that an attempt connects to.
-    package enum Candidate: Hashable, Sendable {
+    enum Candidate: Hashable, Sendable {
         /// The host's own name, resolved by DNS.
         case name
         /// An address in the form that a transport takes.
         case address(String)
 
         /// The name under which this candidate is excluded for a host.
-        package func exclusion(forHost host: String) -> String {
+        func exclusion(forHost host: String) -> String {
             switch self {
             case .name: host
             case .address(let address): address
@@ -137,7 +137,7 @@ extension HostResolver {
     /// `host` is the URL's, in lower case. `excluded` names the candidates that this load has tried
     /// without success. Every choice must be reported: a probe reserves the address for at most one
     /// minute.
-    package func choose(
+    func choose(
         forHost host: String, excluding excluded: Set<String> = []
     ) -> Candidate? {
         state.withLock { state in
@@ -153,7 +153,7 @@ extension HostResolver {
     /// Records the outcome of an attempt.
     ///
     /// Call it once for each choice, at the head or at the failure.
-    package func report(_ candidate: Candidate, forHost host: String, outcome: AddressOutcome) {
+    func report(_ candidate: Candidate, forHost host: String, outcome: AddressOutcome) {
         state.withLock { state in
             guard !state.table.isEmpty else { return }
             let name = candidate.exclusion(forHost: host)
@@ -163,7 +163,7 @@ extension HostResolver {
     }
 
     /// Takes over a service's clock and randomness, before its first load.
-    package func adopt(_ timekeeper: any Timekeeper, random: RandomSource) {
+    func adopt(_ timekeeper: any Timekeeper, random: RandomSource) {
         state.withLock { state in
             state.table.rebase(by: timekeeper.now - state.timekeeper.now)
             state.timekeeper = timekeeper
@@ -172,14 +172,12 @@ extension HostResolver {
     }
 
     /// The number of addresses with a health record.
-    package var unhealthyCount: Int {
+    var unhealthyCount: Int {
         state.withLock { $0.table.unhealthyCount }
     }
 }
 
-extension HostResolver: Validatable {
-    package var malformedPart: DataLoaderError? { state.withLock { $0.malformed.first } }
-
+extension HostResolver {
     /// The malformed setting that concerns a host: its own, or one without a valid host.
     func malformedSetting(forHost host: String) -> DataLoaderError? {
         state.withLock { $0.malformed.isEmpty ? nil : $0.malformed.concerning(host) }

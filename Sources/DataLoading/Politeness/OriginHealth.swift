@@ -1,8 +1,8 @@
 // Copyright the DataLoading authors
 // SPDX-License-Identifier: Apache-2.0
 
-package import DataLoadingSupport
-package import DataLoadingTransport
+import DataLoadingSupport
+import DataLoadingTransport
 
 /// Records each origin's retry budget and its most recent failure to connect.
 ///
@@ -10,11 +10,11 @@ package import DataLoadingTransport
 /// attempt when another load failed to connect within the last 250 ms, and its pause begins at
 /// once. Otherwise every waiting load would retry against a server that restarts, and spend the
 /// budget before the server is back. An origin without such a record takes no memory.
-package final class OriginHealth: Sendable {
+final class OriginHealth: Sendable {
     /// The time for which other loads skip their attempts after a failure to connect: 250 ms.
     ///
     /// An outage of 3 s then costs 12 attempts, besides those already under way.
-    package static let failureLifetime = Duration.milliseconds(250)
+    static let failureLifetime = Duration.milliseconds(250)
     /// Bounds the memory that a peer can fill by redirecting to ever new origins.
     private static let maxOrigins = 10_000
     private static let maxFailures = 1_000
@@ -66,14 +66,14 @@ package final class OriginHealth: Sendable {
     /// Makes the records of a service.
     ///
     /// A nil budget is unlimited; zero or less allows no retry.
-    package init(_ configuration: RetryConfiguration) {
+    init(_ configuration: RetryConfiguration) {
         capacity = configuration.budget.map { max(0, $0) }
     }
 }
 
 extension OriginHealth {
     /// Takes the cost of a retry; false when the budget has too few tokens.
-    package func withdraw(_ cost: RetryCost, for origin: Origin) -> Bool {
+    func withdraw(_ cost: RetryCost, for origin: Origin) -> Bool {
         guard let capacity else { return true }
         return state.withLock { state in
             let rest = (state.records[origin]?.tokens ?? capacity) - cost.rawValue
@@ -85,12 +85,12 @@ extension OriginHealth {
     }
 
     /// Returns the cost of a retry that succeeded or was never made.
-    package func refund(_ cost: RetryCost, for origin: Origin) {
+    func refund(_ cost: RetryCost, for origin: Origin) {
         add(cost.rawValue, for: origin)
     }
 
     /// Adds a token for a load that succeeded on its first attempt.
-    package func noteCleanSuccess(for origin: Origin) {
+    func noteCleanSuccess(for origin: Origin) {
         add(1, for: origin)
     }
 
@@ -105,20 +105,20 @@ extension OriginHealth {
     }
 
     /// The tokens of an origin; nil without a limit.
-    package func balance(of origin: Origin) -> Int? {
+    func balance(of origin: Origin) -> Int? {
         guard let capacity else { return nil }
         return state.withLock { $0.records[origin]?.tokens ?? capacity }
     }
 
     /// The number of origins that have spent any of their budget.
-    package var busyOrigins: Int {
+    var busyOrigins: Int {
         state.withLock { $0.records.values.count { $0.tokens != nil } }
     }
 }
 
 extension OriginHealth {
     /// Records that a load failed to connect to an origin, at all of its addresses.
-    package func noteConnectFailure(
+    func noteConnectFailure(
         _ error: DataLoaderError, of origin: Origin, load: ObjectIdentifier, now: Instant
     ) {
         state.withLock { state in
@@ -132,7 +132,7 @@ extension OriginHealth {
     }
 
     /// Records that an origin has responded, which clears its failure to connect.
-    package func noteResponse(from origin: Origin) {
+    func noteResponse(from origin: Origin) {
         state.withLock { state in
             guard state.failures > 0 else { return }
             state.update(origin) { $0.failure = nil }
@@ -142,7 +142,7 @@ extension OriginHealth {
     /// The failure to connect of another load within the last 250 ms; nil without one.
     ///
     /// A load's own failure does not count, so that a single load makes all of its attempts.
-    package func recentFailure(
+    func recentFailure(
         of origin: Origin, for load: ObjectIdentifier, now: Instant
     ) -> DataLoaderError? {
         state.withLock { state in
@@ -154,5 +154,5 @@ extension OriginHealth {
     }
 
     /// The number of origins with a failure to connect that no response has followed.
-    package var failingOrigins: Int { state.withLock { $0.failures } }
+    var failingOrigins: Int { state.withLock { $0.failures } }
 }

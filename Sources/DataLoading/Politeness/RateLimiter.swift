@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 public import DataLoadingTransport
-package import DataLoadingSupport
+import DataLoadingSupport
 public import Foundation
 
 /// Limits the rate of requests to each origin, by the GCRA algorithm, and enforces `Retry-After`.
@@ -128,7 +128,7 @@ public final class RateLimiter: Sendable {
 
     /// Throws `.invalidConfiguration` when a rate, or the URL of a rate, is malformed.
     public func validate() throws(DataLoaderError) {
-        if let malformedPart { throw malformedPart }
+        if let fault = state.withLock({ $0.malformed.first }) { throw fault }
     }
 
     /// Closes a URL's key until `delay` from now.
@@ -168,7 +168,7 @@ public final class RateLimiter: Sendable {
 
 extension RateLimiter {
     /// Keeps a change handler subscribed until the subscription is released.
-    package final class Subscription: Sendable {
+    final class Subscription: Sendable {
         private let end: @Sendable () -> Void
 
         fileprivate init(end: @escaping @Sendable () -> Void) {
@@ -181,14 +181,14 @@ extension RateLimiter {
     }
 
     /// The key whose rate and gate apply to a target.
-    package func ruleKey(for target: RequestTarget) -> RuleKey {
+    func ruleKey(for target: RequestTarget) -> RuleKey {
         state.withLock { $0.table.key(for: target) }
     }
 
     /// Takes a slot if there is one now; otherwise returns when to ask again.
     ///
     /// A waiter reserves nothing: a cancelled one costs no slot.
-    package func reserve(_ key: RuleKey) -> Reservation {
+    func reserve(_ key: RuleKey) -> Reservation {
         state.withLock { state in
             state.table.isUnlimited
                 ? .granted : state.table.reserve(key, at: state.timekeeper.now)
@@ -196,7 +196,7 @@ extension RateLimiter {
     }
 
     /// The wait of a load with `position` others before it; nil when the key is paused.
-    package func wait(for key: RuleKey, position: Int) -> Duration? {
+    func wait(for key: RuleKey, position: Int) -> Duration? {
         state.withLock { state in
             if state.table.isUnlimited { return .zero }
             let now = state.timekeeper.now
@@ -205,7 +205,7 @@ extension RateLimiter {
     }
 
     /// Closes a key until `delay` from now, at most an hour; zero and less have no effect.
-    package func setRetryAfter(_ delay: Duration, for key: RuleKey) {
+    func setRetryAfter(_ delay: Duration, for key: RuleKey) {
         let isChange = state.withLock { $0.table.close(key, for: delay, at: $0.timekeeper.now) }
         if isChange { notify(.key(key)) }
     }
@@ -213,7 +213,7 @@ extension RateLimiter {
     /// Takes over a service's clock, before its first load.
     ///
     /// Gates and spacing keep their distance to now.
-    package func adopt(_ timekeeper: any Timekeeper) {
+    func adopt(_ timekeeper: any Timekeeper) {
         state.withLock { state in
             state.table.rebase(by: timekeeper.now - state.timekeeper.now)
             state.timekeeper = timekeeper
@@ -221,7 +221,7 @@ extension RateLimiter {
     }
 
     /// The number of keys that take memory besides their rule.
-    package var busyKeys: Int {
+    var busyKeys: Int {
         state.withLock { $0.table.busyKeys }
     }
 
@@ -229,7 +229,7 @@ extension RateLimiter {
     ///
     /// The limiter calls it on the thread that made the change, with no lock held, until the
     /// subscription is dropped.
-    package func subscribe(_ handler: @escaping @Sendable (RateChange) -> Void) -> Subscription {
+    func subscribe(_ handler: @escaping @Sendable (RateChange) -> Void) -> Subscription {
         let identifier = state.withLock { state in
             state.lastHandler += 1
             state.handlers[state.lastHandler] = handler
@@ -246,9 +246,7 @@ extension RateLimiter {
     }
 }
 
-extension RateLimiter: Validatable {
-    package var malformedPart: DataLoaderError? { state.withLock { $0.malformed.first } }
-
+extension RateLimiter {
     /// The malformed setting that concerns a target or its origin, or one without a valid URL.
     func malformedSetting(for target: RequestTarget) -> DataLoaderError? {
         state.withLock { state in

@@ -2,31 +2,31 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import DataLoadingSupport
-package import DataLoadingTransport
-package import Foundation
+import DataLoadingTransport
+import Foundation
 
 /// Reads from a response how long its server asks clients to wait.
 ///
 /// An unreadable value counts as absent. Of several values the largest counts. Dates become delays
 /// here; a date in the past is no delay. Numbers of any size saturate at 292 years; the caller
 /// applies its own maximum.
-package enum RetryAfter {
+enum RetryAfter {
     private static let longest = Duration.nanoseconds(Int64.max)
 
     /// The delay in `Retry-After` (RFC 9110 section 10.2.3): whole seconds or an HTTP date.
-    package static func delay(in headers: HTTPHeaders, date: Date) -> Duration? {
+    static func delay(in headers: HTTPHeaders, date: Date) -> Duration? {
         delay(from: headers.values(for: "Retry-After"), date: date)
     }
 
     /// The delay in the values of `Retry-After`.
-    package static func delay(from values: [String], date: Date) -> Duration? {
+    static func delay(from values: [String], date: Date) -> Duration? {
         values.lazy.compactMap { delay(of: $0, date: date) }.max()
     }
 
     /// The delay until the quota renewal in `X-Rate-Limit-Reset` or `X-RateLimit-Reset`.
     ///
     /// The value is in seconds since 1970, a convention without a standard.
-    package static func rateLimitReset(in headers: HTTPHeaders, date: Date) -> Duration? {
+    static func rateLimitReset(in headers: HTTPHeaders, date: Date) -> Duration? {
         headers.fields.lazy
             .filter { $0.isNamed("X-Rate-Limit-Reset") || $0.isNamed("X-RateLimit-Reset") }
             .compactMap { seconds(trimmed($0.value[...])).map { delay(until: $0, date: date) } }

@@ -1,25 +1,25 @@
 // Copyright the DataLoading authors
 // SPDX-License-Identifier: Apache-2.0
 
-package import DataLoadingTransport
+import DataLoadingTransport
 
 /// The outcome of an attempt, and the facts about its load that a retry depends on.
-package struct FinishedAttempt: Sendable {
+struct FinishedAttempt: Sendable {
     /// A response, or the error and how much of the request was sent.
-    package enum End: Sendable {
+    enum End: Sendable {
         case response(ResponseHead)
         case failure(DataLoaderError, SentState)
     }
 
-    package var end: End
+    var end: End
     /// Whether the request may reach the server twice.
-    package var mayBeSentTwice: Bool
+    var mayBeSentTwice: Bool
     /// Whether the request's body, if any, can be sent again.
-    package var bodyIsReplayable: Bool
+    var bodyIsReplayable: Bool
     /// Whether any part of the response was delivered to the owner.
-    package var isDelivered: Bool
+    var isDelivered: Bool
 
-    package init(
+    init(
         _ end: End, mayBeSentTwice: Bool, bodyIsReplayable: Bool = true, isDelivered: Bool = false
     ) {
         self.end = end
@@ -32,7 +32,7 @@ package struct FinishedAttempt: Sendable {
 /// Classifies attempts by whether they may be retried, from what was sent.
 ///
 /// This is the retry table of the guarantees.
-package enum RetryClassification: Hashable, Sendable {
+enum RetryClassification: Hashable, Sendable {
     /// Never retried.
     ///
     /// It could be sent or delivered twice, would fail the same way, or was ended on purpose.
@@ -44,7 +44,7 @@ package enum RetryClassification: Hashable, Sendable {
     /// Retryable with the longer back-off: the server answered 429 or 503.
     case throttled
 
-    package init(_ attempt: FinishedAttempt) {
+    init(_ attempt: FinishedAttempt) {
         guard !attempt.isDelivered, attempt.bodyIsReplayable else {
             self = .never
             return

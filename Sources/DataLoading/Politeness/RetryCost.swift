@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// The tokens that a retry takes from its origin's budget and returns when it succeeds.
-package enum RetryCost: Int, Hashable, Sendable {
+enum RetryCost: Int, Hashable, Sendable {
     /// After 429 or 503: the server is up and responds.
     case throttled = 5
     /// After any other retryable outcome.

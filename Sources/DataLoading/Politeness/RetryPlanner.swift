@@ -1,19 +1,19 @@
 // Copyright the DataLoading authors
 // SPDX-License-Identifier: Apache-2.0
 
-package import DataLoadingTransport
-package import DataLoadingSupport
-package import Foundation
+import DataLoadingTransport
+import DataLoadingSupport
+import Foundation
 
 /// The decision after an attempt: retry or stop.
-package enum RetryDecision: Hashable, Sendable {
+enum RetryDecision: Hashable, Sendable {
     /// Another attempt after a pause; the cost is returned if it succeeds.
     case retry(after: Duration, cost: RetryCost?)
     /// The attempt's outcome is the load's.
     case stop(Reason)
 
     /// The reason for making no other attempt.
-    package enum Reason: Hashable, Sendable {
+    enum Reason: Hashable, Sendable {
         /// The classification forbids it.
         case notRetryable
         /// The policy stops, or there is none for such an outcome.
@@ -30,12 +30,12 @@ package enum RetryDecision: Hashable, Sendable {
 }
 
 /// Decides on a retry from classification, maximum, policy, `Retry-After`, deadline and budget.
-package struct RetryPlanner: Sendable {
+struct RetryPlanner: Sendable {
     private let configuration: RetryConfiguration
     private let originHealth: OriginHealth
     private let random: RandomSource
 
-    package init(
+    init(
         configuration: RetryConfiguration, originHealth: OriginHealth, random: RandomSource
     ) {
         self.configuration = configuration
@@ -44,25 +44,25 @@ package struct RetryPlanner: Sendable {
     }
 
     /// The facts about the load that are not about the attempt.
-    package struct Circumstances: Sendable {
+    struct Circumstances: Sendable {
         /// The number of retries made so far; a policy is asked about attempt `retries + 1`.
-        package var retries: Int
+        var retries: Int
         /// The request's own maximum; nil for the service's, or for none when there is a policy.
-        package var maximumRetryCount: Int?
+        var maximumRetryCount: Int?
         /// The request's policy.
-        package var policy: (any RetryPolicy)?
+        var policy: (any RetryPolicy)?
         /// The origin the attempt was sent to; a retry takes tokens from its budget.
-        package var origin: Origin
+        var origin: Origin
         /// The time until the deadline; nil without one.
-        package var remaining: Duration?
+        var remaining: Duration?
         /// The wall time, for reading dates.
-        package var date: Date
+        var date: Date
         /// Whether the attempt was skipped because another load has just failed to connect.
-        package var isSpared = false
+        var isSpared = false
         /// Whether the attempt brought at least 64 KiB of a body, which a range continues.
-        package var hasProgressed = false
+        var hasProgressed = false
 
-        package init(
+        init(
             retries: Int, request: DataLoaderRequest, origin: Origin,
             remaining: Duration?, date: Date
         ) {
@@ -78,7 +78,7 @@ package struct RetryPlanner: Sendable {
     /// Decides, and takes the retry's cost from the budget.
     ///
     /// Calls the policy on the calling thread.
-    package func decide(
+    func decide(
         after finished: FinishedAttempt, _ circumstances: Circumstances
     ) -> RetryDecision {
         let classification = RetryClassification(finished)

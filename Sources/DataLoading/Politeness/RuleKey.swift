@@ -1,17 +1,17 @@
 // Copyright the DataLoading authors
 // SPDX-License-Identifier: Apache-2.0
 
-package import DataLoadingSupport
-package import DataLoadingTransport
+import DataLoadingSupport
+import DataLoadingTransport
 
 /// The scope of a rate and a gate: an origin, or the part of it below one first path component.
-package struct RuleKey: Hashable, Sendable {
+struct RuleKey: Hashable, Sendable {
     /// The scheme, host and port.
-    package let origin: Origin
+    let origin: Origin
     /// The first path component as in the URL, when a rule was set for such a URL.
-    package let pathComponent: Substring?
+    let pathComponent: Substring?
 
-    package init(origin: Origin, pathComponent: Substring? = nil) {
+    init(origin: Origin, pathComponent: Substring? = nil) {
         self.origin = origin
         self.pathComponent = pathComponent
     }
@@ -23,7 +23,7 @@ package struct RuleKey: Hashable, Sendable {
 }
 
 /// A change after which waiting loads may have to start earlier or later than told.
-package enum RateChange: Hashable, Sendable {
+enum RateChange: Hashable, Sendable {
     /// The rate or the gate of a key.
     case key(RuleKey)
     /// The first rule for a part of an origin: targets of the origin may now belong to it.
@@ -31,7 +31,7 @@ package enum RateChange: Hashable, Sendable {
 }
 
 /// A limiter's answer to a load that asks for a slot.
-package enum Reservation: Hashable, Sendable {
+enum Reservation: Hashable, Sendable {
     /// Start now: the slot is taken.
     case granted
     /// Ask again at this instant, or when the limiter reports a change.

@@ -173,10 +173,10 @@ public struct DataLoaderRequest: Sendable, OpaquelyMirrored {
     }
 
     /// Whether any option was set; most requests have none.
-    package var hasOptions: Bool { !fields.value.options.isEmpty }
+    var hasOptions: Bool { !fields.value.options.isEmpty }
 
     /// Whether the request may be sent twice, by `isIdempotent`, its method or its key.
-    package var mayBeSentTwice: Bool {
+    var mayBeSentTwice: Bool {
         isIdempotent ?? (method.isIdempotent || headers.contains("Idempotency-Key"))
     }
 

@@ -10,12 +10,12 @@ public import Foundation
 /// These rules apply before a redirect is followed or the closure of `ask` is called:
 ///
 /// - A load follows at most 10 redirects. One more, or a cycle, ends it `.redirectLimit`.
-/// - Only http and https URLs are followed, and https to http only with `AllowsRedirectsToHTTP`.
+/// - Only http and https URLs are followed, and https to http only with `allowsRedirectsToHTTP`.
 /// - User information in `Location` ends the load `.redirectRefused`.
 /// - A redirect to another origin keeps no header field that could be a secret; see
-///   `FieldsKeptAcrossOrigins`.
+///   `fieldsKeptAcrossOrigins`.
 /// - A redirect that would send the body to another origin is not followed, and its 3xx is
-///   delivered, unless the request sets `AllowsBodyAcrossOrigins`.
+///   delivered, unless the request sets `allowsBodyAcrossOrigins`.
 ///
 /// The load resolves `Location` by RFC 3986 and requests the result byte by byte. When the result
 /// is no valid URL, or has a byte that is not allowed on the wire, the 3xx is delivered.

@@ -1,9 +1,9 @@
 // Copyright the DataLoading authors
 // SPDX-License-Identifier: Apache-2.0
 
-package import DataLoadingSupport
+import DataLoadingSupport
 public import DataLoadingTransport
-package import Foundation
+import Foundation
 
 /// Decides whether and when a load is retried.
 ///
@@ -35,9 +35,9 @@ public struct AttemptOutcome: Sendable {
     /// True for a network failure, 408, 425, 429, 500, 502, 503 and 504.
     public var isTransient: Bool
     /// The policy's source of randomness.
-    package var random = RandomSource.system
+    var random = RandomSource.system
     /// The wall time, for a policy that reads dates in header fields.
-    package var date = Date()
+    var date = Date()
 
     /// Makes an outcome, for tests of a policy.
     public init(

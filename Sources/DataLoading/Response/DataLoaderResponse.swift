@@ -59,12 +59,6 @@ public struct DataLoaderResponse: Sendable, OpaquelyMirrored {
 }
 
 extension DataLoaderResponse {
-    /// The error that caused `error`, such as an authoriser's own; nil when there was none.
-    public var underlyingError: (any Error)? { error?.underlyingError }
-
-    /// The number of the load, as in its `CancellationToken`; 0 for a load that never started.
-    public var loadNumber: Int64 { metrics.load }
-
     /// The error of a whole response whose status is not accepted, with its body.
     func statusError(_ status: HTTPStatus) -> DataLoaderError {
         if let error, error.isWholeResponse { return error }

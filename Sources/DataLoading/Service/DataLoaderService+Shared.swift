@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import DataLoadingSupport
+import DataLoadingTransport
 
 extension DataLoaderService {
     private enum Singleton: Sendable {
@@ -28,26 +29,25 @@ extension DataLoaderService {
 
     /// Sets the configuration of `shared`; call it once, before anything uses `shared`.
     ///
-    /// - Throws: `BootstrapError` when it was called before or `shared` is in use, and the errors
-    ///   of `Configuration.validate()`. After an error nothing has changed.
+    /// - Throws: `.invalidConfiguration` when it was called before or `shared` is in use, and the
+    ///   errors of `Configuration.validate()`. After an error nothing has changed.
     public static func bootstrap(_ configuration: Configuration) throws {
         try configuration.validate()
         try singleton.withLock { singleton in
-            guard case .unused = singleton else { throw BootstrapError.sharedServiceIsInUse }
+            guard case .unused = singleton else { throw DataLoaderError.bootstrapAfterUse }
             let isFirst = isBootstrapped.withLock { isBootstrapped in
                 defer { isBootstrapped = true }
                 return !isBootstrapped
             }
-            guard isFirst else { throw BootstrapError.calledTwice }
+            guard isFirst else { throw DataLoaderError.bootstrapTwice }
             singleton = .unused(configuration)
         }
     }
+}
 
-    /// The reason why `bootstrap` failed.
-    public enum BootstrapError: Error, Hashable, Sendable {
-        /// `bootstrap` was called before.
-        case calledTwice
-        /// `shared` is already in use.
-        case sharedServiceIsInUse
-    }
+extension DataLoaderError {
+    static let bootstrapTwice = invalidConfiguration(
+        reason: "DataLoaderService.bootstrap was called before")
+    static let bootstrapAfterUse = invalidConfiguration(
+        reason: "DataLoaderService.shared was used before bootstrap")
 }

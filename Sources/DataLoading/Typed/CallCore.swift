@@ -8,7 +8,7 @@ import Foundation
 
 /// The load, validators and handlers of a call; it continues when the call is released.
 final class CallCore: Sendable {
-    typealias Validator = DataLoaderCall.Validator
+    typealias Validator = @Sendable (DataLoaderResponse) throws -> Void
     typealias Handler = @Sendable (DataLoaderResponse, (any Error)?) -> Void
 
     private enum State: Sendable {

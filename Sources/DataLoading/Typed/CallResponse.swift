@@ -10,8 +10,6 @@ public struct CallResponse<Value: Sendable>: Sendable, OpaquelyMirrored {
     /// The value, or the error of the load, a validator or the serializer.
     public let result: Result<Value, any Error>
 
-    /// The request that was performed.
-    public var request: DataLoaderRequest { response.request }
     /// The value; nil when there is none.
     public var value: Value? { try? result.get() }
     /// The error; nil when there is a value.

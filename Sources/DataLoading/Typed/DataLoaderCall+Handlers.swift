@@ -18,15 +18,15 @@ extension DataLoaderCall {
         responseSerializable(serializer: DataSerializer(), handler)
     }
 
-    /// Decodes the body and passes the value to a handler.
+    /// Decodes the body from JSON and passes the value to a handler.
     @discardableResult public func responseDecodable<Value: Decodable & Sendable>(
-        _ type: Value.Type = Value.self, decoder: any ResponseDecoder = JSONDecoder(),
+        _ type: Value.Type = Value.self, decoder: JSONDecoder = JSONDecoder(),
         _ handler: @escaping @Sendable (CallResponse<Value>) -> Void
     ) -> Self {
-        responseSerializable(serializer: DecodableSerializer(type, decoder: decoder), handler)
+        responseSerializable(serializer: DecodableSerializer(decoder: decoder), handler)
     }
 
-    /// Decodes the body as JSON and passes the value to a handler.
+    /// Decodes the body as JSON of any form and passes the value to a handler.
     @discardableResult public func responseJSON(
         _ handler: @escaping @Sendable (CallResponse<JSONValue>) -> Void
     ) -> Self {
@@ -64,13 +64,13 @@ extension DataLoaderCall {
         try await serialized(by: DataSerializer())
     }
 
-    /// Returns the decoded body; cancelling the task cancels the load.
+    /// Returns the body decoded from JSON; cancelling the task cancels the load.
     ///
     /// - Throws: `DataLoaderError`, or the error of a validator or the decoder.
     public func responseDecodable<Value: Decodable & Sendable>(
-        _ type: Value.Type = Value.self, decoder: any ResponseDecoder = JSONDecoder()
+        _ type: Value.Type = Value.self, decoder: JSONDecoder = JSONDecoder()
     ) async throws -> Value {
-        try await serialized(by: DecodableSerializer(type, decoder: decoder))
+        try await serialized(by: DecodableSerializer(decoder: decoder))
     }
 
     /// Returns the value that a serializer makes; cancelling the task cancels the load.
@@ -89,9 +89,4 @@ extension DataLoaderCall {
             cancel()
         }
     }
-}
-
-/// Returns the response unchanged.
-private struct WholeResponse: ResponseSerializer {
-    func serialize(_ response: DataLoaderResponse) throws -> DataLoaderResponse { response }
 }

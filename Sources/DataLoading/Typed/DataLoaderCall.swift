@@ -20,9 +20,6 @@ import DataLoadingSupport
 /// A call that is kept or awaited continues when its loader is dropped. A call that is not kept
 /// continues as long as its loader, and ends `.cancelled` when the loader is dropped.
 public final class DataLoaderCall: Sendable {
-    /// Checks a response and throws an error to reject it; called on the loader's delegate queue.
-    public typealias Validator = @Sendable (DataLoaderResponse) throws -> Void
-
     let core: CallCore
     private let keeper: CoreKeeper
 
@@ -40,7 +37,12 @@ public final class DataLoaderCall: Sendable {
     }
 
     /// Adds a check of the response; has no effect once the call has ended.
-    @discardableResult public func validate(_ validator: @escaping Validator) -> Self {
+    ///
+    /// The check throws an error to reject the response. It is called on the loader's delegate
+    /// queue.
+    @discardableResult public func validate(
+        _ validator: @escaping @Sendable (DataLoaderResponse) throws -> Void
+    ) -> Self {
         core.validate(validator)
         return self
     }

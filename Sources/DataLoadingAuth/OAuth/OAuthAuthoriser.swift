@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import DataLoadingSupport
-public import DataLoadingTransport
+import DataLoadingTransport
 public import DataLoading
 import Foundation
 
@@ -84,13 +84,6 @@ public final class OAuthAuthoriser: CredentialAuthoriser {
                 let (credentials, end) = try await machine.run(after: previous, report)
                 return Fetched(credentials, lifetime: end.map { $0 - server.timerQueue.now })
             })
-    }
-
-    /// Throws `.invalidConfiguration` when a host is malformed or there is none.
-    ///
-    /// Call it at start-up.
-    public func validate() throws(DataLoaderError) {
-        if let malformedPart { throw malformedPart }
     }
 
     /// Returns once there are credentials: present, stored, or from a login.

@@ -15,10 +15,6 @@ extension OAuthConfiguration {
 
     /// The way in which the program gets its first credentials.
     public enum Flow: Sendable {
-        /// Makes the form fields of a grant for the token endpoint with this URL.
-        public typealias GrantFields =
-            @Sendable (URL) async throws -> [(name: String, value: String)]
-
         /// A person consents in a browser, which is then redirected to `redirect`.
         ///
         /// This is the authorization code grant (RFC 6749 section 4.1) with PKCE, method S256 (RFC
@@ -31,9 +27,10 @@ extension OAuthConfiguration {
         /// The program makes the grant: a signed assertion (RFC 7523), a token to be exchanged (RFC
         /// 8693).
         ///
-        /// The fields include `grant_type`. The function is called for each token, in one process
-        /// at a time, and has 10 seconds. What it throws ends the waiting loads.
-        case grant(GrantFields)
+        /// The function gets the URL of the token endpoint and returns the fields of the form,
+        /// `grant_type` among them. It is called for each token, in one process at a time, and has
+        /// 10 seconds. What it throws ends the waiting loads.
+        case grant(@Sendable (URL) async throws -> [(name: String, value: String)])
     }
 
     /// The client authentication at the token endpoint.
@@ -61,14 +58,6 @@ extension OAuthConfiguration {
         case mutualTLS
         /// No authentication, for programs that cannot keep a secret, such as installed ones.
         case none
-    }
-
-    /// The reaction to a refused refresh token.
-    public enum RefusedRefresh: Hashable, Sendable {
-        /// End the waiting loads; the next load starts the flow. The default.
-        case fail
-        /// Start the flow at once; the loads wait for it.
-        case startOver
     }
 }
 

@@ -46,8 +46,11 @@ public struct OAuthConfiguration: Sendable, OpaquelyMirrored {
     ///
     /// For development; default false.
     public var allowsPlainLoopback = false
-    /// The reaction to a refused refresh token; default `.fail`.
-    public var refusedRefresh = RefusedRefresh.fail
+    /// Whether the flow starts at once when the server refuses a refresh token; default false.
+    ///
+    /// With true, the waiting loads wait for the flow. With false they end, and the next load
+    /// starts it.
+    public var startsOverAfterRefusal = false
     /// Further codes with which the server says that a refresh token is invalid; default none.
     ///
     /// Known codes are `invalid_grant`, `bad_refresh_token`, `invalid_refresh_token`,

@@ -113,7 +113,8 @@ struct OAuthMachine: Sendable {
 
     /// Calls the program's function that makes the grant of `.grant`.
     private func grant(
-        _ fields: @escaping OAuthConfiguration.Flow.GrantFields, at endpoints: OAuthEndpoints
+        _ fields: @escaping @Sendable (URL) async throws -> [(name: String, value: String)],
+        at endpoints: OAuthEndpoints
     ) async throws -> TokenGrant {
         let fields = try await server.call { try await fields(endpoints.token) }
         return try TokenGrant(fields, scope: configuration.scope)
@@ -159,7 +160,7 @@ struct OAuthMachine: Sendable {
                 let end = end(of: refreshed)
                 return (.success(.done(refreshed, until: end)), .replacement(refreshed))
             } catch let error where configuration.endsRefreshToken(error) {
-                guard configuration.refusedRefresh == .startOver else {
+                guard configuration.startsOverAfterRefusal else {
                     return (.failure(error), .deletion)
                 }
                 return (.success(.logIn(isOver: true)), .deletion)

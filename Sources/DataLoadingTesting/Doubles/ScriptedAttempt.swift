@@ -93,7 +93,11 @@ public final class ScriptedAttempt: TransportTask {
     }
 
     /// Ends the attempt with a failure.
-    public func fail(_ error: DataLoaderError, sent: SentState = .nothingWritten) {
+    public func fail(
+        _ kind: DataLoaderError.Kind, underlyingError: (any Error)? = nil,
+        sent: SentState = .nothingWritten
+    ) {
+        let error = DataLoaderError(kind, underlyingError: underlyingError)
         onQueue { deliverFailure(error, sent) }
     }
 

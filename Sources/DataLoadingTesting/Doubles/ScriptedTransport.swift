@@ -88,7 +88,7 @@ public enum ScriptedAnswer: Sendable {
     /// A complete response.
     case respond(status: Int, headers: HTTPHeaders = HTTPHeaders(), body: Data = Data())
     /// A failure, with how much of the request was sent.
-    case fail(DataLoaderError, sent: SentState = .nothingWritten)
+    case fail(DataLoaderError.Kind, sent: SentState = .nothingWritten)
     /// No answer: the test drives the attempt.
     case hold
     /// A closure that drives the attempt; called on the transport's queue.
@@ -100,8 +100,8 @@ public enum ScriptedAnswer: Sendable {
             attempt.deliverHead(status, headers)
             if !body.isEmpty { attempt.deliverBody(body) }
             attempt.deliverEnd()
-        case .fail(let error, let sent):
-            attempt.deliverFailure(error, sent)
+        case .fail(let kind, let sent):
+            attempt.deliverFailure(DataLoaderError(kind), sent)
         case .hold:
             break
         case .run(let body):

@@ -24,7 +24,12 @@ extension DataLoaderError {
         ///
         /// An authoriser refused the request, no authoriser has a method that the request names, or
         /// a credential would have been sent over plain http to another machine.
-        case cannotAuthenticate(reason: AuthenticationFailure)
+        ///
+        /// The reason is the name of the authoriser and what went wrong. An `AuthorisationError` or
+        /// a `DataLoaderError` is described in full. Any other error is described by the name of
+        /// its type, because its own description may be secret. The error itself is the
+        /// `underlyingError`.
+        case cannotAuthenticate(reason: String)
         /// A setting is malformed, such as a host, an address, a rate or a time limit.
         ///
         /// A load ends with this error when the setting applies to it: an authoriser's hosts, an

@@ -3,7 +3,7 @@
 
 extension DataLoaderError.Kind {
     /// Whether the server may have acted on the request although the load has no response.
-    public var mayHaveBeenProcessed: Bool {
+    var mayHaveBeenProcessed: Bool {
         switch self {
         case .timedOut(_, let mayHaveBeenProcessed): mayHaveBeenProcessed
         case .noResponse, .connectionReset, .idleTimeout, .truncatedHead, .truncatedBody, .framing,

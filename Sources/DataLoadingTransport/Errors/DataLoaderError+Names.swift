@@ -3,7 +3,7 @@
 
 extension DataLoaderError.Kind {
     /// A short name for logs and metrics; it contains nothing of the request.
-    public var name: String {
+    var name: String {
         switch self {
         case .invalidRequest: "invalid_request"
         case .chunksNotSupported: "chunks_not_supported"

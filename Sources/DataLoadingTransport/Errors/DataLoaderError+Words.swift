@@ -54,8 +54,3 @@ extension DataLoaderError.Kind: CustomStringConvertible {
         reason.isEmpty ? what : "\(what): \(reason)"
     }
 }
-
-extension DataLoaderError.Kind: CustomDebugStringConvertible {
-    /// The description.
-    public var debugDescription: String { description }
-}

@@ -48,9 +48,7 @@ public struct DataLoaderError: Error, Sendable, OpaquelyMirrored {
     /// It is what an authoriser, the fetch of a token, a sink, a stream or the provider of a body
     /// threw, a `LibcurlError`, a `RequestFault`, or an error of the system.
     public var underlyingError: (any Error)? {
-        if let error = details?.value.underlyingError { return error }
-        if case .cannotAuthenticate(let reason) = kind { return reason.underlyingError }
-        return nil
+        details?.value.underlyingError
     }
 
     /// The stage in which the load failed; nil when it is not known, or for a whole response.
@@ -83,6 +81,15 @@ public struct DataLoaderError: Error, Sendable, OpaquelyMirrored {
     }
 }
 
+// The errors that a `catch` clause usually tells from failures.
+extension DataLoaderError {
+    /// The load was cancelled by its loader, a token, its task or the service, or its loader was
+    /// dropped.
+    public static var cancelled: Self { Self(.cancelled) }
+    /// The service was invalidated or shut down.
+    public static var serviceInvalidated: Self { Self(.serviceInvalidated) }
+}
+
 extension DataLoaderError: Hashable {
     /// Whether both are of the same kind, with the same values.
     public static func == (left: Self, right: Self) -> Bool { left.kind == right.kind }
@@ -99,16 +106,13 @@ extension DataLoaderError: Hashable {
     }
 }
 
-extension DataLoaderError: CustomStringConvertible, CustomDebugStringConvertible, LocalizedError {
+extension DataLoaderError: CustomStringConvertible, LocalizedError {
     /// The request, what failed and why it was not tried again.
     public var description: String {
         let what = ErrorText(self)
         guard let context else { return what.text }
         return "\(context.request) failed: \(what.text)"
     }
-
-    /// The description.
-    public var debugDescription: String { description }
 
     /// The description.
     public var errorDescription: String? { description }

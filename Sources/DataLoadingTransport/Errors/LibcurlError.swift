@@ -13,7 +13,7 @@ public struct LibcurlError: Error, Hashable, Sendable {
     public let message: String
 
     /// Makes an error from a result.
-    public init(code: Int32, message: String) {
+    package init(code: Int32, message: String) {
         self.code = code
         self.message = message
     }

@@ -36,9 +36,3 @@ extension DataLoaderError {
     package static let missingRatedPath = invalidConfiguration(
         reason: "a rate was set for the path of a URL without a path")
 }
-
-/// An object whose configuration may be malformed.
-package protocol Validatable: Sendable {
-    /// The error of the first malformed part; nil without one.
-    var malformedPart: DataLoaderError? { get }
-}

@@ -69,7 +69,7 @@ public struct HTTPHeaders: Sendable, OpaquelyMirrored {
     }
 
     /// Whether any field has the name.
-    public func contains(_ name: String) -> Bool {
+    package func contains(_ name: String) -> Bool {
         fields.contains { $0.isNamed(name) }
     }
 }

@@ -31,11 +31,11 @@ public struct HTTPMethod: RawRepresentable, Hashable, Sendable {
     /// OPTIONS.
     public static let options = HTTPMethod(rawValue: "OPTIONS")
     /// TRACE.
-    public static let trace = HTTPMethod(rawValue: "TRACE")
+    package static let trace = HTTPMethod(rawValue: "TRACE")
 
     /// Whether sending the request twice has the same effect as sending it once (RFC 9110 section
     /// 9.2.2).
-    public var isIdempotent: Bool {
+    package var isIdempotent: Bool {
         switch self {
         case .get, .head, .put, .delete, .options, .trace: true
         default: false

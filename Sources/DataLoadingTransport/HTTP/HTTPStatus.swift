@@ -11,6 +11,8 @@
 /// case let status?: print("status", status)
 /// }
 /// ```
+/// There are constants for the statuses on which the library acts, and for 200 and 404. An integer
+/// literal is a status too.
 public struct HTTPStatus: RawRepresentable, Hashable, Sendable {
     /// The number.
     public var rawValue: Int
@@ -22,30 +24,18 @@ public struct HTTPStatus: RawRepresentable, Hashable, Sendable {
 
     /// 200 OK.
     public static let ok = HTTPStatus(rawValue: 200)
-    /// 201 Created.
-    public static let created = HTTPStatus(rawValue: 201)
-    /// 202 Accepted.
-    public static let accepted = HTTPStatus(rawValue: 202)
     /// 204 No Content.
     public static let noContent = HTTPStatus(rawValue: 204)
     /// 206 Partial Content.
     public static let partialContent = HTTPStatus(rawValue: 206)
     /// 304 Not Modified.
     public static let notModified = HTTPStatus(rawValue: 304)
-    /// 400 Bad Request.
-    public static let badRequest = HTTPStatus(rawValue: 400)
     /// 401 Unauthorized.
     public static let unauthorised = HTTPStatus(rawValue: 401)
-    /// 403 Forbidden.
-    public static let forbidden = HTTPStatus(rawValue: 403)
     /// 404 Not Found.
     public static let notFound = HTTPStatus(rawValue: 404)
     /// 408 Request Timeout.
     public static let requestTimeout = HTTPStatus(rawValue: 408)
-    /// 409 Conflict.
-    public static let conflict = HTTPStatus(rawValue: 409)
-    /// 422 Unprocessable Content.
-    public static let unprocessableContent = HTTPStatus(rawValue: 422)
     /// 425 Too Early (RFC 8470).
     public static let tooEarly = HTTPStatus(rawValue: 425)
     /// 429 Too Many Requests (RFC 6585).

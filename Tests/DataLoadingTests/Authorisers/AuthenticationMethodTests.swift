@@ -22,7 +22,7 @@ import Testing
 
     @discardableResult
     private func perform(_ bed: TestBed, _ methods: [AuthenticationMethod]) -> CancellationToken {
-        bed.loader.perform(.make("/x") { $0[option: AuthenticationMethod.self] = methods })
+        bed.loader.perform(.make("/x") { $0.authenticationMethods = methods })
     }
 
     // CA-01, CA-02, CA-03
@@ -43,7 +43,8 @@ import Testing
         let unknown = AuthenticationMethod(rawValue: "unknown")
         perform(bed, [.basic, unknown])
         let end = await bed.delegate.outcomes(1)[0]
-        #expect(end.response?.underlyingError as? AuthorisationError == .unknownMethod(unknown))
+        #expect(
+            end.response?.error?.underlyingError as? AuthorisationError == .unknownMethod(unknown))
         #expect(bed.transport.attempts.isEmpty)
         #expect(first.calls.isEmpty)
     }
@@ -84,7 +85,7 @@ import Testing
         let bed = TestBed(otherwise: .respond(status: 200), authorisers: authorisers)
         for host in ["https://a.test", "https://b.test"] {
             bed.loader.perform(
-                .make(host: host) { $0[option: AuthenticationMethod.self] = [.bearer] })
+                .make(host: host) { $0.authenticationMethods = [.bearer] })
         }
         _ = await bed.delegate.outcomes(2)
         let fields = bed.transport.attempts.map { $0.request.headers["Authorization"] }
@@ -107,7 +108,7 @@ import Testing
         let bed = bed()
         perform(bed, [.partner, .basic])
         let end = await bed.delegate.outcomes(1)[0]
-        #expect(end.response?.underlyingError is TestAuthoriser.Refusal)
+        #expect(end.response?.error?.underlyingError is TestAuthoriser.Refusal)
         #expect(first.calls.isEmpty)
     }
 
@@ -162,7 +163,7 @@ import Testing
         let bed = TestBed(otherwise: .respond(status: 200), authorisers: [authoriser])
         bed.loader.perform(
             .make(host: "https://origin.test") {
-                $0[option: AuthenticationMethod.self] = [.partner]
+                $0.authenticationMethods = [.partner]
             })
         _ = await bed.delegate.outcomes(1)
         #expect(bed.transport.attempts.isEmpty)

@@ -138,7 +138,7 @@ import Testing
         let bed = try bed()
         _ = perform(bed)
         let end = await bed.delegate.outcomes(1)[0]
-        #expect(end.response?.underlyingError as? AuthorisationError == .noCredentials)
+        #expect(end.response?.error?.underlyingError as? AuthorisationError == .noCredentials)
     }
 
     // BA-13
@@ -187,7 +187,7 @@ import Testing
     @Test func `Basic does not change a request that opts out`() async throws {
         let bed = try bed(stored: try Self.credentials("stored"))
         bed.loader.perform(
-            .make(host: "https://origin.test") { $0[option: SkipsAuthorisation.self] = true })
+            .make(host: "https://origin.test") { $0.skipsAuthorisation = true })
         _ = await bed.delegate.outcomes(1)
         #expect(sent(bed) == [nil])
     }

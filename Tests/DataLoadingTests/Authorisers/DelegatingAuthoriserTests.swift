@@ -56,7 +56,7 @@ import Testing
         bed.loader.perform(.make())
         await questions.first(1)[0].delegate.failed(Refusal())
         let end = await bed.delegate.outcomes(1)[0]
-        #expect(end.response?.underlyingError is Refusal)
+        #expect(end.response?.error?.underlyingError is Refusal)
         #expect(bed.error == .cannotAuthenticate(reason: "session refused: Refusal"))
     }
 

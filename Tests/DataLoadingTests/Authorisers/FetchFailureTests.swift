@@ -22,6 +22,6 @@ import Testing
             Issue.record("ended \(String(describing: end?.error))")
             return
         }
-        #expect(end?.underlyingError as? DataLoaderError == error)
+        #expect(end?.error?.underlyingError as? DataLoaderError == error)
     }
 }

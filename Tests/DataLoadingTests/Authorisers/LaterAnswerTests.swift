@@ -45,7 +45,7 @@ import Testing
         bed.loader.perform(.make())
         await signer.fetch.call(0).fail(TestFailure())
         let end = await bed.delegate.outcomes(1)[0]
-        #expect(end.response?.underlyingError is TestFailure)
+        #expect(end.response?.error?.underlyingError is TestFailure)
         #expect(end.response?.error == .cannotAuthenticate(reason: "Signer refused: TestFailure"))
     }
 
@@ -54,7 +54,7 @@ import Testing
         let signer = Signer(method: isNamed ? .bearer : nil)
         let bed = TestBed(authorisers: [signer])
         let token = bed.loader.perform(
-            .make { $0[option: AuthenticationMethod.self] = isNamed ? [.bearer] : [] })
+            .make { $0.authenticationMethods = isNamed ? [.bearer] : [] })
         let call = await signer.fetch.call(0)
         token.cancel()
         _ = await signer.cancelled.first(1)

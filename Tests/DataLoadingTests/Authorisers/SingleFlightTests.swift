@@ -56,7 +56,7 @@ import Testing
         await test.fetch.call(1).fail(AuthorisationError.refused(code: "invalid_grant"))
         #expect(
             await ends(test).allSatisfy {
-                $0.response?.underlyingError as? AuthorisationError
+                $0.response?.error?.underlyingError as? AuthorisationError
                     == .refused(code: "invalid_grant")
             })
         #expect(test.fetch.count == 2)
@@ -70,7 +70,7 @@ import Testing
         }
         #expect(
             await ends(test).allSatisfy {
-                $0.response?.underlyingError as? AuthorisationError == .tooManyRefreshes
+                $0.response?.error?.underlyingError as? AuthorisationError == .tooManyRefreshes
             })
         #expect(test.fetch.count == 5)
     }

@@ -140,8 +140,8 @@ import Testing
         let ends = await test.bed.delegate.outcomes(3)
         let refused = DataLoaderError.cannotAuthenticate(reason: "token refused: TestFailure")
         #expect(test.errors == [refused, refused, refused])
-        #expect(ends.allSatisfy { $0.response?.underlyingError is TestFailure })
-        #expect(await test.load()?.underlyingError is TestFailure)
+        #expect(ends.allSatisfy { $0.response?.error?.underlyingError is TestFailure })
+        #expect(await test.load()?.error?.underlyingError is TestFailure)
         #expect(test.fetch.count == 1)
         test.clock.advance(by: .seconds(2))
         test.perform()
@@ -176,7 +176,7 @@ import Testing
         #expect(test.errors.isEmpty)
         test.clock.advance(by: .nanoseconds(1))
         let ends = await test.bed.delegate.outcomes(1)
-        #expect(ends[0].response?.underlyingError as? AuthorisationError == .timedOut)
+        #expect(ends[0].response?.error?.underlyingError as? AuthorisationError == .timedOut)
         call.answer(AccessToken("1"))
         await test.uses("1")
         #expect(test.fetch.count == 1)
@@ -195,7 +195,7 @@ import Testing
         let ends = await test.bed.delegate.outcomes(100)
         #expect(
             ends.allSatisfy {
-                $0.response?.underlyingError as? AuthorisationError == .tooManyRefreshes
+                $0.response?.error?.underlyingError as? AuthorisationError == .tooManyRefreshes
             })
         #expect(test.bed.transport.attempts.isEmpty)
         #expect(test.fetch.count == 5)

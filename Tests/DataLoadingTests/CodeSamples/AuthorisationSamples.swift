@@ -130,14 +130,13 @@ extension DataLoaderService.Configuration {
         let service = DataLoaderService()
         let secret = "t"
         var request = request
-        let token = StaticTokenAuthoriser(
-            token: secret, hosts: ["api.example.com"], method: .bearer)
-        let factory = service.makeFactory(authorisers: [token])
-        request[option: AuthenticationMethod.self] = [.bearer]
-        #expect(!factory.isOffline && token.takesPart(in: request))
         let partner = AuthenticationMethod(rawValue: "partner")
-        request[option: AuthenticationMethod.self] = [partner]
-        #expect(request[option: AuthenticationMethod.self] == [partner])
+        let token = StaticTokenAuthoriser(
+            token: secret, hosts: ["api.example.com"], method: partner)
+        let factory = service.makeFactory(authorisers: [token])
+        request.authenticationMethods = [partner]
+        #expect(!factory.isOffline && token.takesPart(in: request))
+        #expect(request.authenticationMethods == [partner])
     }
 
     @Test func `the sample of a key in a custom field applies to its host`() {

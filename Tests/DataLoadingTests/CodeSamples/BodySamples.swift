@@ -27,9 +27,9 @@ private struct Order: Encodable {
         form.add("Holiday", for: "title")
         form.add(file: photo, for: "photo", contentType: "image/jpeg")
         request.body = .multipart(form)
-        request[option: ExpectContinue.self] = false
-        request[option: UploadProgress.self] = { print($0.completed, "of", $0.total ?? 0) }
-        #expect(request[option: ExpectContinue.self] == false)
+        request.expectsContinue = false
+        request.uploadProgress = { print($0.completed, "of", $0.total ?? 0) }
+        #expect(request.expectsContinue == false)
     }
 
     @Test func `the sample of a file sink writes the body to the file`() async throws {
@@ -49,8 +49,8 @@ private struct Order: Encodable {
         let bed = TestBed(otherwise: .respond(status: 200, body: Data("news".utf8)))
         var request = DataLoaderRequest(url: url)
         request.responseSink = .closure(limit: 1_000_000) { sum.record($0.count) }
-        request[option: DownloadProgress.self] = { print($0.completed, "of", $0.total ?? 0) }
-        request[option: ResumesBrokenBodies.self] = false
+        request.downloadProgress = { print($0.completed, "of", $0.total ?? 0) }
+        request.resumesBrokenBodies = false
         _ = try await bed.loader.response(for: request)
         #expect(sum.elements == [4])
     }

@@ -43,7 +43,7 @@ import Testing
         }
         request[option: Feature.self] = "search"
         #expect(request[option: Feature.self] == "search")
-        request[option: FieldsKeptAcrossOrigins.self] = ["X-Request-Id"]
+        request.fieldsKeptAcrossOrigins = ["X-Request-Id"]
     }
 
     @Test func `the sample of a consumption logger adds and removes an observer`() {

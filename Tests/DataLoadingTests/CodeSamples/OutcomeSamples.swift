@@ -42,7 +42,7 @@ import Testing
         let clock = ManualClock()
         let service = DataLoaderService(configuration: configuration, clock: clock)
         let authoriser = TokenAuthoriser(hosts: ["origin.test"], clock: clock) { _ in
-            throw DataLoaderError.dns
+            throw DataLoaderError(.dns)
         }
         let loader = service.makeFactory(authorisers: [authoriser]).makeDataLoader()
         try await loadAndSay(.make(host: "https://origin.test"), with: loader)

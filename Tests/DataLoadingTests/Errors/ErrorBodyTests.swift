@@ -72,7 +72,7 @@ import Testing
 
     @Test func `the error of a transport is below the error of its load`() async throws {
         let cause = LibcurlError(code: 35, message: "alert")
-        let bed = TestBed(otherwise: .fail(DataLoaderError(.tls, underlyingError: cause)))
+        let bed = TestBed(otherwise: .run { $0.fail(.tls, underlyingError: cause) })
         let error = await bed.loader.failure(of: .make())
         #expect(error?.underlyingError as? LibcurlError == cause)
         #expect(error?.context?.attempts == 1)

@@ -89,8 +89,8 @@ import Testing
     }
 
     @Test func `a failed bootstrap and a server that cannot start are described in words`() {
-        expectWords("\(DataLoaderService.BootstrapError.sharedServiceIsInUse)", 0)
-        expectWords("\(DataLoaderService.BootstrapError.calledTwice)", 0)
+        expectWords("\(DataLoaderError.bootstrapAfterUse)", 0)
+        expectWords("\(DataLoaderError.bootstrapTwice)", 0)
         expectWords("\(LoopbackServerError(operation: "bind", code: EADDRINUSE))", 0)
         expectWords("\(LibcurlError(code: 35, message: ""))", 0)
     }

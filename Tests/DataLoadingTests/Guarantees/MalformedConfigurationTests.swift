@@ -44,7 +44,7 @@ import Testing
         let attempts = bed.transport.attempts.count
         let loader = bed.factory.makeDataLoader()
         var request = DataLoaderRequest(url: testURL(url))
-        request[option: AuthenticationMethod.self] =
+        request.authenticationMethods =
             bed.factory.context.authorisers.compactMap(\.method)
         do {
             _ = try await loader.response(for: request)
@@ -85,7 +85,7 @@ import Testing
         let authorisers = try Self.authorisers(["https://api.test"])
         let bed = TestBed(otherwise: .respond(status: 200), authorisers: authorisers)
         bed.loader.perform(
-            .make(host: Self.host) { $0[option: SkipsAuthorisation.self] = true })
+            .make(host: Self.host) { $0.skipsAuthorisation = true })
         _ = await bed.outcome()
         #expect(bed.error == nil)
         // A request's own credentials are sent to the host of the request.

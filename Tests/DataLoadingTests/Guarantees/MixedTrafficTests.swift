@@ -54,7 +54,7 @@
                     let hasBegun = EventRecorder<Void>()
                     var request = DataLoaderRequest(url: url("slow"))
                     request.responseSink = .file(directory.url("body"))
-                    request[option: DownloadProgress.self] = { _ in hasBegun.record(()) }
+                    request.downloadProgress = { _ in hasBegun.record(()) }
                     async let download = loader.response(for: request)
                     _ = await hasBegun.first(1)
                     for _ in 0..<4 { try await expectAnswer(loader) }

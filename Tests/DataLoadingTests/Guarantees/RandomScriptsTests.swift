@@ -125,7 +125,7 @@ private final class RandomScript {
                 Bool.random(using: &generator) ? ["Location": "/b", "Retry-After": "3"] : [:]
             attempt.respond(status: status, headers: headers, body: patternBytes(10))
         default:
-            let errors: [DataLoaderError] = [
+            let errors: [DataLoaderError.Kind] = [
                 .dns, .connectRefused, .connectionReset, .idleTimeout, .truncatedBody, .pin,
                 .cancelled, .framing(reason: "x"),
             ]

@@ -27,13 +27,13 @@ import Testing
                 let attempt = bed.transport.attempts[index]
                 switch Int.random(in: 0..<6, using: &generator) {
                 case 0:
-                    let errors: [DataLoaderError] = [
+                    let errors: [DataLoaderError.Kind] = [
                         .dns, .connectRefused, .connectTimeout, .tls, .connectionReset,
                     ]
                     attempt.fail(errors.randomElement(using: &generator) ?? .dns)
                 case 1:
                     written += 1
-                    let errors: [DataLoaderError] = [
+                    let errors: [DataLoaderError.Kind] = [
                         .connectionReset, .noResponse, .idleTimeout, .truncatedHead, .dns, .tls,
                         .connectTimeout, .http2(reason: "x"), .transport(reason: "x"),
                     ]

@@ -26,7 +26,8 @@ import Testing
         DataLoaderError.dns, .connectRefused, .connectTimeout, .tls, .connectionReset, .noResponse,
     ])
     func `the next address is tried at once when nothing was written`(error: DataLoaderError) {
-        let bed = Self.bed([.fail(error), .fail(error)], otherwise: .respond(status: 200))
+        let bed = Self.bed(
+            [.fail(error.kind), .fail(error.kind)], otherwise: .respond(status: 200))
         bed.loader.perform(.make { $0.method = .post })
         #expect(bed.error == nil)
         #expect(Self.addresses(bed) == ["10.0.0.1", "10.0.0.2:81", nil])
@@ -49,7 +50,7 @@ import Testing
 
     @Test(arguments: [DataLoaderError.certificate(reason: "expired"), .pin])
     func `a wrong certificate does not make the load try another address`(error: DataLoaderError) {
-        let bed = Self.bed(otherwise: .fail(error))
+        let bed = Self.bed(otherwise: .fail(error.kind))
         bed.loader.perform(.make { $0.retryPolicy = .immediately(maximumRetries: 3) })
         #expect(bed.error == error)
         #expect(bed.transport.attempts.count == 1)

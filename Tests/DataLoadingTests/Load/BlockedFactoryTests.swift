@@ -64,7 +64,7 @@ import Testing
         let (bed, blocker) = await blocked()
         let loader = bed.factory.makeDataLoader()
         let response = try await loader.response(
-            for: .make { $0[option: SkipsAuthorisation.self] = true })
+            for: .make { $0.skipsAuthorisation = true })
         #expect(response.statusCode == .ok)
         await #expect(throws: DataLoaderError.notCached) {
             try await loader.response(for: .make { $0.cachePolicy = .cacheOnly })

@@ -15,7 +15,7 @@ import Testing
         _ heard: EventRecorder<BodyProgress>, _ change: (inout DataLoaderRequest) -> Void = { _ in }
     ) -> DataLoaderRequest {
         .make { request in
-            request[option: DownloadProgress.self] = { heard.record($0) }
+            request.downloadProgress = { heard.record($0) }
             change(&request)
         }
     }
@@ -49,7 +49,7 @@ import Testing
         let heard = EventRecorder<String>()
         let reporter = Locked<ProgressReporter?>(nil)
         let request = DataLoaderRequest.make { request in
-            request[option: DownloadProgress.self] = { progress in
+            request.downloadProgress = { progress in
                 heard.record("\(progress.completed)")
                 guard progress.completed < 3 else { return }
                 queue.async { heard.record("other") }

@@ -23,7 +23,7 @@ import Testing
         bed.loader.perform(
             .make { request in
                 request.headers = fields
-                request[option: FieldsKeptAcrossOrigins.self] = names
+                request.fieldsKeptAcrossOrigins = names
             })
         return await bed.attempt(1).request.headers
     }
@@ -66,7 +66,7 @@ import Testing
                 .make { request in
                     request.method = .delete
                     request.headers["If-Match"] = "\"v\""
-                    request[option: FieldsKeptAcrossOrigins.self] = names
+                    request.fieldsKeptAcrossOrigins = names
                 })
             _ = await bed.outcome()
             #expect(bed.transport.attempts.count == attempts)
@@ -152,7 +152,7 @@ import Testing
                 request.method = .post
                 request.body = .data(Data("x".utf8))
                 request.headers["Idempotency-Key"] = "k"
-                request[option: AllowsBodyAcrossOrigins.self] = true
+                request.allowsBodyAcrossOrigins = true
             })
         _ = await bed.outcome()
         #expect(bed.error == .connectionReset)
@@ -163,7 +163,7 @@ import Testing
         let bed = TestBed(["http://origin.test/b", "https://origin.test/c"].map { Self.moved($0) })
         bed.loader.perform(
             .make("/a", host: "https://origin.test") { request in
-                request[option: AllowsRedirectsToHTTP.self] = true
+                request.allowsRedirectsToHTTP = true
                 request.headers = ["Authorization": "x", "X-Api-Key": "y", "Accept": "z"]
             })
         for index in 1...2 {

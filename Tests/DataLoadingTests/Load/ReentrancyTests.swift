@@ -163,7 +163,7 @@ import Testing
         let bed = TestBed(
             otherwise: .run { attempt in
                 let error = CancellingError { token.withLock { $0 }?.cancel() }
-                attempt.fail(DataLoaderError(.tls, underlyingError: error))
+                attempt.fail(.tls, underlyingError: error)
             }, delegateQueue: queue)
         queue.suspend()
         let own = bed.loader.perform(.make())

@@ -238,7 +238,7 @@ import Testing
     @Test func `download progress continues over a resumed body`() async {
         let heard = EventRecorder<BodyProgress>()
         let load = Load(.whole, [Self.breaks(after: 40), Self.rest(from: 40)]) { request in
-            request[option: DownloadProgress.self] = { heard.record($0) }
+            request.downloadProgress = { heard.record($0) }
         }
         _ = await load.outcome()
         let completed = heard.elements.map(\.completed)

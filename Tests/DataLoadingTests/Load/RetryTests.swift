@@ -77,7 +77,7 @@ import Testing
         error: DataLoaderError, sent: SentState
     ) {
         let policy = SeeingPolicy()
-        let bed = TestBed([.fail(error, sent: sent)], otherwise: .hold)
+        let bed = TestBed([.fail(error.kind, sent: sent)], otherwise: .hold)
         bed.loader.perform(.make { $0.retryPolicy = policy })
         bed.settle()
         let seen = policy.seen.elements

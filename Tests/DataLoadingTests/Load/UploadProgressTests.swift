@@ -17,7 +17,7 @@ import Testing
         .make { request in
             request.method = .put
             request.body = .data(Data(count: 100))
-            request[option: UploadProgress.self] = { heard.record($0) }
+            request.uploadProgress = { heard.record($0) }
             change(&request)
         }
     }
@@ -60,7 +60,7 @@ import Testing
             .make { request in
                 request.method = .post
                 request.body = .data(Data(count: 100))
-                request[option: UploadProgress.self] = { events.record("\($0.completed)") }
+                request.uploadProgress = { events.record("\($0.completed)") }
             })
         let attempt = await bed.attempt(0)
         attempt.reportSent(1, of: 100)
@@ -119,7 +119,7 @@ import Testing
             .make { request in
                 request.method = .put
                 request.body = .data(Data())
-                request[option: UploadProgress.self] = { progress in
+                request.uploadProgress = { progress in
                     #expect(
                         inside.withLock {
                             $0 += 1; return $0
@@ -177,7 +177,7 @@ extension SocketTests {
                 var request = DataLoaderRequest(url: server.url())
                 request.method = .put
                 request.body = body
-                request[option: UploadProgress.self] = { heard.record($0) }
+                request.uploadProgress = { heard.record($0) }
                 let begun = ContinuousClock.now
                 let response = try await loader.response(for: request)
                 let time = ContinuousClock.now - begun
@@ -251,7 +251,7 @@ extension SocketTests {
             var request = DataLoaderRequest(url: server.url())
             request.method = .put
             request.body = .file(file)
-            request[option: ExpectContinue.self] = false
+            request.expectsContinue = false
             request.retryPolicy = .immediately(maximumRetries: 3)
             async let ended = try? loader.response(for: request)
             await reading.opened()

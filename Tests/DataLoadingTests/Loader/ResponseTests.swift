@@ -20,7 +20,7 @@ import Testing
             bed.expectNothingLeft()
         }
         for error in [DataLoaderError.dns, .truncatedBody, .certificate(reason: "expired")] {
-            let bed = TestBed([.fail(error, sent: .written)])
+            let bed = TestBed([.fail(error.kind, sent: .written)])
             await #expect(throws: error) { try await bed.loader.response(for: .make()) }
             bed.expectNothingLeft()
         }

@@ -1,7 +1,7 @@
 // Copyright the DataLoading authors
 // SPDX-License-Identifier: Apache-2.0
 
-import DataLoading
+@testable import DataLoading
 import Testing
 
 @Suite struct AddressTableCostTests {

@@ -3,7 +3,7 @@
 
 import DataLoadingTransport
 import DataLoadingSupport
-import DataLoading
+@testable import DataLoading
 import DataLoadingTesting
 import Dispatch
 import Testing

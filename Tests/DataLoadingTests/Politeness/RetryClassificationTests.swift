@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 @testable import DataLoadingTransport
-import DataLoading
+@testable import DataLoading
 import Testing
 
 @Suite struct RetryClassificationTests {

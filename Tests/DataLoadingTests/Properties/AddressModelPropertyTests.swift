@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import DataLoadingSupport
-import DataLoading
+@testable import DataLoading
 import DataLoadingTesting
 import Testing
 

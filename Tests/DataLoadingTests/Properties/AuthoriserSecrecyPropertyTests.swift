@@ -68,8 +68,8 @@ import Testing
         var request = DataLoaderRequest(url: testURL(first + "/start"))
         request.method = [.get, .post, .put].randomElement(using: &generator) ?? .get
         if request.method != .get { request.body = .data(Data(origin(request.url).utf8)) }
-        request[option: AllowsRedirectsToHTTP.self] = true
-        if kind == .methods { request[option: AuthenticationMethod.self] = [.bearer, .basic] }
+        request.allowsRedirectsToHTTP = true
+        if kind == .methods { request.authenticationMethods = [.bearer, .basic] }
         _ = try? await loader.response(for: request)
         for (number, attempt) in bed.transport.attempts.enumerated() {
             let here = origin(attempt.request.url)

@@ -79,8 +79,8 @@ import Testing
                 request.headers["Accept-Language"] = "en"
                 request.method = [.get, .post, .put].randomElement(using: &generator) ?? .get
                 if request.method != .get { request.body = .data(Data(tag(testURL(first)).utf8)) }
-                request[option: AllowsRedirectsToHTTP.self] = Bool.random(using: &generator)
-                request[option: FieldsKeptAcrossOrigins.self] = names
+                request.allowsRedirectsToHTTP = Bool.random(using: &generator)
+                request.fieldsKeptAcrossOrigins = names
             })
         _ = await bed.outcome()
         for (number, attempt) in bed.transport.attempts.enumerated() {

@@ -36,7 +36,7 @@
                 // haproxy, Caddy and lighttpd may have no server for a moment.
                 isAllowed = [400, 403, 408, 411, 413, 500, 502, 503, 504].contains(status.rawValue)
             case .some(let kind):
-                posted = kind.mayHaveBeenProcessed ? .maybe : .notProcessed
+                posted = DataLoaderError(kind).mayHaveBeenProcessed ? .maybe : .notProcessed
                 isAllowed = Self.mayHappen(to: kind)
             }
             ledger.note { $0.posts[number] = posted }

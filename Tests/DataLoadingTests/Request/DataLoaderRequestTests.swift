@@ -96,8 +96,8 @@ import Testing
             otherwise: .respond(status: 200), authorisers: [authoriser])
         bed.loader.perform(
             .make { request in
-                request[option: SkipsAuthorisation.self] = true
-                request[option: FieldsKeptAcrossOrigins.self] = ["X-Mine"]
+                request.skipsAuthorisation = true
+                request.fieldsKeptAcrossOrigins = ["X-Mine"]
                 request.headers["X-Mine"] = "2"
             })
         _ = await bed.outcome()

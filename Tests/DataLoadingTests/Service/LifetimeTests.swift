@@ -194,18 +194,18 @@ import Testing
             var configuration = DataLoaderService.Configuration()
             configuration.userAgent = "first"
             try DataLoaderService.bootstrap(configuration)
-            #expect(throws: DataLoaderService.BootstrapError.calledTwice) {
+            #expect(throws: DataLoaderError.bootstrapTwice) {
                 try DataLoaderService.bootstrap(configuration)
             }
             #expect(DataLoaderService.shared.runtime.attempts.userAgent == "first")
             #expect(DataLoaderService.shared === DataLoaderService.shared)
-            #expect(throws: DataLoaderService.BootstrapError.sharedServiceIsInUse) {
+            #expect(throws: DataLoaderError.bootstrapAfterUse) {
                 try DataLoaderService.bootstrap(configuration)
             }
         }
         await #expect(processExitsWith: .success) {
             _ = DataLoaderService.shared
-            #expect(throws: DataLoaderService.BootstrapError.sharedServiceIsInUse) {
+            #expect(throws: DataLoaderError.bootstrapAfterUse) {
                 try DataLoaderService.bootstrap(DataLoaderService.Configuration())
             }
         }

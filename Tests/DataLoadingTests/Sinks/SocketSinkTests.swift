@@ -73,7 +73,7 @@
                     let peak = Locked<Int64>(0)
                     var request = DataLoaderRequest(url: server.url())
                     request.responseSink = .file(file)
-                    request[option: DownloadProgress.self] = { _ in
+                    request.downloadProgress = { _ in
                         let now = Int64(ProcessFigures.residentBytes)
                         peak.withLock { $0 = max($0, now) }
                     }

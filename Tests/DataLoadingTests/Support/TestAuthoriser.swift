@@ -6,6 +6,11 @@ import DataLoadingSupport
 import DataLoadingTesting
 import Foundation
 
+extension AuthenticationMethod {
+    static let basic = AuthenticationMethod(rawValue: "basic")
+    static let bearer = AuthenticationMethod(rawValue: "bearer")
+}
+
 /// An authoriser that answers as a test says and records every call.
 final class TestAuthoriser: Authoriser {
     /// One call, with the path of the request.

@@ -47,7 +47,7 @@ struct BrokenResponse: Sendable {
         let headers = head.headers
         guard !head.mayLackPieces, head.status == .ok, request.method == .get,
             !request.headers.contains("Range"),
-            !request.headers.contains("If-Range"), request[option: ResumesBrokenBodies.self],
+            !request.headers.contains("If-Range"), request.resumesBrokenBodies,
             !headers.contains("Content-Encoding"),
             headers["Accept-Ranges"]?.equalsIgnoringASCIICase("none") != true,
             let validator = Self.validator(in: headers)

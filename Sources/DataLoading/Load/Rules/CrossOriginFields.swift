@@ -11,7 +11,7 @@ import DataLoadingTransport
 /// sent in fields that services invent (`X-Api-Key`, `X-Auth-Token`, `PRIVATE-TOKEN`), which curl
 /// and every client that drops fields by name send on. This is therefore a list of fields to keep:
 /// fields that negotiate and describe, with the same meaning for every server. A request that needs
-/// another field names it in `FieldsKeptAcrossOrigins`.
+/// another field names it in `fieldsKeptAcrossOrigins`.
 enum CrossOriginFields {
     /// Fields that are made for one origin, and are never sent to another, named or not.
     private static let bound = [

@@ -64,7 +64,7 @@ enum Redirection: Sendable {
             return .deliver
         }
         if target.origin.isSecure, !next.origin.isSecure,
-            !request[option: AllowsRedirectsToHTTP.self]
+            !request.allowsRedirectsToHTTP
         {
             return .refuse(.redirectRefused(reason: "https to http"))
         }
@@ -85,8 +85,8 @@ enum Redirection: Sendable {
         }
         if next.origin != target.origin || next.origin != origin {
             let kept = CrossOriginFields.kept(
-                of: followed.headers, naming: request[option: FieldsKeptAcrossOrigins.self])
-            guard let kept, !keepsBody || request[option: AllowsBodyAcrossOrigins.self] else {
+                of: followed.headers, naming: request.fieldsKeptAcrossOrigins)
+            guard let kept, !keepsBody || request.allowsBodyAcrossOrigins else {
                 return .deliver
             }
             followed.headers = kept

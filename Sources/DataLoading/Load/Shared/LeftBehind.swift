@@ -21,9 +21,6 @@ public struct LeftBehind: Hashable, Sendable {
     /// Whether the transport has not finished.
     public var transport = false
 
-    /// Makes an empty value.
-    public init() {}
-
     /// Whether everything finished in time.
     public var isEmpty: Bool { self == LeftBehind() }
 

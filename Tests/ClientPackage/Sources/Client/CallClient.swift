@@ -8,6 +8,13 @@ private struct Catalogue: Decodable {
     let names: [String]
 }
 
+/// A serializer of another package.
+private struct Lines: ResponseSerializer {
+    func serialize(_ response: DataLoaderResponse) throws -> [Substring] {
+        String(decoding: response.body ?? Data(), as: UTF8.self).split(separator: "\n")
+    }
+}
+
 /// The chain of calls.
 func useCall(_ loader: DataLoader, _ url: URL) async throws {
     let call = loader.request(url, sourceIdentifier: "client")
@@ -20,9 +27,9 @@ func useCall(_ loader: DataLoader, _ url: URL) async throws {
         .responseData { print($0.value?.count ?? 0) }
         .responseDecodable(Catalogue.self) { print($0.value?.names ?? []) }
         .responseJSON { print($0.value as Any) }
-        .responseSerializable(serializer: DataSerializer()) { print($0.error as Any) }
+        .responseSerializable(serializer: Lines()) { print($0.error as Any) }
     call.cancel()
     _ = try await call.response()
     _ = try await call.responseData()
-    _ = try await call.responseDecodable(Catalogue.self)
+    _ = try await call.responseDecodable(Catalogue.self, decoder: JSONDecoder())
 }

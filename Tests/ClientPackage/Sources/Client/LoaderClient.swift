@@ -47,10 +47,10 @@ func makeRequest(_ url: URL) -> DataLoaderRequest {
     request.responseSink = .file(URL(fileURLWithPath: "/tmp/client"), limit: 1_000)
     request.responseSink = .outputStream { OutputStream(toMemory: ()) }
     request.responseSink = .closure { print($0.count) }
-    request[option: UploadProgress.self] = { print($0.completed) }
-    request[option: DownloadProgress.self] = { print($0.total ?? 0) }
-    request[option: ExpectContinue.self] = false
-    request[option: ResumesBrokenBodies.self] = false
+    request.uploadProgress = { print($0.completed) }
+    request.downloadProgress = { print($0.total ?? 0) }
+    request.expectsContinue = false
+    request.resumesBrokenBodies = false
     request.timeout = .seconds(10)
     request.maximumRetryCount = 3
     request.retryPolicy = .immediately(maximumRetries: 1)

@@ -171,7 +171,7 @@ import Testing
             received: Date(timeIntervalSince1970: 0))
         let test = OAuthBed(store: MemoryCredentialStore(spent))
         #expect(
-            await test.load()?.underlyingError as? AuthorisationError
+            await test.load()?.error?.underlyingError as? AuthorisationError
                 == .refused(code: "invalid_grant"))
         test.clock.advance(by: .seconds(2))
         test.perform(5)

@@ -70,7 +70,8 @@ import Testing
         test.provider.decide(approve: false)
         await poll(test, 1)
         let end = await test.ends(1)[0]
-        #expect(end?.underlyingError as? AuthorisationError == .refused(code: "access_denied"))
+        #expect(
+            end?.error?.underlyingError as? AuthorisationError == .refused(code: "access_denied"))
     }
 
     @Test func `a device polls five seconds less often each time it is told to slow down`() async {
@@ -128,7 +129,8 @@ import Testing
         await test.clock.waitForAlarms(1, within: .seconds(5))
         test.clock.advance(by: .seconds(601))
         let end = await test.ends(1)[0]
-        #expect(end?.underlyingError as? AuthorisationError == .refused(code: "expired_token"))
+        #expect(
+            end?.error?.underlyingError as? AuthorisationError == .refused(code: "expired_token"))
     }
 
     @Test func `a device polls less often while the server fails, and does not stop`() async {
@@ -153,7 +155,7 @@ import Testing
         await poll(test, 1)
         let end = await test.ends(1)[0]
         #expect(
-            end?.underlyingError as? AuthorisationError
+            end?.error?.underlyingError as? AuthorisationError
                 == .load(.status(HTTPStatus(rawValue: status))))
     }
 

@@ -59,7 +59,7 @@ import Testing
 
     // A token that every resource refuses, and that cannot be refreshed, is dropped.
     @Test func `a token whose refresh is refused is not sent while a person is asked`() async {
-        let test = OAuthBed { configuration, _ in configuration.refusedRefresh = .startOver }
+        let test = OAuthBed { configuration, _ in configuration.startsOverAfterRefusal = true }
         await test.logIn()
         test.provider.expireAccessTokens()
         test.provider.answerNextTokenQuestion(with: .refuse("invalid_grant"))

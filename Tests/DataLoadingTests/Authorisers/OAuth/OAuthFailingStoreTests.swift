@@ -207,7 +207,8 @@ private final class OddStore: PlainStore {
         test.clock.advance(by: .seconds(30))
         let reason = "no answer in 30 seconds"
         #expect(
-            await test.ends(1)[0]?.underlyingError as? AuthorisationError == .store(reason: reason))
+            await test.ends(1)[0]?.error?.underlyingError as? AuthorisationError
+                == .store(reason: reason))
         async let reset = test.factory.reset()
         await eventually { store.loads.withLock { $0 } == 2 }
         test.clock.advance(by: .seconds(90))

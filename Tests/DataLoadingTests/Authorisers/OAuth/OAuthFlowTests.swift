@@ -128,7 +128,7 @@ import Testing
         let ends = await test.ends(11).dropFirst()
         #expect(
             ends.allSatisfy {
-                $0?.underlyingError as? AuthorisationError == .refused(code: "invalid_grant")
+                $0?.error?.underlyingError as? AuthorisationError == .refused(code: "invalid_grant")
             })
         #expect(try await test.store.load() == nil)
         test.clock.advance(by: .seconds(2))
@@ -138,7 +138,7 @@ import Testing
     }
 
     @Test func `an authoriser that was told so logs in at once when a refresh is refused`() async {
-        let test = OAuthBed { configuration, _ in configuration.refusedRefresh = .startOver }
+        let test = OAuthBed { configuration, _ in configuration.startsOverAfterRefusal = true }
         test.perform()
         await test.consent()
         _ = await test.ends(1)
@@ -167,7 +167,7 @@ import Testing
             await Task.yield()
             test.clock.advance(by: .milliseconds(10))
         }
-        #expect(await test.ends(2)[1]?.underlyingError is AuthorisationError)
+        #expect(await test.ends(2)[1]?.error?.underlyingError is AuthorisationError)
         #expect(try await test.store.load()?.refreshToken == "refresh-2")
         test.clock.advance(by: .seconds(30))
         #expect(await test.load()?.error == nil)
@@ -192,14 +192,15 @@ import Testing
             configuration.clientAuthentication = .basic(secret: "wrong")
         }
         let end = await test.load()
-        #expect(end?.underlyingError as? AuthorisationError == .refused(code: "invalid_client"))
+        #expect(
+            end?.error?.underlyingError as? AuthorisationError == .refused(code: "invalid_client"))
     }
 
     @Test func `client credentials without a secret are refused`() async {
         let test = OAuthBed(.clientCredentials)
         let reason = "client credentials without a secret"
         #expect(
-            await test.load()?.underlyingError as? AuthorisationError
+            await test.load()?.error?.underlyingError as? AuthorisationError
                 == .invalidConfiguration(reason: reason))
         #expect(test.bed.transport.attempts.isEmpty)
     }
@@ -210,7 +211,7 @@ import Testing
             configuration.clientAuthentication = .basic(secret: "s+cret")
         }
         let end = await test.load()
-        #expect(end?.underlyingError as? AuthorisationError == .tooManyRefreshes)
+        #expect(end?.error?.underlyingError as? AuthorisationError == .tooManyRefreshes)
         #expect(test.provider.asked("client_credentials") == 5)
         #expect(test.sent.isEmpty)
     }

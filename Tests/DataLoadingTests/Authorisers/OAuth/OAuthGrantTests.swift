@@ -32,7 +32,7 @@ import Testing
     }
 
     private func failure(_ test: OAuthBed) async -> AuthorisationError? {
-        await test.load()?.underlyingError as? AuthorisationError
+        await test.load()?.error?.underlyingError as? AuthorisationError
     }
 
     // MARK: Client assertions
@@ -77,7 +77,7 @@ import Testing
 
     @Test func `a load ends with what an assertion throws, and nothing is sent`() async {
         let test = program(.clientCredentials, .assertion { _ in throw TestFailure() })
-        #expect(await test.load()?.underlyingError is TestFailure)
+        #expect(await test.load()?.error?.underlyingError is TestFailure)
         #expect(test.bed.transport.attempts.isEmpty)
     }
 
@@ -94,7 +94,7 @@ import Testing
         test.perform()
         _ = await asked.first(1)
         test.clock.advance(by: .seconds(10))
-        #expect(await test.ends(1)[0]?.underlyingError as? AuthorisationError == .timedOut)
+        #expect(await test.ends(1)[0]?.error?.underlyingError as? AuthorisationError == .timedOut)
         held.record(())
     }
 

@@ -12,7 +12,7 @@ import Testing
 @Suite struct OAuthLogInTests {
     private func ends(_ test: OAuthBed, _ expected: AuthorisationError) async {
         let end = await test.ends(1)[0]
-        #expect(end?.underlyingError as? AuthorisationError == expected)
+        #expect(end?.error?.underlyingError as? AuthorisationError == expected)
         #expect(test.sent.isEmpty)
         #expect(test.provider.asked("authorization_code") == 0)
     }

@@ -89,7 +89,7 @@ import Testing
         test.provider.answerNextTokenQuestion(with: .refuse(code))
         test.perform()
         let end = await test.ends(2)[1]
-        #expect(end?.underlyingError as? AuthorisationError == .refused(code: code))
+        #expect(end?.error?.underlyingError as? AuthorisationError == .refused(code: code))
         #expect(test.sent.count == 2)
     }
 

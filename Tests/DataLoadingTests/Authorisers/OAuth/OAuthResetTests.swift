@@ -129,8 +129,7 @@ import Testing
                 flow: .authorizationCode(redirect: OAuthBed.redirect), clientIdentifier: "client",
                 hosts: ["origin.test"]), service: bed.service)
         let loader = bed.service.makeFactory(authorisers: [authoriser]).makeDataLoader()
-        let reason: AuthenticationFailure =
-            "oauth: the configuration is invalid: no delegate is there"
+        let reason = "oauth: the configuration is invalid: no delegate is there"
         await #expect(throws: DataLoaderError.cannotAuthenticate(reason: reason)) {
             try await loader.response(for: .make(host: "https://origin.test"))
         }

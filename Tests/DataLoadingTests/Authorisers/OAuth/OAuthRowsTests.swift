@@ -139,7 +139,7 @@ import Testing
     ) async {
         let store = HeldStore()
         let test = OAuthBed(store: store) { configuration, _ in
-            configuration.refusedRefresh = .startOver
+            configuration.startsOverAfterRefusal = true
         }
         await test.logIn()
         test.provider.answerNextTokenQuestion(with: .refuse(code))

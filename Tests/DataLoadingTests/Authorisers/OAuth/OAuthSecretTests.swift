@@ -57,7 +57,7 @@ import Testing
 
         for end in test.delegate.events.compactMap(\.response) {
             output.write(end)
-            if let error = end.underlyingError { output.write(error) }
+            if let error = end.error?.underlyingError { output.write(error) }
         }
         output.write(test.authoriser)
         output.write(kept)

@@ -34,7 +34,7 @@ import Testing
     {
         let test = discovering("https://auth.test/tenant")
         let end = await test.load()
-        #expect(end?.underlyingError as? AuthorisationError == .load(.status(.notFound)))
+        #expect(end?.error?.underlyingError as? AuthorisationError == .load(.status(.notFound)))
         let paths = test.provider.state.withLock { $0.questions.map(\.path) }
         #expect(
             paths == [
@@ -119,7 +119,7 @@ import Testing
         }
         let end = await test.load()
         #expect(
-            end?.underlyingError as? AuthorisationError
+            end?.error?.underlyingError as? AuthorisationError
                 == .invalidConfiguration(reason: "an endpoint without https"))
         #expect(test.bed.transport.attempts.isEmpty)
     }

@@ -174,7 +174,7 @@
             /// Uploads a stream without bytes to a server that refuses it early.
             private func upload(
                 answeredBy steps: [LoopbackStep],
-                expectsContinue: Bool = ExpectContinue.defaultValue
+                expectsContinue: Bool = true
             ) async throws -> (AttemptRecorder.Record, LoopbackServer, BlockingStream) {
                 let server = try LoopbackServer(
                     handler: LoopbackHandler(
