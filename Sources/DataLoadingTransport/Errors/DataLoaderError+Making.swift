@@ -1,112 +1,115 @@
 // Copyright the DataLoading authors
 // SPDX-License-Identifier: Apache-2.0
 
-/// Errors of each kind without a cause, for the targets of this package.
-///
-/// Programs write `DataLoaderError(.dns)`, and compare `error.kind`.
+/// Errors of each kind, for transports, sinks, tests and comparisons.
 extension DataLoaderError {
     /// A part of the request is not allowed on the wire.
-    package static func invalidRequest(_ fault: RequestFault) -> Self {
+    public static func invalidRequest(_ fault: RequestFault) -> Self {
         Self(.invalidRequest(fault), underlyingError: fault)
     }
     /// `chunks` was set, but the delegate does not support chunks.
-    package static var chunksNotSupported: Self { Self(.chunksNotSupported) }
+    public static var chunksNotSupported: Self { Self(.chunksNotSupported) }
     /// Too many loads were already waiting.
-    package static var overloaded: Self { Self(.overloaded) }
+    public static var overloaded: Self { Self(.overloaded) }
     /// The wait for a rate slot or for `Retry-After` would outlast the deadline.
-    package static func rateLimited(wait: Duration) -> Self {
+    public static func rateLimited(wait: Duration) -> Self {
         Self(.rateLimited(wait: wait))
     }
     /// The load could not be authorised.
-    package static func cannotAuthenticate(reason: String) -> Self {
+    public static func cannotAuthenticate(reason: String) -> Self {
         Self(.cannotAuthenticate(reason: reason))
     }
     /// A setting is malformed, such as a host, an address, a rate or a time limit.
-    package static func invalidConfiguration(reason: String) -> Self {
+    public static func invalidConfiguration(reason: String) -> Self {
         Self(.invalidConfiguration(reason: reason))
     }
     /// The load was restricted to the cache, which has no response for it.
-    package static var notCached: Self { Self(.notCached) }
+    public static var notCached: Self { Self(.notCached) }
+    /// The service was invalidated or shut down.
+    public static var serviceInvalidated: Self { Self(.serviceInvalidated) }
     /// The factory or service is being reset.
-    package static var resetInProgress: Self { Self(.resetInProgress) }
+    public static var resetInProgress: Self { Self(.resetInProgress) }
+    /// The load was cancelled by its loader, a token, its task or the service, or its loader was
+    /// dropped.
+    public static var cancelled: Self { Self(.cancelled) }
     /// A reset of the factory or service ended the load.
-    package static var reset: Self { Self(.reset) }
+    public static var reset: Self { Self(.reset) }
     /// The load's total deadline passed; waits and retries count.
-    package static func timedOut(after limit: Duration, mayHaveBeenProcessed: Bool) -> Self {
+    public static func timedOut(after limit: Duration, mayHaveBeenProcessed: Bool) -> Self {
         Self(.timedOut(after: limit, mayHaveBeenProcessed: mayHaveBeenProcessed))
     }
     /// The host has no address, or no resolver answered within the connect limit.
-    package static var dns: Self { Self(.dns) }
+    public static var dns: Self { Self(.dns) }
     /// Every address refused the connection or could not be reached.
-    package static var connectRefused: Self { Self(.connectRefused) }
+    public static var connectRefused: Self { Self(.connectRefused) }
     /// The connection and its TLS handshake were not complete within the connect limit.
-    package static var connectTimeout: Self { Self(.connectTimeout) }
+    public static var connectTimeout: Self { Self(.connectTimeout) }
     /// The TLS handshake failed for a reason other than the certificate.
-    package static var tls: Self { Self(.tls) }
+    public static var tls: Self { Self(.tls) }
     /// A certificate was not accepted.
-    package static func certificate(reason: String) -> Self {
+    public static func certificate(reason: String) -> Self {
         Self(.certificate(reason: reason))
     }
     /// The server's public key is not among the keys that the trust policy pins.
-    package static var pin: Self { Self(.pin) }
+    public static var pin: Self { Self(.pin) }
     /// The peer's address is not public, and the service refuses such addresses.
-    package static var privateAddress: Self { Self(.privateAddress) }
+    public static var privateAddress: Self { Self(.privateAddress) }
     /// The process is out of file descriptors, sockets or memory.
-    package static func resources(reason: String) -> Self {
+    public static func resources(reason: String) -> Self {
         Self(.resources(reason: reason))
     }
     /// The transport does not support something that the request needs.
-    package static func unsupported(reason: String) -> Self {
+    public static func unsupported(reason: String) -> Self {
         Self(.unsupported(reason: reason))
     }
     /// The connection closed before a byte of the response arrived.
-    package static var noResponse: Self { Self(.noResponse) }
+    public static var noResponse: Self { Self(.noResponse) }
     /// The peer reset the connection.
-    package static var connectionReset: Self { Self(.connectionReset) }
+    public static var connectionReset: Self { Self(.connectionReset) }
     /// No byte was sent or received for the idle limit.
-    package static var idleTimeout: Self { Self(.idleTimeout) }
+    public static var idleTimeout: Self { Self(.idleTimeout) }
     /// The connection closed inside the response head.
-    package static var truncatedHead: Self { Self(.truncatedHead) }
+    public static var truncatedHead: Self { Self(.truncatedHead) }
     /// The connection closed before the body was complete.
-    package static var truncatedBody: Self { Self(.truncatedBody) }
+    public static var truncatedBody: Self { Self(.truncatedBody) }
     /// The response breaks HTTP's framing rules, so no part of it can be trusted.
-    package static func framing(reason: String) -> Self {
+    public static func framing(reason: String) -> Self {
         Self(.framing(reason: reason))
     }
     /// The response head is larger than `Limits.head`, or has more than 1,000 fields.
-    package static var headTooLarge: Self { Self(.headTooLarge) }
+    public static var headTooLarge: Self { Self(.headTooLarge) }
     /// The decoded body is larger than `limit` bytes.
-    package static func bodyTooLarge(limit: Int64) -> Self {
+    public static func bodyTooLarge(limit: Int64) -> Self {
         Self(.bodyTooLarge(limit: limit))
     }
     /// The body's content coding is broken or not supported.
-    package static func decode(reason: String) -> Self {
+    public static func decode(reason: String) -> Self {
         Self(.decode(reason: reason))
     }
     /// The server violated HTTP/2 or refused the stream.
-    package static func http2(reason: String) -> Self {
+    public static func http2(reason: String) -> Self {
         Self(.http2(reason: reason))
     }
     /// The load met more than 10 redirects, or a cycle.
-    package static var redirectLimit: Self { Self(.redirectLimit) }
+    public static var redirectLimit: Self { Self(.redirectLimit) }
     /// A redirect was refused: it leads from https to http, or its URL has user information.
-    package static func redirectRefused(reason: String) -> Self {
+    public static func redirectRefused(reason: String) -> Self {
         Self(.redirectRefused(reason: reason))
     }
     /// The request body could not be read, or could not be made again.
-    package static func requestBody(reason: String) -> Self {
+    public static func requestBody(reason: String) -> Self {
         Self(.requestBody(reason: reason))
     }
     /// The sink failed to take the response body: no space, no permission, or an error of its own.
-    package static func responseSink(reason: String) -> Self {
+    public static func responseSink(reason: String) -> Self {
         Self(.responseSink(reason: reason))
     }
     /// The transport failed in a way that has no case of its own.
-    package static func transport(reason: String) -> Self {
+    public static func transport(reason: String) -> Self {
         Self(.transport(reason: reason))
     }
     /// The status is not 200 to 299.
-    package static func status(_ status: HTTPStatus) -> Self {
+    public static func status(_ status: HTTPStatus) -> Self {
         Self(.status(status))
     }
 }

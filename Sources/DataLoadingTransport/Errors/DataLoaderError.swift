@@ -81,15 +81,6 @@ public struct DataLoaderError: Error, Sendable, OpaquelyMirrored {
     }
 }
 
-// The errors that a `catch` clause usually tells from failures.
-extension DataLoaderError {
-    /// The load was cancelled by its loader, a token, its task or the service, or its loader was
-    /// dropped.
-    public static var cancelled: Self { Self(.cancelled) }
-    /// The service was invalidated or shut down.
-    public static var serviceInvalidated: Self { Self(.serviceInvalidated) }
-}
-
 extension DataLoaderError: Hashable {
     /// Whether both are of the same kind, with the same values.
     public static func == (left: Self, right: Self) -> Bool { left.kind == right.kind }
