@@ -26,7 +26,7 @@ public struct TransportReport: Hashable, Sendable {
     /// Whether the attempt used a connection that an earlier one had opened.
     public var reusedConnection = false
     /// Whether this attempt opened its connection, and other attempts used it at the same time.
-    package var sharedConnection = false
+    public var sharedConnection = false
     /// The numeric address of the peer, without the port.
     public var remoteAddress: String?
     /// The HTTP version: "1.0", "1.1" or "2".

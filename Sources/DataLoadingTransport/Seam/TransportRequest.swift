@@ -52,7 +52,7 @@ public struct TransportRequest: Sendable, OpaquelyMirrored {
     public var http2: HTTP2Use
     /// The size from which a body is large, in bytes: 1 MiB.
     package static let largeBody: Int64 = 1_048_576
-    /// Whether the server is asked before a large body is sent; see `expectsContinue`.
+    /// Whether the server is asked before a large body is sent, as `DataLoaderRequest` describes.
     public var expectsContinue: Bool
     /// The way in which a caching transport may use its cache.
     public var cachePolicy: CachePolicy

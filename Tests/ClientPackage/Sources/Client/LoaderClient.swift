@@ -18,6 +18,10 @@ func useLoader(_ factory: DataLoaderFactory, _ url: URL) async throws {
     do {
         let response = try await loader.response(for: DataLoaderRequest(url: url))
         describe(response)
+    } catch DataLoaderError.cancelled {
+        return
+    } catch let error as DataLoaderError where error.kind == .overloaded {
+        print("later")
     } catch let error as DataLoaderError {
         describe(error)
     }
@@ -51,6 +55,11 @@ func makeRequest(_ url: URL) -> DataLoaderRequest {
     request.downloadProgress = { print($0.total ?? 0) }
     request.expectsContinue = false
     request.resumesBrokenBodies = false
+    request.fieldsKeptAcrossOrigins = ["X-Request-Id"]
+    request.allowsRedirectsToHTTP = true
+    request.allowsBodyAcrossOrigins = true
+    request.skipsAuthorisation = true
+    request.authenticationMethods = [AuthenticationMethod(rawValue: "partner")]
     request.timeout = .seconds(10)
     request.maximumRetryCount = 3
     request.retryPolicy = .immediately(maximumRetries: 1)
@@ -97,6 +106,7 @@ func describe(_ error: DataLoaderError) {
     default: print(error.name)
     }
     print(error, error.phase as Any, error.stopReason as Any, error.underlyingError as Any)
+    print(error.kind == .dns, error == DataLoaderError(.pin), error.kind == .status(404))
     print(error.context?.load ?? 0, error.context?.url ?? "-", error.body?.count ?? 0)
 }
 
