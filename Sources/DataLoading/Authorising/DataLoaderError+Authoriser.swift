@@ -10,7 +10,7 @@ extension DataLoaderError {
             (error as? AuthorisationError).map { "\($0)" }
             ?? (error as? DataLoaderError).map { "\($0.kind)" }
         // The description of an error from outside the library may be secret.
-        let reason = known.map { ": \($0)" } ?? " refused: \(type(of: error))"
+        let reason = known.map { ": \($0)" } ?? " failed: \(type(of: error))"
         return Self(.cannotAuthenticate(reason: identifier + reason), underlyingError: error)
     }
 }

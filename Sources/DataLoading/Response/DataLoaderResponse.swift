@@ -21,6 +21,9 @@ public struct DataLoaderResponse: Sendable, OpaquelyMirrored {
     /// It is `.status` for a whole response whose status is not 200 to 299.
     public var error: DataLoaderError?
     /// The status; nil when no head arrived.
+    ///
+    /// A load that failed has one too when a head arrived: a body that broke off may have come with
+    /// a 200.
     public var statusCode: HTTPStatus?
     /// The header fields; empty when no head arrived.
     public var headers: HTTPHeaders

@@ -19,6 +19,9 @@ extension DataLoaderError {
         /// credential of an authoriser.
         case overloaded
         /// The wait for a rate slot or for `Retry-After` would outlast the deadline.
+        ///
+        /// At a rate of zero a load waits for its deadline instead, and ends `.timedOut`, because
+        /// another rate may be set at any time.
         case rateLimited(wait: Duration)
         /// The load could not be authorised.
         ///

@@ -143,7 +143,7 @@ import Testing
 
     @Test func `the error that is thrown names the type of a foreign error and carries it`() async {
         let error = await thrown(by: Broken())
-        #expect(error?.kind == .cannotAuthenticate(reason: "token refused: Broken"))
+        #expect(error?.kind == .cannotAuthenticate(reason: "token failed: Broken"))
         #expect(error?.underlyingError is Broken)
     }
 }

@@ -57,7 +57,7 @@ import Testing
         await questions.first(1)[0].delegate.failed(Refusal())
         let end = await bed.delegate.outcomes(1)[0]
         #expect(end.response?.error?.underlyingError is Refusal)
-        #expect(bed.error == .cannotAuthenticate(reason: "session refused: Refusal"))
+        #expect(bed.error == .cannotAuthenticate(reason: "session failed: Refusal"))
     }
 
     @Test func `a 401 is told to the function that was given, which may have it sent once more`()

@@ -46,7 +46,7 @@ import Testing
         await signer.fetch.call(0).fail(TestFailure())
         let end = await bed.delegate.outcomes(1)[0]
         #expect(end.response?.error?.underlyingError is TestFailure)
-        #expect(end.response?.error == .cannotAuthenticate(reason: "Signer refused: TestFailure"))
+        #expect(end.response?.error == .cannotAuthenticate(reason: "Signer failed: TestFailure"))
     }
 
     @Test(arguments: [false, true])

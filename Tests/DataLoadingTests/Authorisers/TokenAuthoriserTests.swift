@@ -138,7 +138,7 @@ import Testing
         test.perform(3)
         await test.fetch.call(0).fail(TestFailure())
         let ends = await test.bed.delegate.outcomes(3)
-        let refused = DataLoaderError.cannotAuthenticate(reason: "token refused: TestFailure")
+        let refused = DataLoaderError.cannotAuthenticate(reason: "token failed: TestFailure")
         #expect(test.errors == [refused, refused, refused])
         #expect(ends.allSatisfy { $0.response?.error?.underlyingError is TestFailure })
         #expect(await test.load()?.error?.underlyingError is TestFailure)

@@ -51,7 +51,7 @@ import Testing
     @Test func `the error of a refusal names the authoriser and no part of the request`() {
         let bed = TestBed(authorisers: [TestAuthoriser(.refuse, identifier: "oauth")])
         bed.loader.perform(.make("/secret?token=canary"))
-        #expect(bed.error == .cannotAuthenticate(reason: "oauth refused: Refusal"))
+        #expect(bed.error == .cannotAuthenticate(reason: "oauth failed: Refusal"))
         #expect(bed.transport.attempts.isEmpty)
         bed.expectNothingLeft()
     }
