@@ -69,6 +69,8 @@ import Testing
         let bed = TestBed(otherwise: .respond(status: 200), authorisers: [signer])
         for index in 0..<100 { bed.loader.perform(.make("/\(index)")) }
         _ = await signer.fetch.call(99)
+        // The last one has asked, and waits from now on like the others.
+        bed.settle()
         for index in 0..<100 { await signer.fetch.call(index).answer("s") }
         _ = await bed.delegate.outcomes(100)
         #expect(bed.transport.attempts.map(\.request.url.path) == (0..<100).map { "/\($0)" })

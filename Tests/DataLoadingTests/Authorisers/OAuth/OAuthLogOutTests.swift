@@ -47,8 +47,13 @@ import Testing
         if place == .device {
             _ = await test.person.codes.first(2)
             test.provider.decide(approve: true)
-            await test.clock.waitForAlarms(1, within: .seconds(5))
-            test.clock.advance(by: .seconds(5))
+            // The device that was given up may still set an alarm, and take it back.
+            await eventually {
+                if let next = timerQueue.earliest, next - test.clock.instant <= .seconds(5) {
+                    test.clock.advance(by: next - test.clock.instant)
+                }
+                return test.delegate.events.filter(\.isTerminal).count > ends.count
+            }
         } else {
             await test.consent(pages)
         }
