@@ -36,7 +36,7 @@ enum CurlErrors {
         case 7:
             CurlTransfer.isExhaustion(systemError)
                 ? .resources(reason: text) : .connectRefused
-        case 16, 92: .http2(reason: text.isEmpty ? CurlQuirks.lostResponse : text)
+        case 16, 92: .http2(reason: text.isEmpty ? lostResponse : text)
         case 18: truncation(state)
         case 26: .requestBody(reason: text)
         case 27: isInHead(state) ? .headTooLarge : .resources(reason: "memory")
@@ -47,8 +47,8 @@ enum CurlErrors {
         case 55, 65: .connectionReset
         case 56: receiveError(text, state)
         case 61:
-            CurlQuirks.isTransferCoding(text) ? .framing(reason: text) : .decode(reason: text)
-        case 43 where CurlQuirks.isClientKey(text): .certificate(reason: text)
+            isTransferCoding(text) ? .framing(reason: text) : .decode(reason: text)
+        case 43 where isClientKey(text): .certificate(reason: text)
         case 90: .pin
         case 100: .headTooLarge
         default: .transport(reason: text.isEmpty ? "libcurl result \(result)" : text)

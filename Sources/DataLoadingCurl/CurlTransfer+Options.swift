@@ -161,7 +161,7 @@ extension CurlTransfer {
             if !expectsContinue(shape) {
                 lines.append("Expect:")
             } else if !shape.isHTTP2 {
-                lines.append(CurlQuirks.expectation)
+                lines.append(Self.expectation)
             }
         }
         let list = lines.isEmpty ? nil : CurlStringList(lines)

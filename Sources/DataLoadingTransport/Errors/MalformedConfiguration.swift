@@ -4,8 +4,8 @@
 /// Errors for malformed settings that were made by functions that do not throw.
 ///
 /// Loads that such a setting concerns end with its error before anything is sent, until the setting
-/// is corrected. `validate()` of the configured object throws it. It names the part, never the
-/// content, which may be a secret.
+/// is corrected. `validate()` of a configuration, a resolver or a rate limiter throws it. It names the
+/// part, never the content, which may be a secret.
 extension DataLoaderError {
     /// The error of a setting that is out of its range.
     package static func malformed(_ setting: String, _ fault: String) -> DataLoaderError {

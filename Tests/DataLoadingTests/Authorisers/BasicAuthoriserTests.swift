@@ -122,7 +122,9 @@ import Testing
         let fetch = HeldFetch<BasicCredentials?>()
         let bed = try bed(fetch: fetch)
         for _ in 0..<3 { _ = perform(bed) }
-        await fetch.call(0).answer(nil)
+        let call = await fetch.call(0)
+        bed.settle()
+        call.answer(nil)
         let ends = await bed.delegate.outcomes(3)
         #expect(
             ends.allSatisfy {

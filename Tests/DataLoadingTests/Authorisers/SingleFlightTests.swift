@@ -24,6 +24,8 @@ import Testing
         test.accept(["2"])
         let tokens = test.perform(Self.count)
         _ = await test.fetch.call(1)
+        // All of them have been refused, and wait.
+        test.bed.settle()
         return (test, tokens)
     }
 

@@ -10,6 +10,20 @@
 
     /// A store in a directory that can be read only.
     @Suite struct FileStoreAccessTests {
+        /// Updates a store that cannot be written; it is locked and read all the same.
+        private static func updateInVain(
+            _ store: FileCredentialStore, beside other: FileLock
+        ) async throws {
+            do {
+                try await store.update { present in
+                    guard try other.take() == .held else { exit(2) }
+                    guard present?.accessToken == "old" else { exit(3) }
+                    return OAuthCredentials(accessToken: "new", received: Date())
+                }
+                exit(4)
+            } catch AuthorisationError.store(reason: "cannot be written") {}
+        }
+
         private static func lockWhatCannotBeWritten(_ directory: String) async throws {
             let file = URL(fileURLWithPath: directory + "/credentials.json")
             let paths = [directory, file.path, file.path + ".lock"]
@@ -18,17 +32,8 @@
             else { exit(1) }
             let store = FileCredentialStore(file: file)
             let other = try FileLock(file.path + ".lock")
-            var isLocked = false
-            do {
-                try await store.update { present in
-                    guard try other.take() == .held else { exit(2) }
-                    guard present?.accessToken == "old" else { exit(3) }
-                    return OAuthCredentials(accessToken: "new", received: Date())
-                }
-            } catch AuthorisationError.store(reason: "cannot be written") {
-                isLocked = true
-            }
-            guard isLocked, try await store.load()?.accessToken == "old" else { exit(4) }
+            try await updateInVain(store, beside: other)
+            guard try await store.load()?.accessToken == "old" else { exit(4) }
             endUnprivileged()
         }
 
@@ -51,19 +56,9 @@
             guard unlink(lock) == 0, chmod(directory, 0o500) == 0,
                 becomeUnprivileged(owning: [directory, file.path])
             else { exit(1) }
-            let store = FileCredentialStore(file: file)
             let other = try FileLock(lock)
-            var isRead = false
-            do {
-                try await store.update { present in
-                    guard try other.take() == .held else { exit(2) }
-                    guard present?.accessToken == "old" else { exit(3) }
-                    return OAuthCredentials(accessToken: "new", received: Date())
-                }
-            } catch AuthorisationError.store(reason: "cannot be written") {
-                isRead = true
-            }
-            guard isRead, try other.take() == .taken else { exit(4) }
+            try await updateInVain(FileCredentialStore(file: file), beside: other)
+            guard try other.take() == .taken else { exit(4) }
             // From now on there is space, and yet no store has another lock than `other`.
             guard chmod(directory, 0o700) == 0 else { exit(5) }
             let third = try FileLock(lock)

@@ -53,7 +53,7 @@
                 await service.shutDown(gracePeriod: .zero)
             }
 
-            // Apache, nginx, Caddy and lighttpd respond so; `CurlQuirks.lostResponse` is the error.
+            // Apache, nginx, Caddy and lighttpd respond so; `CurlErrors.lostResponse` is the error.
             @Test func `a response with the end of its stream is delivered or reported as lost`()
                 async throws
             {
@@ -71,7 +71,7 @@
                 let error = await loader.failure(of: post)
                 if let error {
                     #expect((CurlLibrary.shared?.version ?? 0) < 0x08_0E_01)
-                    #expect(error == .http2(reason: CurlQuirks.lostResponse))
+                    #expect(error == .http2(reason: CurlErrors.lostResponse))
                     #expect(error.mayHaveBeenProcessed)
                 }
                 #expect(heads.elements.count == 1)

@@ -12,7 +12,7 @@
 // Remove when this test passes without it on every supported version: `CurlGuardTests`, "a
 // response with ambiguous framing is refused".
 
-extension CurlQuirks {
+extension CurlErrors {
     /// Returns whether the text of a result 61 is about a transfer coding.
     static func isTransferCoding(_ text: String) -> Bool {
         text.contains("Transfer-Encoding")

@@ -12,7 +12,7 @@
 // Remove when this test passes without it on every supported version: `ServerTrustTests`,
 // "nothing is sent with an identity that is wrong or unreadable".
 
-extension CurlQuirks {
+extension CurlErrors {
     /// Returns whether the text of a result 43 is about a client's private key.
     static func isClientKey(_ text: String) -> Bool {
         text.contains("unable to set private key")

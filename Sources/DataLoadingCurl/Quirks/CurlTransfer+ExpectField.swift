@@ -13,7 +13,7 @@
 // Remove when this test passes without it on every supported version: `CurlExpectTests`,
 // "Expect is sent before bodies of 1 MiB or of unknown length".
 
-extension CurlQuirks {
+extension CurlTransfer {
     /// The field that makes libcurl wait for a 100 over HTTP/1.1.
     static let expectation = "Expect: 100-continue"
 }

@@ -15,7 +15,7 @@
 // Remove with support for 7.88, when this test passes without it: `HTTP2EarlyAnswerTests`, "a
 // response with the end of its stream is delivered or reported as lost".
 
-extension CurlQuirks {
+extension CurlErrors {
     /// The reason of a result 92 without a text, which says that the request may have been
     /// processed.
     static let lostResponse = "the stream was ended while the request was sent"
