@@ -131,7 +131,7 @@ final class Admission: Sendable {
         let started = state.withLock { lanes in
             change(&lanes)
             var started: [Candidate] = []
-            while let key = lanes[use].next {
+            while let key = lanes.next(of: use) {
                 started += pump(key, &lanes, atMost: 1)
             }
             return started

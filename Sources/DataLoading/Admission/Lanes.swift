@@ -96,22 +96,43 @@ struct Lanes: Sendable {
     /// Whether no load waits in the lane and both connection limits have room.
     func canStartAtOnce(_ application: Admission.Application) -> Bool {
         lanes[application.lane] == nil
-            && self[application.use].fullLimit(for: application.origin) == nil
+            && fullLimit(of: application.use, at: application.origin) == nil
+    }
+
+    // These three run for every load. They name the pools instead of using the subscript, whose
+    // accessor allocates.
+
+    private func fullLimit(of use: SlotUse, at origin: Origin) -> SlotPool.Full? {
+        switch use {
+        case .shared: shared.fullLimit(for: origin)
+        case .stream: streams.fullLimit(for: origin)
+        }
+    }
+
+    mutating func finish(_ origin: Origin, _ use: SlotUse) {
+        switch use {
+        case .shared: waitForAny(shared.finish(origin))
+        case .stream: waitForAny(streams.finish(origin))
+        }
+    }
+
+    /// The lane to pump after a slot was freed.
+    func next(of use: SlotUse) -> LaneKey? {
+        switch use {
+        case .shared: shared.next
+        case .stream: streams.next
+        }
     }
 
     /// The connection limit that prevents another start of a lane; nil when both have room.
     func fullLimit(of key: LaneKey, at origin: Origin) -> Obstacle? {
-        guard !key.bypassesConnectionLimit, let limit = self[key.use].fullLimit(for: origin) else {
+        guard !key.bypassesConnectionLimit, let limit = fullLimit(of: key.use, at: origin) else {
             return nil
         }
         switch limit {
         case .origin: return .originLimit
         case .total: return .totalLimit
         }
-    }
-
-    mutating func finish(_ origin: Origin, _ use: SlotUse) {
-        waitForAny(self[use].finish(origin))
     }
 
     mutating func setMaximum(_ maximum: Int?, of use: SlotUse, for origin: Origin) {

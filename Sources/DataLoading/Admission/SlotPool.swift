@@ -44,7 +44,7 @@ struct SlotPool: Sendable {
     /// Sets the limit of an origin, nil for that of all origins; returns the lanes to ask again.
     mutating func setMaximum(_ maximum: Int?, for origin: Origin) -> [Moved] {
         maxima[origin] = maximum
-        return makeRoom(at: origin)
+        return origins[origin].map { makeRoom(at: origin, $0) } ?? []
     }
 
     mutating func setTotal(_ total: Int) { self.total = total }
@@ -65,13 +65,14 @@ struct SlotPool: Sendable {
     /// Gives a slot back; returns the lanes that wait for any slot from now on.
     mutating func finish(_ origin: Origin) -> [Moved] {
         running -= 1
-        origins[origin]?.running -= 1
-        return makeRoom(at: origin)
+        guard var slots = origins[origin] else { return [] }
+        slots.running -= 1
+        return makeRoom(at: origin, slots)
     }
 
     /// The origin may have room now, so its lanes join those that wait for any slot.
-    private mutating func makeRoom(at origin: Origin) -> [Moved] {
-        guard var slots = origins[origin] else { return [] }
+    private mutating func makeRoom(at origin: Origin, _ slots: OriginSlots) -> [Moved] {
+        var slots = slots
         var moved: [Moved] = []
         while let place = slots.blocked.first,
             let key = places.remove(place, from: &slots.blocked)

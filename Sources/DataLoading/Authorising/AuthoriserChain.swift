@@ -95,12 +95,13 @@ struct AuthoriserChain: Sendable {
     private static func concerned(
         by request: DataLoaderRequest, _ authorisers: [any Authoriser]
     ) throws(AuthorisationError) -> [any Authoriser] {
-        let methods = authorisers.map(\.method)
         let names = request.authenticationMethods
-        if let unknown = names.first(where: { !methods.contains($0) }) {
-            throw .unknownMethod(unknown)
+        for name in names where !authorisers.contains(where: { $0.method == name }) {
+            throw .unknownMethod(name)
         }
-        guard let place = methods.firstIndex(where: { $0 != nil }) else { return authorisers }
+        guard let place = authorisers.firstIndex(where: { $0.method != nil }) else {
+            return authorisers
+        }
         let named = names.flatMap { name in authorisers.filter { $0.method == name } }
         let others = authorisers.dropFirst(place).filter { $0.method == nil }
         return authorisers[..<place] + named.eachOnce + others

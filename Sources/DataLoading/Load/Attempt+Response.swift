@@ -8,10 +8,10 @@ import Foundation
 /// Handles the response events of an attempt.
 extension Attempt {
     /// Takes a final head; the verdict on the response comes before any byte of its body is used.
-    mutating func received(_ head: ResponseHead, _ facts: inout LoadFacts) -> [LoadAction] {
+    mutating func received(_ head: ResponseHead, _ facts: inout LoadFacts) -> LoadActionList {
         let asksUsers = facts.asksUsers(about: head)
         receive(head, holdingBack: asksUsers)
-        var actions: [LoadAction] = []
+        var actions: LoadActionList = []
         if head.status == .tooManyRequests || head.status == .serviceUnavailable,
             let target = facts.target
         {
@@ -22,9 +22,9 @@ extension Attempt {
     }
 
     /// Applies the verdict on the response.
-    mutating func judged(_ verdict: Verdict, _ facts: inout LoadFacts) -> [LoadAction] {
+    mutating func judged(_ verdict: Verdict, _ facts: inout LoadFacts) -> LoadActionList {
         guard let head else { return [] }
-        var actions: [LoadAction] = []
+        var actions: LoadActionList = []
         switch verdict {
         case .deliver(let reason):
             actions = deliver(head, reason, &facts)
@@ -40,7 +40,7 @@ extension Attempt {
 
     private mutating func deliver(
         _ head: ResponseHead, _ reason: DataLoaderError.StopReason?, _ facts: inout LoadFacts
-    ) -> [LoadAction] {
+    ) -> LoadActionList {
         let isStreaming =
             switch facts.traits.delivery {
             case .whole: false
@@ -64,7 +64,7 @@ extension Attempt {
     /// Takes bytes of the body, and keeps them, hands them on, holds them back or drops them.
     mutating func received(
         _ bytes: Data, _ facts: inout LoadFacts, wereHeld: Bool = false
-    ) -> [LoadAction] {
+    ) -> LoadActionList {
         let received = facts.received.addingSaturated(Int64(bytes.count))
         let reports = facts.traits.reportsProgress
         switch receive(bytes, received: received, facts.traits, wasHeld: wereHeld) {

@@ -9,12 +9,13 @@ import Foundation
 struct HeldEvents: Sendable {
     enum Event: Sendable {
         case bytes(Data)
-        case end(TransportFailure?)
+        /// Indirect: every attempt has room for it, and hardly any attempt holds events back.
+        indirect case end(TransportFailure?)
     }
 
     private var pieces = FIFO<Data>()
     private var count = 0
-    private var end: TransportFailure??
+    private var end: Event?
 
     /// Whether the transfer must be paused, because as many bytes are held as fill a `ChunkWindow`.
     private(set) var isFull = false
@@ -26,11 +27,10 @@ struct HeldEvents: Sendable {
     }
 
     mutating func end(with failure: TransportFailure?) {
-        end = .some(failure)
+        end = .end(failure)
     }
 
     mutating func next() -> Event? {
-        if let bytes = pieces.popFirst() { return .bytes(bytes) }
-        return end.take().map { .end($0) }
+        pieces.popFirst().map { .bytes($0) } ?? end.take()
     }
 }

@@ -47,7 +47,8 @@ final class Load: Sendable {
         self.end = end
         isForAuthoriser = context.isBelowAuthorisers || AuthorisersWork.isCurrent
         slotUse = isForAuthoriser ? .shared : request.slotUse
-        reporter = ProgressReporter(request, queue: end.queue, timerQueue: runtime.timerQueue)
+        reporter = ProgressReporter.make(
+            for: request, queue: end.queue, timerQueue: runtime.timerQueue)
         base = Self.completed(request, context)
         let traits = LoadTraits(
             request, base, context, end, begun: runtime.timerQueue.now, reports: reporter != nil)
@@ -99,10 +100,7 @@ final class Load: Sendable {
     func handle(_ event: LoadEvent) {
         var next: LoadEvent? = event
         while let event = next.take() {
-            var actions = actions(after: event)
-            // Reversed, so that each action is moved out of the list and not copied.
-            actions.reverse()
-            while let action = actions.popLast() {
+            actions(after: event).forEach { action in
                 // Handled in this loop, without recursion: the server decides how many pieces there
                 // are.
                 if case .takeHeld(let attempt) = action {
@@ -114,9 +112,8 @@ final class Load: Sendable {
         }
     }
 
-    private func actions(after event: LoadEvent) -> [LoadAction] {
-        // Bytes do not change the request, and they come often.
-        if case .bytes = event {
+    private func actions(after event: LoadEvent) -> LoadActionList {
+        guard event.mayReplaceUsersValues else {
             return machine.withLock { $0.handle(event, at: runtime.timerQueue.now) }
         }
         // The values that the event replaces are released after the lock: they hold users' objects.
@@ -195,7 +192,8 @@ final class Load: Sendable {
         response.retryAfter = retryAfter(response.headers)
         registry.remove(self)
         token.unbind()
-        deliver(withBodyFile(response))
+        addBodyFile(to: &response)
+        deliver(response)
         registry.outcomeWasHandedOver(self)
         handle(.handedOver(retryAfter: response.retryAfter))
     }
@@ -210,11 +208,9 @@ final class Load: Sendable {
     }
 
     /// Adds the file that holds the body to the response of a success.
-    func withBodyFile(_ response: DataLoaderResponse) -> DataLoaderResponse {
-        guard response.error == nil, let file = end.sink?.file else { return response }
-        var response = response
+    func addBodyFile(to response: inout DataLoaderResponse) {
+        guard response.error == nil, let file = end.sink?.file else { return }
         response.bodyFile = file
-        return response
     }
 }
 

@@ -52,7 +52,7 @@ enum LoadAction: Sendable {
     /// Decide about the step after a failure.
     indirect case judgeFailure(TransportFailure, LoadFacts, holdsSlot: Bool, epoch: Int)
     /// Ask the request's own policy about a failure, or about a skipped attempt.
-    case askPolicy(TransportFailure, isSpared: Bool, epoch: Int)
+    indirect case askPolicy(TransportFailure, isSpared: Bool, epoch: Int)
     /// Wait before another attempt.
     case setTimer(Duration, epoch: Int)
     case cancelTimer(TimerQueue.Entry)

@@ -66,7 +66,7 @@ extension Load {
         case .markCancelled: token.markCancelled()
         case .announceOutcome: announceOutcome()
         case .report:
-            runtime.observers.notify { report.map { withoutSecrets(withBodyFile($0)) } }
+            runtime.observers.notify { finalReport }
             runtime.liveLoads.loadEnded()
         }
     }
@@ -76,10 +76,7 @@ extension Load {
     ///
     /// The wait does not retain a load that ends meanwhile, and no user code runs for it.
     func onFactoryQueue(_ body: @escaping @Sendable (Load) -> Void) {
-        let isQueued = context.backlog.run { [token] in
-            if let load = token.load { body(load) }
-        }
-        if !isQueued { handle(.overloaded) }
+        if !context.backlog.run(for: token, body) { handle(.overloaded) }
     }
 
     /// Asks for slots; the load continues at once, or when it is admitted from the queue.
@@ -213,12 +210,12 @@ extension Load {
         reporter.finish { self.end.outcomeIsReady(self) }
     }
 
-    /// Removes the secrets from the report of an authoriser's own load: its tokens and passwords.
-    ///
-    /// Observers can still count the load.
-    private func withoutSecrets(_ response: DataLoaderResponse) -> DataLoaderResponse {
+    /// The response that observers see; nil before the load is over.
+    private var finalReport: DataLoaderResponse? {
+        guard var response = report else { return nil }
+        addBodyFile(to: &response)
         guard isForAuthoriser else { return response }
-        var response = response
+        // The load has an authoriser's tokens and passwords. Observers can still count it.
         response.request.body = nil
         response.request.headers = HTTPHeaders()
         response.headers = HTTPHeaders()

@@ -67,3 +67,14 @@ enum LoadEvent: Sendable {
     /// it had.
     case handedOver(retryAfter: Date?)
 }
+
+extension LoadEvent {
+    /// Whether the event may change the request, its authorisers or an error, which hold users'
+    /// objects.
+    var mayReplaceUsersValues: Bool {
+        switch self {
+        case .queued, .head, .bytes, .sent, .handedOver: false
+        default: true
+        }
+    }
+}

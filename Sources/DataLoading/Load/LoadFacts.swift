@@ -108,11 +108,10 @@ struct LoadFacts: Sendable {
 
     /// The response in its present state.
     func response(_ error: DataLoaderError?) -> DataLoaderResponse {
-        var response = DataLoaderResponse(
-            request: traits.request, statusCode: head?.status,
-            headers: head?.headers ?? HTTPHeaders(), resolvedURL: head == nil ? nil : base.url,
-            body: body, requestTime: metrics.totalTime, metrics: metrics)
-        response.error = error?.ending(response)
-        return response
+        DataLoaderResponse(
+            request: traits.request, error: error?.ending(traits.request, metrics),
+            statusCode: head?.status, headers: head?.headers ?? HTTPHeaders(),
+            resolvedURL: head == nil ? nil : base.url, body: body,
+            requestTime: metrics.totalTime, metrics: metrics)
     }
 }

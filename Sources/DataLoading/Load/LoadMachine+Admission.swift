@@ -15,7 +15,7 @@ extension LoadMachine {
     mutating func begin(
         _ target: Result<RequestTarget, RequestFault>, _ refusal: DataLoaderError?,
         _ timer: TimerQueue.Entry?, _ now: Instant
-    ) -> [LoadAction] {
+    ) -> LoadActionList {
         guard case .created = state else { return timer.map { [.cancelTimer($0)] } ?? [] }
         deadline = timer
         if let refusal { return complete(refusal, now) }
@@ -30,24 +30,24 @@ extension LoadMachine {
 
     mutating func chunkSupport(
         _ isThere: Bool, _ epoch: Int, _ now: Instant
-    ) -> [LoadAction] {
+    ) -> LoadActionList {
         guard epoch == self.epoch, case .askingForChunks = state else { return [] }
         return isThere ? authorise(now) : complete(.chunksNotSupported, now)
     }
 
-    mutating func authorise(_ now: Instant) -> [LoadAction] {
+    mutating func authorise(_ now: Instant) -> LoadActionList {
         facts.beginAttempt()
         return askAuthorisers(slots: nil, now)
     }
 
-    mutating func askAuthorisers(slots: Origin?, _ now: Instant) -> [LoadAction] {
+    mutating func askAuthorisers(slots: Origin?, _ now: Instant) -> LoadActionList {
         guard traits.isAuthorised else { return apply(now) }
         stageBegan = now
         enter(.authorising(nil, slots: slots))
         return [.authorise(epoch: epoch)]
     }
 
-    mutating func answersLater(_ task: Task<Void, Never>, _ epoch: Int) -> [LoadAction] {
+    mutating func answersLater(_ task: Task<Void, Never>, _ epoch: Int) -> LoadActionList {
         guard isAuthorising(epoch), case .authorising(_, let slots) = state else {
             return [.cancelTask(task)]
         }
@@ -69,7 +69,7 @@ extension LoadMachine {
 
     mutating func authorised(
         _ chain: AuthoriserChain, _ epoch: Int, _ now: Instant
-    ) -> [LoadAction] {
+    ) -> LoadActionList {
         guard epoch == self.epoch, case .authorising(_, let slots) = state else { return [] }
         facts.metrics.authorisationTime += now - stageBegan
         stageBegan = now
@@ -87,21 +87,21 @@ extension LoadMachine {
         return sending.map { [.dial($0, nil, epoch: self.epoch)] } ?? []
     }
 
-    mutating func apply(_ now: Instant, hasWaited: Bool = false) -> [LoadAction] {
+    mutating func apply(_ now: Instant, hasWaited: Bool = false) -> LoadActionList {
         guard let sending else { return [] }
         stageBegan = now
         enter(.applying)
         return [.apply(sending, hasWaited: hasWaited, epoch: epoch)]
     }
 
-    mutating func queued(_ ticket: Admission.Ticket, _ epoch: Int) -> [LoadAction] {
+    mutating func queued(_ ticket: Admission.Ticket, _ epoch: Int) -> LoadActionList {
         // Withdrawing has no effect on a load that was admitted meanwhile: it keeps its slots.
         guard epoch == self.epoch, case .applying = state else { return [.withdraw(ticket)] }
         state = .queued(ticket)
         return []
     }
 
-    mutating func mustApplyAgain(_ epoch: Int, _ now: Instant) -> [LoadAction] {
+    mutating func mustApplyAgain(_ epoch: Int, _ now: Instant) -> LoadActionList {
         guard isApplying(epoch) else { return [] }
         facts.metrics.admissionTime += now - stageBegan
         return apply(now, hasWaited: true)
@@ -119,7 +119,7 @@ extension LoadMachine {
     /// now.
     mutating func admitted(
         _ context: AttemptContext, _ mayAskNow: Bool, _ epoch: Int, _ now: Instant
-    ) -> [LoadAction] {
+    ) -> LoadActionList {
         let release = LoadAction.release(context.candidate, context.origin)
         guard isApplying(epoch) else { return [release, .leave(context.origin)] }
         facts.metrics.admissionTime += now - stageBegan

@@ -24,19 +24,19 @@ extension LoadMachine {
         return change(&attempt, &facts)
     }
 
-    mutating func received(_ head: ResponseHead, _ context: AttemptContext) -> [LoadAction] {
+    mutating func received(_ head: ResponseHead, _ context: AttemptContext) -> LoadActionList {
         facts.mayHaveBeenProcessed = true
         return inAttempt(context) { $0.received(head, &$1) } ?? []
     }
 
-    mutating func judged(_ verdict: Verdict, _ context: AttemptContext) -> [LoadAction] {
+    mutating func judged(_ verdict: Verdict, _ context: AttemptContext) -> LoadActionList {
         inAttempt(context) { $0.judged(verdict, &$1) } ?? refund(verdict.cost)
     }
 
     /// Takes one event that was held back, and asks for the next one.
     ///
     /// Events that arrive meanwhile come after it.
-    mutating func takeHeld(_ context: AttemptContext, _ now: Instant) -> [LoadAction] {
+    mutating func takeHeld(_ context: AttemptContext, _ now: Instant) -> LoadActionList {
         let taken = inAttempt(context) { attempt, _ in
             let wasPaused = attempt.isHeldBack
             return (attempt.takeHeld(), wasPaused)
@@ -46,7 +46,7 @@ extension LoadMachine {
             let actions = inAttempt(context) { $0.received(bytes, &$1, wereHeld: true) } ?? []
             return actions + [.takeHeld(context)]
         case (.end(let failure), _)?:
-            var actions: [LoadAction] = []
+            var actions: LoadActionList = []
             if let attempt = attempt(context) {
                 conclude(attempt, failure, slots: nil, &actions, now)
             }
@@ -63,7 +63,7 @@ extension LoadMachine {
         attempt(context)?.isHeldBack == true
     }
 
-    func windowHasOpened() -> [LoadAction] {
+    func windowHasOpened() -> LoadActionList {
         guard case .running(let attempt) = state, !attempt.isHeldBack else { return [] }
         return [.resumeAttempt(attempt.context)]
     }
@@ -71,7 +71,7 @@ extension LoadMachine {
     mutating func ended(
         _ context: AttemptContext, _ report: TransportReport, _ failure: TransportFailure?,
         _ now: Instant
-    ) -> [LoadAction] {
+    ) -> LoadActionList {
         openAttempts -= 1
         var report = report
         if hasCountedConnecting { report.connectTime = nil }
@@ -79,7 +79,7 @@ extension LoadMachine {
         if let failure, failure.sent != .nothingWritten { facts.mayHaveBeenProcessed = true }
         let attempt = attempt(context)
         // Room for the actions of a success.
-        var actions: [LoadAction] = []
+        var actions: LoadActionList = []
         actions.reserveCapacity(6)
         if traits.reportsProgress { actions.append(.flushProgress) }
         let outcome = facts.addressOutcome(
@@ -109,7 +109,7 @@ extension LoadMachine {
     /// Concludes an attempt; its slots are kept while another address may still be tried.
     mutating func conclude(
         _ attempt: Attempt, _ failure: TransportFailure?, slots: Origin?,
-        _ actions: inout [LoadAction], _ now: Instant
+        _ actions: inout LoadActionList, _ now: Instant
     ) {
         enter(.deciding(slots: nil))
         switch facts.conclude(attempt, failure) {
@@ -128,11 +128,11 @@ extension LoadMachine {
         }
     }
 
-    func leave(_ slots: Origin?) -> [LoadAction] {
+    func leave(_ slots: Origin?) -> LoadActionList {
         slots.map { [.leave($0)] } ?? []
     }
 
-    func refund(_ cost: RetryCost?) -> [LoadAction] {
+    func refund(_ cost: RetryCost?) -> LoadActionList {
         guard let cost, let origin = facts.target?.origin else { return [] }
         return [.refund(cost, origin)]
     }

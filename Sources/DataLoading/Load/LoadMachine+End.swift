@@ -8,14 +8,14 @@ import Foundation
 /// Ends a load.
 extension LoadMachine {
     /// Ends the load with its own outcome.
-    mutating func complete(_ error: DataLoaderError?, _ now: Instant) -> [LoadAction] {
-        var actions: [LoadAction] = []
+    mutating func complete(_ error: DataLoaderError?, _ now: Instant) -> LoadActionList {
+        var actions: LoadActionList = []
         complete(error, &actions, now)
         return actions
     }
 
     mutating func complete(
-        _ error: DataLoaderError?, _ actions: inout [LoadAction], _ now: Instant
+        _ error: DataLoaderError?, _ actions: inout LoadActionList, _ now: Instant
     ) {
         guard !isEnding else { return }
         end(error, &actions, now)
@@ -25,7 +25,7 @@ extension LoadMachine {
 
     /// Ends the load, and cancels what it was waiting for.
     private mutating func end(
-        _ error: DataLoaderError?, _ actions: inout [LoadAction], _ now: Instant
+        _ error: DataLoaderError?, _ actions: inout LoadActionList, _ now: Instant
     ) {
         let stage = state
         enter(.ended(LoadEnding(error?.occurring(phase(of: stage, error)))))
@@ -61,8 +61,8 @@ extension LoadMachine {
         if let (cost, origin) = facts.takeUnbegunRetry() { actions.append(.refund(cost, origin)) }
     }
 
-    mutating func endFromOutside(_ error: DataLoaderError, _ now: Instant) -> [LoadAction] {
-        var actions: [LoadAction] = [.drop]
+    mutating func endFromOutside(_ error: DataLoaderError, _ now: Instant) -> LoadActionList {
+        var actions: LoadActionList = [.drop]
         guard case .ended(var ending) = state else {
             complete(error, &actions, now)
             return actions
@@ -76,14 +76,14 @@ extension LoadMachine {
         return actions
     }
 
-    mutating func sinkFailed(_ error: DataLoaderError, _ now: Instant) -> [LoadAction] {
+    mutating func sinkFailed(_ error: DataLoaderError, _ now: Instant) -> LoadActionList {
         let error = error.occurring(.readingBody)
         guard case .ended(var ending) = state else { return complete(error, now) }
         if ending.isSuccess, ending.replace(by: error) { state = .ended(ending) }
         return []
     }
 
-    mutating func deadlineHasPassed(_ now: Instant) -> [LoadAction] {
+    mutating func deadlineHasPassed(_ now: Instant) -> LoadActionList {
         deadline = nil
         // Only a cancelled attempt can say whether any of it was sent.
         guard case .running(let attempt) = state else { return timeOut(now, mayHaveSent: false) }
@@ -91,7 +91,7 @@ extension LoadMachine {
         return refund(attempt.verdict?.cost) + [.withdrawAttempt(attempt.context)]
     }
 
-    mutating func timeOut(_ now: Instant, mayHaveSent: Bool) -> [LoadAction] {
+    mutating func timeOut(_ now: Instant, mayHaveSent: Bool) -> LoadActionList {
         let limit = traits.deadline.map { $0 - traits.begun } ?? now - traits.begun
         let isProcessed = facts.mayHaveBeenProcessed || mayHaveSent
         let error = DataLoaderError.timedOut(after: limit, mayHaveBeenProcessed: isProcessed)
@@ -101,7 +101,7 @@ extension LoadMachine {
 
     mutating func withdrawn(
         _ context: AttemptContext, _ mayHaveSent: Bool, _ now: Instant
-    ) -> [LoadAction] {
+    ) -> LoadActionList {
         if !mayHaveSent, openAttempts > 0 {
             // Otherwise the transport has reported that time already.
             facts.metrics.connectTime += now - stageBegan
@@ -115,12 +115,13 @@ extension LoadMachine {
     mutating func take() -> DataLoaderResponse? {
         guard case .ended(var ending) = state, ending.take() else { return nil }
         state = .ended(ending)
+        guard ending.error != nil else { return facts.response(nil) }
         var response = facts.response(ending.error)
-        response.error?.keepBody(response.body)
+        response.error?.keepBody(facts.body)
         return response
     }
 
-    mutating func handedOver(_ retryAfter: Date?) -> [LoadAction] {
+    mutating func handedOver(_ retryAfter: Date?) -> LoadActionList {
         guard case .ended(var ending) = state else { return [] }
         ending.handedOver(retryAfter)
         state = .ended(ending)
@@ -128,7 +129,7 @@ extension LoadMachine {
     }
 
     /// Reports to the observers once the outcome is handed over and no attempt is open any more.
-    mutating func reportIfOver() -> [LoadAction] {
+    mutating func reportIfOver() -> LoadActionList {
         guard case .ended(var ending) = state, openAttempts == 0, ending.report() else { return [] }
         state = .ended(ending)
         return [.report]

@@ -11,7 +11,7 @@ extension LoadMachine {
     /// meanwhile.
     mutating func decided(
         _ next: NextStep, _ epoch: Int, _ now: Instant
-    ) -> [LoadAction] {
+    ) -> LoadActionList {
         guard epoch == self.epoch else {
             guard case .dial(let candidate) = next, let origin = facts.target?.origin else {
                 return refund(next.cost)
@@ -38,13 +38,13 @@ extension LoadMachine {
         }
     }
 
-    mutating func proceed(to next: NextStep, _ now: Instant) -> [LoadAction] {
+    mutating func proceed(to next: NextStep, _ now: Instant) -> LoadActionList {
         switch next {
         case .authoriseAgain:
             facts.noteReauthorisation()
             return authorise(now)
         case .follow(let redirect):
-            var actions: [LoadAction] = []
+            var actions: LoadActionList = []
             // The success of a redirect within the origin is counted once, at the load's end; a
             // retry's cost is returned now.
             if let origin = facts.target?.origin,
@@ -94,7 +94,7 @@ extension LoadMachine {
 
     mutating func newBody(
         _ stream: OneShotStream?, _ epoch: Int, _ now: Instant
-    ) -> [LoadAction] {
+    ) -> LoadActionList {
         guard epoch == self.epoch, case .askingForBody(let next, let error) = state else {
             return []
         }
@@ -103,20 +103,20 @@ extension LoadMachine {
         return proceed(to: next, now)
     }
 
-    mutating func pause(_ delay: Duration, _ now: Instant) -> [LoadAction] {
+    mutating func pause(_ delay: Duration, _ now: Instant) -> LoadActionList {
         guard delay > .zero else { return authorise(now) }
         stageBegan = now
         enter(.resting)
         return [.setTimer(delay, epoch: epoch)]
     }
 
-    mutating func timerSet(_ timer: TimerQueue.Entry, _ epoch: Int) -> [LoadAction] {
+    mutating func timerSet(_ timer: TimerQueue.Entry, _ epoch: Int) -> LoadActionList {
         guard epoch == self.epoch, case .resting = state else { return [.cancelTimer(timer)] }
         state = .pausing(timer)
         return []
     }
 
-    mutating func pauseIsOver(_ epoch: Int, _ now: Instant) -> [LoadAction] {
+    mutating func pauseIsOver(_ epoch: Int, _ now: Instant) -> LoadActionList {
         guard epoch == self.epoch else { return [] }
         switch state {
         case .resting, .pausing:

@@ -66,7 +66,7 @@ struct LoadMachine: Sendable {
     ///
     /// The instant is not read for bytes of a body, because reading a clock for each piece would
     /// cost.
-    mutating func handle(_ event: LoadEvent, at now: @autoclosure () -> Instant) -> [LoadAction] {
+    mutating func handle(_ event: LoadEvent, at now: @autoclosure () -> Instant) -> LoadActionList {
         switch event {
         case .begin(let target, let refusal, let timer): begin(target, refusal, timer, now())
         case .chunkSupport(let isThere, let epoch): chunkSupport(isThere, epoch, now())

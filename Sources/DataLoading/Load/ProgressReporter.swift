@@ -38,14 +38,23 @@ final class ProgressReporter: Sendable {
     private let timerQueue: TimerQueue
     private let state = Locked(State())
 
-    /// Makes a reporter; nil without a handler.
-    init?(_ request: DataLoaderRequest, queue: DispatchQueue, timerQueue: TimerQueue) {
-        guard request.hasOptions else { return nil }
-        onUpload = request.uploadProgress
-        onDownload = request.downloadProgress
-        guard onUpload != nil || onDownload != nil else { return nil }
+    private init(
+        _ onUpload: Handler?, _ onDownload: Handler?, queue: DispatchQueue, timerQueue: TimerQueue
+    ) {
+        self.onUpload = onUpload
+        self.onDownload = onDownload
         self.queue = queue
         self.timerQueue = timerQueue
+    }
+
+    /// Makes a reporter for the handlers of a request; nil without one.
+    static func make(
+        for request: DataLoaderRequest, queue: DispatchQueue, timerQueue: TimerQueue
+    ) -> ProgressReporter? {
+        guard request.hasOptions else { return nil }
+        let (onUpload, onDownload) = (request.uploadProgress, request.downloadProgress)
+        guard onUpload != nil || onDownload != nil else { return nil }
+        return ProgressReporter(onUpload, onDownload, queue: queue, timerQueue: timerQueue)
     }
 
     /// Notes the progress of a body.

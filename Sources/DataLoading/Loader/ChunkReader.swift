@@ -83,7 +83,7 @@ final class ChunkReader: Sendable {
             case .start(let core):
                 guard !Task.isCancelled else {
                     settle(.unstarted(core))
-                    throw DataLoaderError.cancelled.ending(DataLoaderResponse(request: request))
+                    throw DataLoaderError.cancelled.ending(request)
                 }
                 let chunks = ChunkEnd(queue: core.queue)
                 let load = core.start(request, chunks)

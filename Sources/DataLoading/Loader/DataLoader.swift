@@ -81,7 +81,7 @@ public final class DataLoader: Sendable {
     public func response(for request: DataLoaderRequest) async throws -> DataLoaderResponse {
         // A task that is already cancelled starts no load.
         guard !Task.isCancelled else {
-            throw DataLoaderError.cancelled.ending(DataLoaderResponse(request: request))
+            throw DataLoaderError.cancelled.ending(request)
         }
         var whole = request
         whole.chunks = false

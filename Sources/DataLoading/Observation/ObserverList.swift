@@ -45,7 +45,7 @@ final class ObserverList: Sendable {
         guard !entries.isEmpty, var response = report() else { return }
         // Observers need counts; bodies would stay in memory for as long as the queue is busy.
         response.body = nil
-        response.request.body = nil
+        if response.request.body != nil { response.request.body = nil }
         for entry in entries {
             let (schedules, dropsOne) = entry.add(response)
             if dropsOne { dropped.add(1, ordering: .relaxed) }

@@ -65,16 +65,14 @@ extension DataLoaderResponse {
     /// The error of a whole response whose status is not accepted, with its body.
     func statusError(_ status: HTTPStatus) -> DataLoaderError {
         if let error, error.isWholeResponse { return error }
-        var refusal = DataLoaderError.status(status).ending(self)
+        var refusal = DataLoaderError.status(status).ending(request, metrics)
         refusal.keepBody(body)
         return refusal
     }
 
     /// The response of a load that ended before it was started.
     static func unstarted(_ request: DataLoaderRequest, _ error: DataLoaderError) -> Self {
-        var response = Self(request: request)
-        response.error = error.ending(response)
-        return response
+        Self(request: request, error: error.ending(request))
     }
 }
 

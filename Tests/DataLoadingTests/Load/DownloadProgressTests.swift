@@ -59,8 +59,8 @@ import Testing
             }
         }
         reporter.withLock {
-            $0 = ProgressReporter(
-                request, queue: queue, timerQueue: TimerQueue(timekeeper: clock.timekeeper))
+            $0 = ProgressReporter.make(
+                for: request, queue: queue, timerQueue: TimerQueue(timekeeper: clock.timekeeper))
         }
         reporter.withLock { $0 }?.note(BodyProgress(completed: 1), .download)
         for _ in 0..<10 { queue.sync {} }

@@ -248,7 +248,7 @@ struct MachineWorld {
 
     private mutating func handle(_ event: LoadEvent, _ index: Int) {
         let wasTaken = players[index].deliveries > 0
-        for action in players[index].machine.handle(event, at: Self.instant) {
+        players[index].machine.handle(event, at: Self.instant).forEach { action in
             perform(action, index, isLate: wasTaken)
         }
     }

@@ -21,8 +21,11 @@ final class Backlog: Sendable {
     /// Whether no work waits or runs.
     var isIdle: Bool { unfinished.load(ordering: .relaxed) == 0 }
 
-    /// Runs work on the queue; returns false when too much work is already waiting.
-    func run(_ work: @escaping @Sendable () -> Void) -> Bool {
+    /// Runs work for a load on the queue, unless the load's outcome was taken meanwhile; returns
+    /// false when too much work is already waiting.
+    ///
+    /// The wait does not retain the load.
+    func run(for token: CancellationToken, _ work: @escaping @Sendable (Load) -> Void) -> Bool {
         guard count.add(1, ordering: .relaxed).oldValue < limit else {
             count.subtract(1, ordering: .relaxed)
             return false
@@ -30,7 +33,7 @@ final class Backlog: Sendable {
         unfinished.add(1, ordering: .relaxed)
         queue.async { [self] in
             count.subtract(1, ordering: .relaxed)
-            work()
+            if let load = token.load { work(load) }
             unfinished.subtract(1, ordering: .relaxed)
         }
         return true

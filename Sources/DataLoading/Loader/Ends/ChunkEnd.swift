@@ -126,7 +126,7 @@ final class ChunkEnd: LoadEnd {
 extension ChunkEnd.State {
     /// The error of a body of which the reader dropped pieces.
     fileprivate var dropped: DataLoaderError {
-        ended.map { DataLoaderError.cancelled.ending($0) } ?? .cancelled
+        ended.map { DataLoaderError.cancelled.ending($0.request, $0.metrics) } ?? .cancelled
     }
 
     /// Returns the next chunk, whether the transfer may be resumed, and the outcome, if there is

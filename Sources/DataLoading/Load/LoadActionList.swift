@@ -1,0 +1,42 @@
+// Copyright the DataLoading authors
+// SPDX-License-Identifier: Apache-2.0
+
+/// The actions that follow from one event, in order.
+///
+/// Most events have one action or none. A list of one needs no memory of its own, where an array
+/// would cost an allocation for nearly every event of every load.
+struct LoadActionList: Sendable {
+    private var first: LoadAction?
+    private var others: [LoadAction] = []
+
+    mutating func append(_ action: LoadAction) {
+        if first == nil { first = action } else { others.append(action) }
+    }
+
+    /// Makes room for a number of actions.
+    mutating func reserveCapacity(_ count: Int) {
+        others.reserveCapacity(count - 1)
+    }
+
+    func forEach(_ body: (LoadAction) -> Void) {
+        if let first { body(first) }
+        for action in others { body(action) }
+    }
+
+    static func += (left: inout LoadActionList, right: LoadActionList) {
+        right.forEach { left.append($0) }
+    }
+
+    static func + (left: LoadActionList, right: LoadActionList) -> LoadActionList {
+        var sum = left
+        sum += right
+        return sum
+    }
+}
+
+extension LoadActionList: ExpressibleByArrayLiteral {
+    @inline(__always)
+    init(arrayLiteral actions: LoadAction...) {
+        for action in actions { append(action) }
+    }
+}
