@@ -84,7 +84,7 @@ extension DataLoaderService.Configuration {
         }
         resolver = HostResolver(
             firstEjection: configuration.ejection.first,
-            longestEjection: configuration.ejection.longest)
+            maxEjection: configuration.ejection.longest)
         for (host, addresses) in configuration.addresses {
             resolver.setAddresses(addresses, forHost: host)
         }

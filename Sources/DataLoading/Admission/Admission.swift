@@ -30,10 +30,10 @@ final class Admission: Sendable {
         let place: FairQueue<Candidate>.Ticket
     }
 
-    /// A waiting load, and the turn of the load that waits.
+    /// A waiting load, and the epoch of the stage that waits.
     struct Candidate: Sendable {
         let waiting: any Waiting
-        let turn: Int
+        let epoch: Int
         /// The instant of the load's deadline; nil without one.
         let deadline: Instant?
     }
@@ -159,7 +159,7 @@ final class Admission: Sendable {
     }
 
     private func admit(_ candidates: [Candidate]) {
-        for candidate in candidates { candidate.waiting.admitted(turn: candidate.turn) }
+        for candidate in candidates { candidate.waiting.admitted(epoch: candidate.epoch) }
     }
 
     /// Handles a changed rate or gate.
@@ -183,7 +183,7 @@ final class Admission: Sendable {
         }
         admit(started)
         for (candidate, wait) in hopeless {
-            candidate.waiting.refused(turn: candidate.turn, .rateLimited(wait: wait))
+            candidate.waiting.refused(epoch: candidate.epoch, .rateLimited(wait: wait))
         }
     }
 
@@ -204,7 +204,7 @@ final class Admission: Sendable {
         let moved = state.withLock { lanes in
             whole.all.flatMap { lanes.removeAll($0, timerQueue) }
         }
-        for candidate in moved { candidate.waiting.mustAskAgain(turn: candidate.turn) }
+        for candidate in moved { candidate.waiting.mustAskAgain(epoch: candidate.epoch) }
     }
 
     fileprivate func laneIsDue(_ key: LaneKey) {

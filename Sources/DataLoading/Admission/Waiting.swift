@@ -6,9 +6,9 @@ import DataLoadingTransport
 /// A load that waits for admission.
 protocol Waiting: AnyObject, Sendable {
     /// The load holds its slots; called once for a ticket that was not withdrawn, under no lock.
-    func admitted(turn: Int)
+    func admitted(epoch: Int)
     /// The load's key may have changed; called instead of `admitted`, under no lock.
-    func mustAskAgain(turn: Int)
+    func mustAskAgain(epoch: Int)
     /// The load cannot start before its deadline; called instead of `admitted`, under no lock.
-    func refused(turn: Int, _ error: DataLoaderError)
+    func refused(epoch: Int, _ error: DataLoaderError)
 }

@@ -86,7 +86,7 @@ extension Load {
         }
         let application = Admission.Application(
             candidate: Admission.Candidate(
-                waiting: self, turn: epoch, deadline: sending.deadline),
+                waiting: self, epoch: epoch, deadline: sending.deadline),
             key: runtime.limiter.ruleKey(for: sending.target), origin: sending.target.origin,
             loader: ObjectIdentifier(registry), priority: sending.priority, use: slotUse,
             bypassesConnectionLimit: isForAuthoriser, hasWaited: hasWaited)
@@ -225,16 +225,16 @@ extension Load {
 }
 
 extension Load: Waiting {
-    func admitted(turn: Int) {
-        guard let sending = sending(epoch: turn) else {
+    func admitted(epoch: Int) {
+        guard let sending = sending(epoch: epoch) else {
             // The load has ended meanwhile: another load can have the slots.
             if let origin { runtime.admission.leave(origin, slotUse) }
             return
         }
-        dial(sending, nil, turn)
+        dial(sending, nil, epoch)
     }
 
-    func mustAskAgain(turn: Int) { handle(.mustApplyAgain(epoch: turn)) }
+    func mustAskAgain(epoch: Int) { handle(.mustApplyAgain(epoch: epoch)) }
 
-    func refused(turn: Int, _ error: DataLoaderError) { handle(.failed(error, epoch: turn)) }
+    func refused(epoch: Int, _ error: DataLoaderError) { handle(.failed(error, epoch: epoch)) }
 }

@@ -51,7 +51,7 @@ enum AddressOutcome: Hashable, Sendable {
 struct AddressHealth: Sendable {
     /// The length of the first ejection and the maximum length.
     struct Ejection: Sendable {
-        private static let longestSetting = Duration.seconds(86_400)
+        private static let maxSetting = Duration.seconds(86_400)
 
         let first: Duration
         let longest: Duration
@@ -60,16 +60,16 @@ struct AddressHealth: Sendable {
         let isMalformed: Bool
 
         init(first: Duration, longest: Duration) {
-            let range = .nanoseconds(1)...Self.longestSetting
+            let range = .nanoseconds(1)...Self.maxSetting
             isMalformed = !range.contains(first) || !range.contains(longest) || longest < first
-            self.first = min(max(.zero, first), Self.longestSetting)
-            self.longest = min(max(.zero, longest), Self.longestSetting)
+            self.first = min(max(.zero, first), Self.maxSetting)
+            self.longest = min(max(.zero, longest), Self.maxSetting)
         }
     }
 
     private static let troublesUntilEjection = 5
     /// A probe without a report for this long counts as lost.
-    private static let longestProbe = Duration.seconds(60)
+    private static let maxProbe = Duration.seconds(60)
 
     private let ejection: Ejection
     private var troubles = 0
@@ -94,7 +94,7 @@ struct AddressHealth: Sendable {
     }
 
     mutating func beginProbe(at now: Instant) {
-        probedUntil = now + Self.longestProbe
+        probedUntil = now + Self.maxProbe
     }
 
     mutating func endProbe() {

@@ -37,15 +37,15 @@ public final class HostResolver: Sendable {
     /// - Parameters:
     ///   - firstEjection: The length of the first ejection, which doubles each further time;
     ///     default 30 s. Half of it is random.
-    ///   - longestEjection: The maximum length of an ejection; default 300 s, and not shorter than
+    ///   - maxEjection: The maximum length of an ejection; default 300 s, and not shorter than
     ///     the first.
     ///
     /// Both are above zero and at most a day. With other lengths every load ends
     /// `.invalidConfiguration`.
     public init(
-        firstEjection: Duration = .seconds(30), longestEjection: Duration = .seconds(300)
+        firstEjection: Duration = .seconds(30), maxEjection: Duration = .seconds(300)
     ) {
-        let ejection = AddressHealth.Ejection(first: firstEjection, longest: longestEjection)
+        let ejection = AddressHealth.Ejection(first: firstEjection, longest: maxEjection)
         var first = State(table: AddressTable(ejection: ejection))
         // Stored under a text that no caller sets as a host, so that the error stays.
         if ejection.isMalformed { first.malformed.set(.malformedEjection, forText: "\0") }

@@ -141,7 +141,7 @@ public final class RateLimiter: Sendable {
     /// - Throws: `.invalidConfiguration` for a delay that is not above zero and at most an hour, or
     ///   a URL that is not http or https. Nothing has changed then.
     public func setRetryAfter(_ delay: Duration, for url: URL) throws(DataLoaderError) {
-        guard delay > .zero, delay <= RateTable.longestGate else { throw .malformedGate }
+        guard delay > .zero, delay <= RateTable.maxGate else { throw .malformedGate }
         guard let target = try? RequestTarget(url) else { throw .malformedGatedURL }
         setRetryAfter(delay, for: ruleKey(for: target))
     }

@@ -12,7 +12,7 @@ struct RateTable: Sendable {
     }
 
     /// The maximum length of a gate: one hour.
-    static let longestGate = Duration.seconds(3_600)
+    static let maxGate = Duration.seconds(3_600)
     private static let smallestSweep = 64
 
     private let defaultRule: RateRule
@@ -63,7 +63,7 @@ struct RateTable: Sendable {
     ///
     /// Returns whether the gate changed.
     mutating func close(_ key: RuleKey, for delay: Duration, at now: Instant) -> Bool {
-        let gate = now + min(delay, Self.longestGate)
+        let gate = now + min(delay, Self.maxGate)
         let old = buckets[key]?.gate ?? now
         guard delay > .zero, gate > old else { return false }
         bucket(of: key, at: now) { $0.gate = gate }

@@ -22,7 +22,7 @@ public struct RetryConfiguration: Sendable {
     ///
     /// When the server asks for more, the load ends with that response, so that a server cannot
     /// hold loads.
-    public var longestRetryAfter = Duration.seconds(60)
+    public var maxRetryAfter = Duration.seconds(60)
     /// The retry tokens of each origin; default 500, nil for no limit.
     ///
     /// A retry takes 14 tokens, or 5 after 429 and 503. They are returned when the retry succeeds,
@@ -42,8 +42,8 @@ extension RetryConfiguration {
         if maximumRetryCount < 0 {
             return .malformed("RetryConfiguration.maximumRetryCount", "is below zero")
         }
-        if longestRetryAfter < .zero {
-            return .malformed("RetryConfiguration.longestRetryAfter", "is below zero")
+        if maxRetryAfter < .zero {
+            return .malformed("RetryConfiguration.maxRetryAfter", "is below zero")
         }
         if let budget, budget < 0 {
             return .malformed("RetryConfiguration.budget", "is below zero")

@@ -101,7 +101,7 @@ struct RetryPlanner: Sendable {
         }
         let remaining = circumstances.remaining ?? .nanoseconds(Int64.max)
         let asked = outcome.retryAfter ?? .zero
-        guard asked <= configuration.longestRetryAfter else { return .stop(.retryAfter) }
+        guard asked <= configuration.maxRetryAfter else { return .stop(.retryAfter) }
         guard max(proposal, asked) < remaining else { return .stop(.deadline) }
         let pause =
             proposal < asked
@@ -126,7 +126,7 @@ struct RetryPlanner: Sendable {
     /// The pause is longer by at most a tenth, or by the timer's initial time if that is more,
     /// within the longest `Retry-After` and the deadline.
     private func spread(_ asked: Duration, base: Duration, below remaining: Duration) -> Duration {
-        let most = min(asked + max(asked / 10, base), configuration.longestRetryAfter, remaining)
+        let most = min(asked + max(asked / 10, base), configuration.maxRetryAfter, remaining)
         let room = max(0, (most - asked).wholeNanoseconds)
         return asked
             + .nanoseconds(random.withGenerator { Int64.random(in: 0...room, using: &$0) })

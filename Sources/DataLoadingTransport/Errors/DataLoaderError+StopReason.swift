@@ -12,7 +12,7 @@ extension DataLoaderError {
         case budgetEmpty
         /// The pause before a retry would end after the deadline.
         case deadlineTooNear
-        /// The server asks for a longer pause than `RetryConfiguration.longestRetryAfter`.
+        /// The server asks for a longer pause than `RetryConfiguration.maxRetryAfter`.
         case retryAfterTooLong
         /// The server may have processed the request, or its body cannot be sent again.
         case notRepeatable

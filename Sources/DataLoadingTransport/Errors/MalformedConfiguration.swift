@@ -29,7 +29,7 @@ extension DataLoaderError {
         reason: "RateLimiter.setRetryAfter was called for what is no http or https URL")
     package static let malformedEjection = invalidConfiguration(
         reason:
-            "HostResolver.firstEjection or longestEjection is not above zero and at most a day, "
+            "HostResolver.firstEjection or maxEjection is not above zero and at most a day, "
             + "or the longest is shorter than the first")
     package static let malformedRatedURL = invalidConfiguration(
         reason: "a rate was set for what is no http or https URL")

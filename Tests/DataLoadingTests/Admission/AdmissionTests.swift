@@ -168,9 +168,9 @@ private final class AdmissionBench {
     private final class Load: Waiting, Sendable {
         let isAdmitted = Locked(false)
 
-        func admitted(turn: Int) { isAdmitted.withLock { $0 = true } }
-        func mustAskAgain(turn: Int) {}
-        func refused(turn: Int, _ error: DataLoaderError) {}
+        func admitted(epoch: Int) { isAdmitted.withLock { $0 = true } }
+        func mustAskAgain(epoch: Int) {}
+        func refused(epoch: Int, _ error: DataLoaderError) {}
     }
 
     private struct Entry {
@@ -206,7 +206,7 @@ private final class AdmissionBench {
         let load = Load()
         let answer = admission.enter(
             Admission.Application(
-                candidate: Admission.Candidate(waiting: load, turn: 1, deadline: nil),
+                candidate: Admission.Candidate(waiting: load, epoch: 1, deadline: nil),
                 key: RuleKey(origin: origin, pathComponent: part.map { Substring($0) }),
                 origin: origin, loader: ObjectIdentifier(load), priority: .normal))
         entries.append(Entry(origin: origin, load: load, answer: answer))

@@ -12,9 +12,9 @@ import Testing
     private final class Load: Waiting, Sendable {
         let isAdmitted = Locked(false)
 
-        func admitted(turn: Int) { isAdmitted.withLock { $0 = true } }
-        func mustAskAgain(turn: Int) {}
-        func refused(turn: Int, _ error: DataLoaderError) {}
+        func admitted(epoch: Int) { isAdmitted.withLock { $0 = true } }
+        func mustAskAgain(epoch: Int) {}
+        func refused(epoch: Int, _ error: DataLoaderError) {}
     }
 
     private let clock = ManualClock()
@@ -36,7 +36,7 @@ import Testing
         let load = Load()
         let answer = admission.enter(
             Admission.Application(
-                candidate: Admission.Candidate(waiting: load, turn: 1, deadline: nil),
+                candidate: Admission.Candidate(waiting: load, epoch: 1, deadline: nil),
                 key: RuleKey(origin: origin, pathComponent: nil), origin: origin,
                 loader: ObjectIdentifier(load), priority: .normal,
                 bypassesConnectionLimit: unlimited))

@@ -47,13 +47,13 @@ import Testing
                 ("Timeouts.idle", { $0.timeouts.idle = value }),
                 ("Timeouts.total", { $0.timeouts.total = value }),
                 ("HostResolver", { $0.resolver = HostResolver(firstEjection: value) }),
-                ("HostResolver", { $0.resolver = HostResolver(longestEjection: value) }),
+                ("HostResolver", { $0.resolver = HostResolver(maxEjection: value) }),
             ]
         }
         let others: [Row] = [
-            ("RetryConfiguration.longestRetryAfter", { $0.retry.longestRetryAfter = .seconds(-1) }),
-            ("HostResolver", { $0.resolver = HostResolver(longestEjection: .seconds(29)) }),
-            ("HostResolver", { $0.resolver = HostResolver(longestEjection: .seconds(86_401)) }),
+            ("RetryConfiguration.maxRetryAfter", { $0.retry.maxRetryAfter = .seconds(-1) }),
+            ("HostResolver", { $0.resolver = HostResolver(maxEjection: .seconds(29)) }),
+            ("HostResolver", { $0.resolver = HostResolver(maxEjection: .seconds(86_401)) }),
         ]
         return limits + others
     }
@@ -135,7 +135,7 @@ import Testing
             $0.timeouts.idle = .seconds(Int64.max)
             $0.timeouts.total = .seconds(Int64.max)
             $0.retry.budget = 0
-            $0.retry.longestRetryAfter = .zero
+            $0.retry.maxRetryAfter = .zero
             $0.retry.timer = ExponentialTimer(
                 initialTime: .zero, maxTime: .zero, jitter: .normal(0), growth: 1)
             $0.rateLimiter = RateLimiter(defaultRequestsPerSecond: 1e300, burst: .max)

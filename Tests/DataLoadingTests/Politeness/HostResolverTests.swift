@@ -126,7 +126,7 @@ import Testing
 
     @Test func `ejections use the configured times and are never negative or endless`() {
         let resolver = HostResolver(
-            firstEjection: .milliseconds(400), longestEjection: .seconds(1))
+            firstEjection: .milliseconds(400), maxEjection: .seconds(1))
         resolver.adopt(clock.timekeeper, random: RandomSource(SeededGenerator(seed: 7)))
         resolver.setAddresses(["10.0.0.1"], forHost: "a.test")
         for milliseconds in [400, 800, 1_000, 1_000] as [Int64] {
@@ -137,7 +137,7 @@ import Testing
             #expect(resolver.choose(forHost: "a.test") == .address("10.0.0.1"))
         }
         for limit in [Duration.seconds(-1), .zero, .seconds(Int64.max)] {
-            let resolver = HostResolver(firstEjection: limit, longestEjection: limit)
+            let resolver = HostResolver(firstEjection: limit, maxEjection: limit)
             resolver.setAddresses(["10.0.0.1"], forHost: "a.test")
             for _ in 0..<40 { resolver.markAddressAsUnreachable("10.0.0.1") }
             #expect(resolver.unhealthyCount == 1)
