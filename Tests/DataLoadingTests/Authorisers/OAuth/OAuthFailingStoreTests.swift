@@ -217,6 +217,9 @@ private final class OddStore: PlainStore {
                 == .store(reason: reason))
         async let reset = test.factory.reset()
         await eventually { store.loads.withLock { $0 } == 2 }
+        // The store may be asked before the limit is set.
+        let end = test.clock.instant + .seconds(90)
+        await eventually { test.bed.service.runtime.timerQueue.earliest == end }
         test.clock.advance(by: .seconds(90))
         _ = await reset
         store.release.record(())

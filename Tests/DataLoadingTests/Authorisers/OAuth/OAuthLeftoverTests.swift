@@ -91,6 +91,9 @@ import Testing
         let test = OAuthBed(store: store)
         async let reset = test.factory.reset()
         _ = await store.asked.first(1)
+        // The store may be asked before the limit is set.
+        let end = test.clock.instant + .seconds(120)
+        await eventually { test.bed.service.runtime.timerQueue.earliest == end }
         test.clock.advance(by: .seconds(120))
         _ = await reset
         store.release.record(())
