@@ -27,7 +27,8 @@
                 (.ignoresCancel, "that is cancelled at once"),
                 (.cancelsAsTimeout, "does not fail with .cancelled"),
                 (.locks, "that its sink cancels inside"), (.ignoresPause, "while it is paused"),
-                (.loads, ".cacheOnly"), (.ignoresShutDown, "shutDown"),
+                (.loads, ".cacheOnly"), (.ignoresReset, "a connection from before"),
+                (.ignoresShutDown, "shutDown"),
             ]
 
             @Test func `the check is tried with every flaw`() {
