@@ -56,16 +56,23 @@ private struct TransportContract: Sendable {
     }
 
     func check() async {
-        await checkResponses()
+        defer { server.stop() }
+        await checkWholeResponses()
+        // Such a transport may block in `start` for as long as its server is silent, and its sink has
+        // no task to pause or cancel: what else would be found follows from this.
+        guard !report.contains(ContractSink.isCalledInsideStart) else {
+            _ = await limit.runTask({ await transport.shutDown() })
+            return
+        }
+        await checkOtherResponses()
         await checkReset()
         await checkCancellation()
         await checkPause()
         await checkCacheOnly()
         await checkShutDown()
-        server.stop()
     }
 
-    private func checkResponses() async {
+    private func checkWholeResponses() async {
         for path in ["/cookie", "/early", "/plain"] {
             let sink = await run(path)
             report.expect(
@@ -75,6 +82,9 @@ private struct TransportContract: Sendable {
         report.expect(
             !server.requests.contains { $0.headers.contains("Cookie") },
             "The transport keeps cookies.")
+    }
+
+    private func checkOtherResponses() async {
         let redirect = await run("/redirect")
         report.expect(
             redirect.status == 302 && !asked("/target", 1), "The transport follows redirects.")
