@@ -9,7 +9,10 @@ public import DataLoading
 /// ```swift
 /// let authoriser = DelegatingAuthoriser(
 ///     identifier: "session",
-///     requiresAuthorisation: { $0.url.host == "api.example.com" }
+///     requiresAuthorisation: { request in
+///         request.url.scheme == "https" && request.url.host == "api.example.com"
+///             && request.url.port ?? 443 == 443
+///     }
 /// ) { request, delegate in
 ///     session.withToken { token in
 ///         var authorised = request

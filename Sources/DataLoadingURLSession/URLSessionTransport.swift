@@ -38,6 +38,7 @@
 ///   server is read on.
 /// - Back-pressure is not possible: `pause` keeps what comes, at most `window` bytes of it, and
 ///   then the attempt fails with `.unsupported`.
+/// - `reset` keeps connections, which `checkTransport` finds; everything else of it passes.
 /// - No byte on the wire is counted except those of request bodies; reports have no times of
 ///   phases.
 /// - A response that comes during an upload can be lost to the reset behind it.

@@ -6,7 +6,8 @@
 /// ```swift
 /// final class KeyAuthoriser: Authoriser {
 ///     func authorise(_ request: DataLoaderRequest) -> Authorisation {
-///         guard request.url.scheme == "https", request.url.host == "api.example.com"
+///         guard request.url.scheme == "https", request.url.host == "api.example.com",
+///             request.url.port ?? 443 == 443
 ///         else { return .unchanged }
 ///         var authorised = request
 ///         authorised.headers["X-Api-Key"] = "key"
@@ -16,9 +17,9 @@
 /// ```
 ///
 /// A factory asks its authorisers in order. Each authoriser receives the request that the one
-/// before it returned. An authoriser should check the host and require https before it adds a
-/// secret. After a redirect to another origin the load asks it again, with the new URL and without
-/// anything that authorisers added.
+/// before it returned. An authoriser should check the host and the port, and require https, before
+/// it adds a secret. After a redirect to another origin the load asks it again, with the new URL
+/// and without anything that authorisers added.
 ///
 /// The factory calls `authorise` and `recover` on its queue, one call at a time, and never under a
 /// lock of the library. The function of a `.later` answer runs on that queue too. An authoriser

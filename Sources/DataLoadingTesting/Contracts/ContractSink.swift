@@ -22,6 +22,7 @@ final class ContractSink: TransportSink {
         }
     }
 
+    static let isCalledInsideStart = "The transport calls its sink inside start(_:sink:)."
     private let report: ContractReport
     private let react: @Sendable (Event, any TransportTask) -> Void
     /// What came so far.
@@ -92,7 +93,7 @@ final class ContractSink: TransportSink {
 
     private func receive(_ event: Event) {
         let isInside = starter.withLock { $0 == ObjectIdentifier(Thread.current) }
-        report.expect(!isInside, "The transport calls its sink inside start(_:sink:).")
+        report.expect(!isInside, Self.isCalledInsideStart)
         report.expect(
             calls.add(1, ordering: .relaxed).newValue == 1,
             "The transport calls its sink from two threads at once.")

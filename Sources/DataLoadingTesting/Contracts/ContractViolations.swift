@@ -21,6 +21,10 @@ final class ContractReport: Sendable {
 
     var isClean: Bool { violations.withLock { $0.isEmpty } }
 
+    func contains(_ violation: String) -> Bool {
+        violations.withLock { $0.contains(violation) }
+    }
+
     func note(_ violation: String) {
         violations.withLock { if !$0.contains(violation) { $0.append(violation) } }
     }

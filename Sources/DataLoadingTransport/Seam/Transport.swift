@@ -16,7 +16,7 @@ public protocol Transport: Sendable {
     /// `.cancelled` unless the end came first. The sink is never called inside `start`.
     func start(_ attempt: TransportRequest, sink: any TransportSink) -> any TransportTask
 
-    /// Drops cached state: responses and idle connections.
+    /// Drops cached state: responses and idle connections; later attempts use nothing from before.
     func reset() async
 
     /// Ends every attempt and releases threads and sockets; later attempts fail.

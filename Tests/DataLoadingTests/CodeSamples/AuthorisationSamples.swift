@@ -25,7 +25,8 @@ private func sign(_ request: DataLoaderRequest) async throws -> String { request
 
 final class Signer: Authoriser {
     func authorise(_ request: DataLoaderRequest) -> Authorisation {
-        guard request.url.scheme == "https", request.url.host == "api.example.com"
+        guard request.url.scheme == "https", request.url.host == "api.example.com",
+            request.url.port ?? 443 == 443
         else { return .unchanged }
         return .later {
             var signed = request
@@ -84,6 +85,14 @@ extension DataLoaderService.Configuration {
         #expect(authoriser.takesPart(in: request))
     }
 
+    @Test func `the sample of an authoriser that answers later signs nothing for another port`() {
+        let other = DataLoaderRequest(url: testURL("https://api.example.com:8443/x"))
+        guard case .unchanged = Signer().authorise(other) else {
+            Issue.record("signed")
+            return
+        }
+    }
+
     @Test func `the sample of an authoriser that answers later signs a request`() async throws {
         guard case .later(let body) = Signer().authorise(request) else {
             Issue.record("not signed")
@@ -103,7 +112,10 @@ extension DataLoaderService.Configuration {
         let session = Session()
         let authoriser = DelegatingAuthoriser(
             identifier: "session",
-            requiresAuthorisation: { $0.url.host == "api.example.com" }
+            requiresAuthorisation: { request in
+                request.url.scheme == "https" && request.url.host == "api.example.com"
+                    && request.url.port ?? 443 == 443
+            }
         ) { request, delegate in
             session.withToken { token in
                 var authorised = request

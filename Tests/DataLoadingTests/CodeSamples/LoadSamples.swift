@@ -29,7 +29,8 @@ final class FeedReader: DataLoaderDelegate {
 
 final class KeyAuthoriser: Authoriser {
     func authorise(_ request: DataLoaderRequest) -> Authorisation {
-        guard request.url.scheme == "https", request.url.host == "api.example.com"
+        guard request.url.scheme == "https", request.url.host == "api.example.com",
+            request.url.port ?? 443 == 443
         else { return .unchanged }
         var authorised = request
         authorised.headers["X-Api-Key"] = "key"
@@ -63,13 +64,16 @@ func bootstrapShared() throws {
         let authoriser = StaticTokenAuthoriser(token: token, hosts: ["api.example.com"])
         let factory = service.makeFactory(authorisers: [authoriser])
         let keyed = service.makeFactory(authorisers: [KeyAuthoriser()])
-        for host in ["https://api.example.com", "https://other.example.com"] {
+        let hosts = [
+            "https://api.example.com", "https://other.example.com", "https://api.example.com:8443",
+        ]
+        for host in hosts {
             _ = try await factory.makeDataLoader().response(for: .make(host: host))
             _ = try await keyed.makeDataLoader().response(for: .make(host: host))
         }
         let sent = bed.transport.attempts.map(\.request.headers)
-        #expect(sent.map { $0["Authorization"] } == ["Bearer secret", nil, nil, nil])
-        #expect(sent.map { $0["X-Api-Key"] } == [nil, "key", nil, nil])
+        #expect(sent.map { $0["Authorization"] } == ["Bearer secret", nil, nil, nil, nil, nil])
+        #expect(sent.map { $0["X-Api-Key"] } == [nil, "key", nil, nil, nil, nil])
     }
 }
 

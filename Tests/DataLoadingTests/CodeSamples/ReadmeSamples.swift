@@ -19,10 +19,10 @@ final class NewsReader: Sendable {
         loader = service.makeFactory().makeDataLoader()
     }
 
-    func fetch(_ feed: URL) async throws -> Data? {
-        var request = DataLoaderRequest(url: feed, sourceIdentifier: "feed")
-        request.maximumRetryCount = 3
-        return try await loader.response(for: request).body
+    func fetch(_ feed: URL) async throws -> Data {
+        // Throws for a 404 or a 500; `response(for:)` gives the response, whatever its status.
+        try await loader.request(feed, sourceIdentifier: "feed")
+            .modify { $0.maximumRetryCount = 3 }.validateStatusCode().responseData()
     }
 }
 
@@ -59,6 +59,17 @@ extension SocketTests {
             for path in ["/", "/news", "/news/today", "/weather?x"] {
                 #expect(service.rateLimiter.requestsPerSecond(for: server.url(path)) == 5)
             }
+            await service.shutDown(gracePeriod: .zero)
+        }
+
+        @Test(arguments: [404, 500])
+        func `the reader in the README takes no error page for a feed`(status: Int) async throws {
+            let server = try LoopbackServer { _ in .status(status, body: "no news") }
+            defer { server.stop() }
+            let service = DataLoaderService()
+            let reader = NewsReader(host: server.url(), service: service)
+            let error = DataLoaderError.status(HTTPStatus(rawValue: status))
+            await #expect(throws: error) { try await reader.fetch(server.url("/feed")) }
             await service.shutDown(gracePeriod: .zero)
         }
     }

@@ -26,7 +26,9 @@ final class HMACAuthoriser: Authoriser {
     }
 
     func authorise(_ request: DataLoaderRequest) -> Authorisation {
-        guard request.url.scheme == "https", request.url.host() == host else { return .unchanged }
+        guard request.url.scheme == "https", request.url.host() == host,
+            request.url.port ?? 443 == 443
+        else { return .unchanged }
         let body: Data
         switch request.body {
         case nil: body = Data()

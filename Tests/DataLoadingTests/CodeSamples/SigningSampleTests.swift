@@ -101,7 +101,8 @@ private enum HMAC {
         }
     }
 
-    @Test(arguments: ["http://origin.test/", "https://other.test/"])
+    @Test(
+        arguments: ["http://origin.test/", "https://other.test/", "https://origin.test:8443/"])
     func `the sample of a signing authoriser leaves other requests alone`(url: String) {
         guard case .unchanged = authoriser().authorise(DataLoaderRequest(url: testURL(url))) else {
             Issue.record("not left alone")

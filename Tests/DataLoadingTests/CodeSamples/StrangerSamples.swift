@@ -13,7 +13,8 @@ import Testing
 
 final class CookieAuthoriser: Authoriser {
     func authorise(_ request: DataLoaderRequest) -> Authorisation {
-        guard request.url.scheme == "https", request.url.host() == "shop.example.com"
+        guard request.url.scheme == "https", request.url.host() == "shop.example.com",
+            request.url.port ?? 443 == 443
         else { return .unchanged }
         var authorised = request
         authorised.headers["Cookie"] = "session=secret"

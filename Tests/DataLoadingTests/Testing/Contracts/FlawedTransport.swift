@@ -16,7 +16,7 @@
             case informationalHead, twoThreads, losesBytes, losesTheEnd, keepsCookies,
                 followsRedirects
             case retries, completesTruncated, ignoresCancel, cancelsAsTimeout, locks, ignoresPause
-            case loads, ignoresShutDown
+            case loads, ignoresReset, ignoresShutDown
         }
 
         let flaw: Flaw
@@ -49,7 +49,9 @@
         /// Whether this is the first call.
         func isFirst() -> Bool { first.withLock { $0.take() } != nil }
 
-        func reset() async { await base.reset() }
+        func reset() async {
+            if flaw != .ignoresReset { await base.reset() }
+        }
 
         func shutDown() async {
             if flaw != .ignoresShutDown { await base.shutDown() }

@@ -27,7 +27,8 @@
                 (.ignoresCancel, "that is cancelled at once"),
                 (.cancelsAsTimeout, "does not fail with .cancelled"),
                 (.locks, "that its sink cancels inside"), (.ignoresPause, "while it is paused"),
-                (.loads, ".cacheOnly"), (.ignoresShutDown, "shutDown"),
+                (.loads, ".cacheOnly"), (.ignoresReset, "a connection from before"),
+                (.ignoresShutDown, "shutDown"),
             ]
 
             @Test func `the check is tried with every flaw`() {
@@ -38,8 +39,7 @@
             private static let waits: [FlawedTransport.Flaw: Duration] = [
                 .losesTheEnd: .milliseconds(500), .ignoresCancel: .milliseconds(500),
                 .locks: .milliseconds(500), .ignoresShutDown: .milliseconds(500),
-                .noHead: .seconds(3), .startsInline: .seconds(3), .losesBytes: .seconds(3),
-                .retries: .seconds(3),
+                .noHead: .seconds(3), .losesBytes: .seconds(3), .retries: .seconds(3),
             ]
 
             private static func check(
@@ -61,6 +61,14 @@
                 await Self.check(flaw, words, limit: .seconds(60))
             }
 
+            @Test func `the check blames a call inside start for nothing else`() async {
+                let error = await #expect(throws: ContractViolations.self) {
+                    try await checkTransport(InlineTransport(), limit: .seconds(60))
+                }
+                #expect(
+                    error?.violations == ["The transport calls its sink inside start(_:sink:)."])
+            }
+
             // All at once: each waits for nothing most of the time.
             @Test func `the check names the rule of what never comes`() async {
                 await withDiscardingTaskGroup { group in
@@ -71,6 +79,26 @@
                 }
             }
         }
+    }
+
+    /// A transport without a network, which answers before `start` has returned.
+    private struct InlineTransport: Transport {
+        private final class EndedTask: TransportTask {
+            func cancel() {}
+            func pause() {}
+            func resume() {}
+        }
+
+        func start(_ attempt: TransportRequest, sink: any TransportSink) -> any TransportTask {
+            sink.didReceive(ResponseHead(status: 200))
+            sink.didReceive(Data("whole".utf8))
+            sink.didEnd(TransportReport())
+            return EndedTask()
+        }
+
+        func reset() async {}
+
+        func shutDown() async {}
     }
 
     extension FlawedTransport {

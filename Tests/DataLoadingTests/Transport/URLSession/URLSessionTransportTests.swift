@@ -180,6 +180,18 @@
                 }
             }
 
+            #if canImport(FoundationNetworking)
+                @Test func `the check finds only that a reset keeps connections`() async {
+                    let error = await #expect(throws: ContractViolations.self) {
+                        try await checkTransport(transport, limit: .seconds(60))
+                    }
+                    #expect(
+                        error?.violations == [
+                            "After reset() the transport still uses a connection from before."
+                        ])
+                }
+            #endif
+
             @Test func `a head past its limit is refused`() async throws {
                 let server = try LoopbackServer { _ in
                     .ok(headers: ["X-Long": String(repeating: "a", count: 3_000)])
