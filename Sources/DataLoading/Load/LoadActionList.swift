@@ -15,7 +15,7 @@ struct LoadActionList: Sendable {
 
     /// Makes room for a number of actions.
     mutating func reserveCapacity(_ count: Int) {
-        others.reserveCapacity(count - 1)
+        others.reserveCapacity(max(count - 1, 0))
     }
 
     func forEach(_ body: (LoadAction) -> Void) {
