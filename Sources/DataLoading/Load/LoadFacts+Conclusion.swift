@@ -85,4 +85,11 @@ extension LoadFacts {
         if isCutShort, failure.sent == .nothingWritten, isLate, mayConnect { return .serverTrouble }
         return AddressOutcome(failure)
     }
+
+    /// The phase of an attempt without a head, by whether any of it may have been sent; nil when a
+    /// body may have been partly sent.
+    func phase(mayHaveSent: Bool) -> DataLoaderError.Phase? {
+        guard mayHaveSent else { return .connecting }
+        return outgoing.body == nil ? .waitingForHead : nil
+    }
 }

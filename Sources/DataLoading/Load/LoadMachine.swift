@@ -15,10 +15,11 @@ import Foundation
 /// ```
 ///
 /// A stage that answers later has an epoch. An answer with an older epoch is undone or ignored.
-/// Extensions in several files change the state; the one value of a load is private to `Load`,
-/// behind a lock.
+///
+/// It is one file, so that nothing else can change the state: whoever reads it has read every
+/// transition. What a stage decides by itself stands in `LoadFacts` and `Judge`.
 struct LoadMachine: Sendable {
-    enum State: Sendable {
+    private enum State: Sendable {
         case created
         /// The owner is asked whether it takes chunks.
         case askingForChunks
@@ -43,24 +44,27 @@ struct LoadMachine: Sendable {
         case ended(LoadEnding)
     }
 
-    var state = State.created
+    private var state = State.created
     /// The number of stages that the load has entered.
-    var epoch = 0
-    var facts: LoadFacts
+    private var epoch = 0
+    private(set) var facts: LoadFacts
     /// The instant at which the present stage began, for the metrics.
-    var stageBegan: Instant
-    var deadline: TimerQueue.Entry?
+    private var stageBegan: Instant
+    private var deadline: TimerQueue.Entry?
     /// The number of attempts whose end the transport has not reported.
-    var openAttempts = 0
+    private var openAttempts = 0
     /// Whether the time of an attempt that was never sent was counted before its end was reported.
-    var hasCountedConnecting = false
+    private var hasCountedConnecting = false
 
     init(_ facts: LoadFacts) {
         self.facts = facts
         stageBegan = facts.traits.begun
     }
 
-    var traits: LoadTraits { facts.traits }
+    private var traits: LoadTraits { facts.traits }
+
+    /// The name of the state, for tests and debuggers.
+    var stateName: Substring { "\(state)".prefix { $0 != "(" } }
 
     /// Handles one event at an instant; returns the actions that follow, in order.
     ///
@@ -96,5 +100,618 @@ struct LoadMachine: Sendable {
         case .endFromOutside(let error): endFromOutside(error, now())
         case .handedOver(let retryAfter): handedOver(retryAfter)
         }
+    }
+}
+
+/// Handles the events from `perform` to the slots of an attempt.
+extension LoadMachine {
+    private mutating func enter(_ state: State) {
+        self.state = state
+        epoch += 1
+    }
+
+    private mutating func begin(
+        _ target: Result<RequestTarget, RequestFault>, _ refusal: DataLoaderError?,
+        _ timer: TimerQueue.Entry?, _ now: Instant
+    ) -> LoadActionList {
+        guard case .created = state else { return timer.map { [.cancelTimer($0)] } ?? [] }
+        deadline = timer
+        if let refusal { return complete(refusal, now) }
+        switch target {
+        case .success(let target): facts.baseTarget = target
+        case .failure(let fault): return complete(.invalidRequest(fault), now)
+        }
+        guard traits.request.chunks else { return authorise(now) }
+        enter(.askingForChunks)
+        return [.askForChunkSupport(epoch: epoch)]
+    }
+
+    private mutating func chunkSupport(
+        _ isThere: Bool, _ epoch: Int, _ now: Instant
+    ) -> LoadActionList {
+        guard epoch == self.epoch, case .askingForChunks = state else { return [] }
+        return isThere ? authorise(now) : complete(.chunksNotSupported, now)
+    }
+
+    private mutating func authorise(_ now: Instant) -> LoadActionList {
+        facts.beginAttempt()
+        return askAuthorisers(slots: nil, now)
+    }
+
+    private mutating func askAuthorisers(slots: Origin?, _ now: Instant) -> LoadActionList {
+        guard traits.isAuthorised else { return apply(now) }
+        stageBegan = now
+        enter(.authorising(nil, slots: slots))
+        return [.authorise(epoch: epoch)]
+    }
+
+    private mutating func answersLater(_ task: Task<Void, Never>, _ epoch: Int) -> LoadActionList {
+        guard isAuthorising(epoch), case .authorising(_, let slots) = state else {
+            return [.cancelTask(task)]
+        }
+        state = .authorising(task, slots: nil)
+        return leave(slots)
+    }
+
+    private mutating func authorised(
+        _ chain: AuthoriserChain, _ epoch: Int, _ now: Instant
+    ) -> LoadActionList {
+        guard epoch == self.epoch, case .authorising(_, let slots) = state else { return [] }
+        facts.metrics.authorisationTime += now - stageBegan
+        stageBegan = now
+        do {
+            try facts.authorised(by: chain, at: now)
+        } catch {
+            return complete(.invalidRequest(error), now)
+        }
+        // A load that was in the queue before does not lose its place by a change of rates.
+        guard let slots else { return apply(now, hasWaited: facts.wasAskedAgain) }
+        guard slots == facts.target?.origin else {
+            return [.leave(slots)] + apply(now, hasWaited: true)
+        }
+        enter(.dialling(slots))
+        return sending.map { [.dial($0, nil, epoch: self.epoch)] } ?? []
+    }
+
+    private mutating func apply(_ now: Instant, hasWaited: Bool = false) -> LoadActionList {
+        guard let sending else { return [] }
+        stageBegan = now
+        enter(.applying)
+        return [.apply(sending, hasWaited: hasWaited, epoch: epoch)]
+    }
+
+    private mutating func queued(_ ticket: Admission.Ticket, _ epoch: Int) -> LoadActionList {
+        // Withdrawing has no effect on a load that was admitted meanwhile: it keeps its slots.
+        guard epoch == self.epoch, case .applying = state else { return [.withdraw(ticket)] }
+        state = .queued(ticket)
+        return []
+    }
+
+    private mutating func mustApplyAgain(_ epoch: Int, _ now: Instant) -> LoadActionList {
+        guard isApplying(epoch) else { return [] }
+        facts.metrics.admissionTime += now - stageBegan
+        return apply(now, hasWaited: true)
+    }
+
+    private func isApplying(_ epoch: Int) -> Bool {
+        guard epoch == self.epoch else { return false }
+        switch state {
+        case .applying, .queued, .dialling: return true
+        default: return false
+        }
+    }
+
+    /// Starts the attempt with its slots and its address, unless the credentials are too old by
+    /// now.
+    private mutating func admitted(
+        _ context: AttemptContext, _ mayAskNow: Bool, _ epoch: Int, _ now: Instant
+    ) -> LoadActionList {
+        let release = LoadAction.release(context.candidate, context.origin)
+        guard isApplying(epoch) else { return [release, .leave(context.origin)] }
+        facts.metrics.admissionTime += now - stageBegan
+        guard !facts.mustAuthoriseAgain(at: now) else {
+            let mustTry = facts.mustTry
+            facts.beginAttempt()
+            (facts.wasAskedAgain, facts.mustTry) = (true, mustTry)
+            // The slots are kept for an immediate answer, and given back for any other.
+            guard mayAskNow else {
+                return [release, .leave(context.origin)] + askAuthorisers(slots: nil, now)
+            }
+            return [release] + askAuthorisers(slots: context.origin, now)
+        }
+        if facts.triedAddresses.isEmpty { facts.metrics.attempts += 1 }
+        facts.hasBegunRetry = true
+        facts.head = facts.deliveredHead
+        facts.body = nil
+        if case .address(let address) = context.candidate { facts.metrics.note(address) }
+        openAttempts += 1
+        stageBegan = now
+        enter(.running(Attempt(context)))
+        return [.start(context)]
+    }
+
+    /// The request of the next attempt; nil before the request was checked.
+    private var sending: Sending? { Sending(facts) }
+}
+
+/// Handles the events of an attempt, and its end.
+extension LoadMachine {
+    /// The running attempt, if the event is one of its events.
+    private func attempt(_ context: AttemptContext) -> Attempt? {
+        guard case .running(let attempt) = state, attempt.context === context else { return nil }
+        return attempt
+    }
+
+    /// Changes the attempt of an event without copying the bytes that it keeps; nil when the
+    /// attempt is over.
+    private mutating func inAttempt<Result>(
+        _ context: AttemptContext, _ change: (inout Attempt, inout LoadFacts) -> Result
+    ) -> Result? {
+        guard case .running(var attempt) = state, attempt.context === context else { return nil }
+        state = .created
+        defer { state = .running(attempt) }
+        return change(&attempt, &facts)
+    }
+
+    private mutating func received(_ head: ResponseHead, _ context: AttemptContext)
+        -> LoadActionList
+    {
+        facts.mayHaveBeenProcessed = true
+        return inAttempt(context) { $0.received(head, &$1) } ?? []
+    }
+
+    private mutating func judged(_ verdict: Verdict, _ context: AttemptContext) -> LoadActionList {
+        inAttempt(context) { $0.judged(verdict, &$1) } ?? refund(verdict.cost)
+    }
+
+    /// Takes one event that was held back, and asks for the next one.
+    ///
+    /// Events that arrive meanwhile come after it.
+    private mutating func takeHeld(_ context: AttemptContext, _ now: Instant) -> LoadActionList {
+        let taken = inAttempt(context) { attempt, _ in
+            let wasPaused = attempt.isHeldBack
+            return (attempt.takeHeld(), wasPaused)
+        }
+        switch taken {
+        case (.bytes(let bytes), _)?:
+            let actions = inAttempt(context) { $0.received(bytes, &$1, wereHeld: true) } ?? []
+            return actions + [.takeHeld(context)]
+        case (.end(let failure), _)?:
+            var actions: LoadActionList = []
+            if let attempt = attempt(context) {
+                conclude(attempt, failure, slots: nil, &actions, now)
+            }
+            return actions
+        case (nil, true)?:
+            return [.resumeAttempt(context)]
+        case (nil, false)?, nil:
+            return []
+        }
+    }
+
+    private func windowHasOpened() -> LoadActionList {
+        guard case .running(let attempt) = state, !attempt.isHeldBack else { return [] }
+        return [.resumeAttempt(attempt.context)]
+    }
+
+    private mutating func ended(
+        _ context: AttemptContext, _ report: TransportReport, _ failure: TransportFailure?,
+        _ now: Instant
+    ) -> LoadActionList {
+        openAttempts -= 1
+        var report = report
+        if hasCountedConnecting { report.connectTime = nil }
+        facts.metrics.add(report)
+        if let failure, failure.sent != .nothingWritten { facts.mayHaveBeenProcessed = true }
+        let attempt = attempt(context)
+        // Room for the actions of a success.
+        var actions: LoadActionList = []
+        actions.reserveCapacity(6)
+        if traits.reportsProgress { actions.append(.flushProgress) }
+        let outcome = facts.addressOutcome(
+            of: context, attempt?.head, failure, hasTimedOut: hasTimedOut, at: now)
+        actions.append(.noteAddress(context, outcome))
+        guard let attempt else {
+            actions.append(.leave(context.origin))
+            return actions + reportIfOver()
+        }
+        if inAttempt(context, { attempt, _ in attempt.holdBack(failure) }) == true {
+            // The verdict is not there yet; the slots are not kept until then.
+            actions.append(.leave(context.origin))
+        } else {
+            conclude(attempt, failure, slots: context.origin, &actions, now)
+        }
+        return actions
+    }
+
+    private var hasTimedOut: Bool {
+        switch state {
+        case .timingOut: true
+        case .ended(let ending): ending.isTimeout
+        default: false
+        }
+    }
+
+    /// Concludes an attempt; its slots are kept while another address may still be tried.
+    private mutating func conclude(
+        _ attempt: Attempt, _ failure: TransportFailure?, slots: Origin?,
+        _ actions: inout LoadActionList, _ now: Instant
+    ) {
+        enter(.deciding(slots: nil))
+        switch facts.conclude(attempt, failure) {
+        case .next(let next):
+            if let slots { actions.append(.leave(slots)) }
+            actions += proceed(to: next, now)
+        case .success:
+            actions.append(facts.takeSuccess(of: attempt.context.origin))
+            if let slots { actions.append(.leave(slots)) }
+            complete(nil, &actions, now)
+        case .failure(let failure):
+            facts.note(failure, at: attempt.context.candidate)
+            state = .deciding(slots: slots)
+            actions.append(
+                .judgeFailure(failure, facts, holdsSlot: slots != nil, epoch: epoch))
+        }
+    }
+
+    private func leave(_ slots: Origin?) -> LoadActionList {
+        slots.map { [.leave($0)] } ?? []
+    }
+
+    private func refund(_ cost: RetryCost?) -> LoadActionList {
+        guard let cost, let origin = facts.target?.origin else { return [] }
+        return [.refund(cost, origin)]
+    }
+}
+
+/// Performs a `NextStep`.
+extension LoadMachine {
+    /// Performs a step that was decided; gives back its cost or its address when the load has ended
+    /// meanwhile.
+    private mutating func decided(
+        _ next: NextStep, _ epoch: Int, _ now: Instant
+    ) -> LoadActionList {
+        guard epoch == self.epoch else {
+            guard case .dial(let candidate) = next, let origin = facts.target?.origin else {
+                return refund(next.cost)
+            }
+            return [.release(candidate, origin)]
+        }
+        switch state {
+        case .deciding(let slots?):
+            if case .dial(let candidate) = next, let sending {
+                enter(.dialling(slots))
+                stageBegan = now
+                return [.dial(sending, candidate, epoch: self.epoch)]
+            }
+            state = .deciding(slots: nil)
+            return leave(slots) + proceed(to: next, now)
+        case .deciding(nil):
+            return proceed(to: next, now)
+        case .applying, .queued, .dialling:
+            // The attempt was skipped, and its slots are given back already.
+            facts.metrics.admissionTime += now - stageBegan
+            return proceed(to: next, now)
+        default:
+            return refund(next.cost)
+        }
+    }
+
+    private mutating func proceed(to next: NextStep, _ now: Instant) -> LoadActionList {
+        switch next {
+        case .authoriseAgain:
+            facts.noteReauthorisation()
+            return authorise(now)
+        case .follow(let redirect):
+            var actions: LoadActionList = []
+            // The success of a redirect within the origin is counted once, at the load's end; a
+            // retry's cost is returned now.
+            if let origin = facts.target?.origin,
+                facts.retryCost != nil || origin != redirect.target.origin
+            {
+                actions.append(facts.takeSuccess(of: origin))
+            }
+            facts.follow(redirect)
+            return actions + authorise(now)
+        case .retry(let delay, let cost):
+            facts.noteRetry(cost)
+            return pause(delay, now)
+        case .standBack(let delay):
+            facts.retries += 1
+            return pause(delay, now)
+        case .tryAnyway:
+            facts.mustTry = true
+            return apply(now, hasWaited: true)
+        case .startOver(let next):
+            facts.resumption = .none
+            facts.mayResume = false
+            return proceed(to: next, now)
+        case .waitForConnectivity(let delay, let timer):
+            let isFirst = facts.connectivityTimer == nil
+            facts.connectivityTimer = timer
+            return (isFirst ? [.tellWaitingForConnectivity] : []) + pause(delay, now)
+        case .dial(let candidate):
+            // The slots were given back.
+            guard let origin = facts.target?.origin else { return [] }
+            return [.release(candidate, origin)] + apply(now)
+        case .apply:
+            return apply(now)
+        case .replace:
+            facts.needsFreshConnection = true
+            facts.metrics.replacedConnections += 1
+            return authorise(now)
+        case .askPolicy(let failure, let isSpared):
+            enter(.deciding(slots: nil))
+            return [.askPolicy(failure, isSpared: isSpared, epoch: epoch)]
+        case .renewBody(let next, let error):
+            enter(.askingForBody(then: next, otherwise: error))
+            return [.askForBody(epoch: epoch)]
+        case .finish(let error):
+            return complete(error, now)
+        }
+    }
+
+    private mutating func newBody(
+        _ stream: OneShotStream?, _ epoch: Int, _ now: Instant
+    ) -> LoadActionList {
+        guard epoch == self.epoch, case .askingForBody(let next, let error) = state else {
+            return []
+        }
+        guard let stream else { return complete(error, now) }
+        facts.replaceBody(by: stream)
+        return proceed(to: next, now)
+    }
+
+    private mutating func pause(_ delay: Duration, _ now: Instant) -> LoadActionList {
+        guard delay > .zero else { return authorise(now) }
+        stageBegan = now
+        enter(.resting)
+        return [.setTimer(delay, epoch: epoch)]
+    }
+
+    private mutating func timerSet(_ timer: TimerQueue.Entry, _ epoch: Int) -> LoadActionList {
+        guard epoch == self.epoch, case .resting = state else { return [.cancelTimer(timer)] }
+        state = .pausing(timer)
+        return []
+    }
+
+    private mutating func pauseIsOver(_ epoch: Int, _ now: Instant) -> LoadActionList {
+        guard epoch == self.epoch else { return [] }
+        switch state {
+        case .resting, .pausing:
+            facts.metrics.backOffTime += now - stageBegan
+            return authorise(now)
+        default:
+            return []
+        }
+    }
+}
+
+/// Ends a load.
+extension LoadMachine {
+    /// Ends the load with its own outcome.
+    private mutating func complete(_ error: DataLoaderError?, _ now: Instant) -> LoadActionList {
+        var actions: LoadActionList = []
+        complete(error, &actions, now)
+        return actions
+    }
+
+    private mutating func complete(
+        _ error: DataLoaderError?, _ actions: inout LoadActionList, _ now: Instant
+    ) {
+        guard !isEnding else { return }
+        end(error, &actions, now)
+        if error == .cancelled { actions.append(.markCancelled) }
+        actions.append(.announceOutcome)
+    }
+
+    /// Ends the load, and cancels what it was waiting for.
+    private mutating func end(
+        _ error: DataLoaderError?, _ actions: inout LoadActionList, _ now: Instant
+    ) {
+        let stage = state
+        enter(.ended(LoadEnding(error?.occurring(phase(of: stage, error)))))
+        facts.metrics.totalTime = now - traits.begun
+        if let deadline = deadline.take() { actions.append(.cancelTimer(deadline)) }
+        let time = now - stageBegan
+        switch stage {
+        case .authorising(let task, let slots):
+            facts.metrics.authorisationTime += time
+            if let task { actions.append(.cancelTask(task)) }
+            actions += leave(slots)
+        case .applying:
+            facts.metrics.admissionTime += time
+        case .queued(let ticket):
+            facts.metrics.admissionTime += time
+            actions.append(.withdraw(ticket))
+        case .resting:
+            facts.metrics.backOffTime += time
+        case .pausing(let timer):
+            facts.metrics.backOffTime += time
+            actions.append(.cancelTimer(timer))
+        case .running(let attempt):
+            actions += refund(attempt.verdict?.cost)
+            actions.append(.withdrawAttempt(attempt.context))
+        case .askingForBody(let next, _):
+            actions += refund(next.cost)
+        case .deciding(let slots):
+            actions += leave(slots)
+        case .created, .askingForChunks, .dialling, .timingOut, .ended:
+            // A load that is dialling gives its slots back when its attempt comes too late.
+            break
+        }
+        if let (cost, origin) = facts.takeUnbegunRetry() { actions.append(.refund(cost, origin)) }
+    }
+
+    private mutating func endFromOutside(_ error: DataLoaderError, _ now: Instant) -> LoadActionList
+    {
+        var actions: LoadActionList = [.drop]
+        guard case .ended(var ending) = state else {
+            complete(error, &actions, now)
+            return actions
+        }
+        // The owner was told that there is an outcome; it takes the outcome as it is at that time.
+        guard ending.isUntaken else { return [] }
+        if ending.replace(by: error) {
+            state = .ended(ending)
+            if error == .cancelled { actions.append(.markCancelled) }
+        }
+        return actions
+    }
+
+    private mutating func sinkFailed(_ error: DataLoaderError, _ now: Instant) -> LoadActionList {
+        let error = error.occurring(.readingBody)
+        guard case .ended(var ending) = state else { return complete(error, now) }
+        if ending.isSuccess, ending.replace(by: error) { state = .ended(ending) }
+        return []
+    }
+
+    private mutating func deadlineHasPassed(_ now: Instant) -> LoadActionList {
+        deadline = nil
+        // Only a cancelled attempt can say whether any of it was sent.
+        guard case .running(let attempt) = state else { return timeOut(now, mayHaveSent: false) }
+        enter(.timingOut(attempt.head == nil ? nil : .readingBody))
+        return refund(attempt.verdict?.cost) + [.withdrawAttempt(attempt.context)]
+    }
+
+    private mutating func timeOut(_ now: Instant, mayHaveSent: Bool) -> LoadActionList {
+        let limit = traits.deadline.map { $0 - traits.begun } ?? now - traits.begun
+        let isProcessed = facts.mayHaveBeenProcessed || mayHaveSent
+        let error = DataLoaderError.timedOut(after: limit, mayHaveBeenProcessed: isProcessed)
+        guard case .timingOut(let phase) = state else { return complete(error, now) }
+        return complete(error.occurring(phase ?? facts.phase(mayHaveSent: mayHaveSent)), now)
+    }
+
+    private mutating func withdrawn(
+        _ context: AttemptContext, _ mayHaveSent: Bool, _ now: Instant
+    ) -> LoadActionList {
+        if !mayHaveSent, openAttempts > 0 {
+            // Otherwise the transport has reported that time already.
+            facts.metrics.connectTime += now - stageBegan
+            hasCountedConnecting = true
+        }
+        guard case .timingOut = state else { return [] }
+        return timeOut(now, mayHaveSent: mayHaveSent)
+    }
+
+    /// Takes the outcome, to hand it over now; nil when it was taken or there is none.
+    mutating func take() -> DataLoaderResponse? {
+        guard case .ended(var ending) = state, ending.take() else { return nil }
+        state = .ended(ending)
+        guard ending.error != nil else { return facts.response(nil) }
+        var response = facts.response(ending.error)
+        response.error?.keepBody(facts.body)
+        return response
+    }
+
+    private mutating func handedOver(_ retryAfter: Date?) -> LoadActionList {
+        guard case .ended(var ending) = state else { return [] }
+        ending.handedOver(retryAfter)
+        state = .ended(ending)
+        return reportIfOver()
+    }
+
+    /// Reports to the observers once the outcome is handed over and no attempt is open any more.
+    private mutating func reportIfOver() -> LoadActionList {
+        guard case .ended(var ending) = state, openAttempts == 0, ending.report() else { return [] }
+        state = .ended(ending)
+        return [.report]
+    }
+
+    /// The phase of a stage; nil where the stage says nothing about the error.
+    private func phase(of stage: State, _ error: DataLoaderError?) -> DataLoaderError.Phase? {
+        guard let error, !error.isWholeResponse else { return nil }
+        return switch stage {
+        case .created, .askingForChunks: .preparing
+        case .authorising: .authorising
+        case .applying, .queued, .dialling: .waitingForSlot
+        case .resting, .pausing: .backingOff
+        case .running(let attempt): attempt.head == nil ? nil : .readingBody
+        case .askingForBody: .deciding
+        // A failure that was judged has its phase, or none.
+        case .deciding: error.comesFromOutside ? .deciding : nil
+        case .timingOut, .ended: nil
+        }
+    }
+}
+
+/// Tells the rest of a load about its state.
+extension LoadMachine {
+    /// The request that authorisers are asked about, and the credentials that were refused; nil
+    /// when the epoch has passed.
+    func asking(_ epoch: Int) -> (DataLoaderRequest, refused: AuthoriserChain.Stamps)? {
+        isAuthorising(epoch) ? (facts.outgoing, facts.refusedStamps) : nil
+    }
+
+    /// Whether authorisers are asked in an epoch.
+    func isAuthorising(_ epoch: Int) -> Bool {
+        guard epoch == self.epoch, case .authorising = state else { return false }
+        return true
+    }
+
+    /// Whether the transfer is paused until the verdict on the response.
+    func isHeldBack(_ context: AttemptContext) -> Bool {
+        attempt(context)?.isHeldBack == true
+    }
+
+    /// The response that observers see; nil before the load is over.
+    ///
+    /// It is made anew, because the byte counts of a cancelled attempt are complete only then.
+    var report: DataLoaderResponse? {
+        guard case .ended(let ending) = state, ending.isReported else { return nil }
+        var response = facts.response(ending.error)
+        response.retryAfter = ending.retryAfter
+        return response
+    }
+
+    /// Whether the load has its outcome, taken or not.
+    var isEnding: Bool {
+        if case .ended = state { true } else { false }
+    }
+
+    /// Whether the load has ended with a success that was not taken.
+    var isSuccess: Bool {
+        if case .ended(let ending) = state { ending.isSuccess } else { false }
+    }
+
+    /// Whether the load is delivered in chunks, and neither a deadline nor its head limits it.
+    var hasOpenEnd: Bool {
+        guard traits.delivery == .chunks, traits.deadline == nil, facts.hasDelivered else {
+            return false
+        }
+        return facts.head.map { facts.hasOpenEnd($0) } ?? false
+    }
+
+    /// Whether the load waits for slots.
+    var isApplying: Bool {
+        switch state {
+        case .applying, .queued: true
+        default: false
+        }
+    }
+
+    /// The values that hold users' objects: the authorised request, its authorisers and the error.
+    var ofUsers: (DataLoaderRequest, AuthoriserChain?, DataLoaderError?) {
+        var error: DataLoaderError?
+        if case .ended(let ending) = state { error = ending.error }
+        return (facts.outgoing, facts.chain, error)
+    }
+
+    /// The origin of the present attempt.
+    var origin: Origin? { facts.target?.origin }
+
+    /// The request of the next attempt; nil when its epoch has passed.
+    func sending(epoch: Int) -> Sending? {
+        isApplying(epoch) ? sending : nil
+    }
+
+    /// The data of the load; nil when the epoch has passed.
+    func facts(epoch: Int) -> LoadFacts? {
+        epoch == self.epoch ? facts : nil
+    }
+
+    /// The data of the load; nil when the attempt is over.
+    func facts(of context: AttemptContext) -> LoadFacts? {
+        attempt(context) == nil ? nil : facts
     }
 }

@@ -66,7 +66,7 @@ struct MachineWorld {
     /// Whether two worlds go on in the same way.
     var digest: String {
         players.map { player in
-            let stage = "\(player.machine.state)".prefix { $0 != "(" }
+            let stage = player.machine.stateName
             let questions = player.questions.map { "\($0)".prefix { $0 != "(" } }
             let attempts = player.attempts.map {
                 "\($0.hasHead)\($0.hasBytes)\($0.isOver)\($0.isCancelled)"

@@ -31,3 +31,13 @@ extension DataLoaderError.Phase {
         }
     }
 }
+
+extension DataLoaderError {
+    /// Whether the owner, the service or the deadline ended the load.
+    var comesFromOutside: Bool {
+        switch kind {
+        case .cancelled, .reset, .serviceInvalidated, .timedOut, .overloaded: true
+        default: false
+        }
+    }
+}
