@@ -83,6 +83,8 @@ extension LoadFacts {
         let isLate = hasTimedOut && now - context.begun >= .seconds(1)
         let mayConnect = outgoing.body == nil || outgoing.body?.bytes != nil
         if isCutShort, failure.sent == .nothingWritten, isLate, mayConnect { return .serverTrouble }
+        // An address that is too slow for one impatient request is fast enough for the others.
+        if case .idleTimeout = failure.error.kind, traits.hasShortIdleTimeout { return .neutral }
         return AddressOutcome(failure)
     }
 

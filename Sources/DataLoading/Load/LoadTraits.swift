@@ -20,6 +20,8 @@ struct LoadTraits: Sendable {
     let hasUsersPolicy: Bool
     /// Whether the request has a handler for the progress of the bodies.
     let reportsProgress: Bool
+    /// Whether the request's own idle limit is shorter than that of the service.
+    let hasShortIdleTimeout: Bool
     /// The maximum number of bytes of a body that is delivered whole.
     let bodyLimit: Int64
     /// The maximum number of bytes of a body that is delivered in pieces.
@@ -49,6 +51,8 @@ extension LoadTraits {
                 || request.authenticationMethods.first != nil)
         hasUsersPolicy = request.retryPolicy.map { !($0 is BuiltInRetryPolicy) } ?? false
         reportsProgress = reports
+        let usualIdle = runtime.attempts.timeouts.idle
+        hasShortIdleTimeout = request.idleTimeout.map { $0 < usualIdle } ?? false
         bodyLimit = runtime.limits.body
         streamLimit = end.sink?.limit ?? .max
     }

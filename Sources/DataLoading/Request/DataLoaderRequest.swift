@@ -56,7 +56,8 @@ public struct DataLoaderRequest: Sendable, OpaquelyMirrored {
     /// The maximum time without a byte sent or received; default nil.
     ///
     /// With nil, `Timeouts.idle` applies. An event stream that may be quiet for minutes needs more.
-    /// With zero or less the load ends `.invalidRequest`.
+    /// A limit shorter than `Timeouts.idle` ends only this load: it does not count against the
+    /// server's address. With zero or less the load ends `.invalidRequest`.
     public var idleTimeout: Duration? {
         get { fields.value.idleTimeout }
         set { fields.change { $0.idleTimeout = newValue } }

@@ -22,6 +22,26 @@ import Testing
         #expect(limits.mapValues(\.count) == [.seconds(600): 2, .seconds(7): 1])
     }
 
+    // Five in a row eject an address. The limit of one impatient request is no sign of its state.
+    @Test(arguments: [nil, Duration.seconds(1), .seconds(7), .seconds(8)])
+    func `an idle limit that is shorter than the service's ejects no address`(limit: Duration?) {
+        let bed = TestBed(otherwise: .fail(.idleTimeout, sent: .written)) {
+            $0.timeouts.idle = .seconds(7)
+        }
+        bed.service.resolver.setAddresses(["10.0.0.1", "10.0.0.2"], forHost: "origin.test")
+        for _ in 0..<6 {
+            bed.loader.perform(
+                .make {
+                    $0.method = .post
+                    $0.idleTimeout = limit
+                })
+            bed.settle()
+        }
+        let addresses = bed.transport.attempts.map(\.request.address)
+        let last = limit == .seconds(1) ? "10.0.0.1" : "10.0.0.2"
+        #expect(addresses == Array(repeating: "10.0.0.1", count: 5) + [last])
+    }
+
     @Test(arguments: [Duration.zero, .seconds(-1), .nanoseconds(Int64.min)])
     func `a load whose idle limit is zero or less is refused before anything is sent`(
         limit: Duration

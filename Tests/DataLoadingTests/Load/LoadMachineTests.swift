@@ -8,9 +8,12 @@ import Testing
 
 @Suite struct LoadMachineTests {
     /// Worlds that go on in the same way are tried once.
-    @Test func `two loads with one slot end once each, in every order of up to eight events`() {
+    @Test(arguments: MachineWorld.Form.allCases)
+    func `two loads with one slot end once each, in every order of up to eight events`(
+        form: MachineWorld.Form
+    ) {
         let bed = TestBed()
-        var world = MachineWorld(bed)
+        var world = MachineWorld(bed, form)
         defer { world.release() }
         world.begin()
         var frontier = [world]

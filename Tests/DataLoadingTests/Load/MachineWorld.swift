@@ -17,6 +17,16 @@ struct MachineWorld {
         case end(Int)
         case failed(Int, isWritten: Bool)
         case deadline, cancel, reset, take, pauseIsOver
+        /// A load in the queue gets a slot, or has to ask again.
+        case grant, askAgain
+    }
+
+    /// What the loads are.
+    enum Form: CaseIterable {
+        case whole
+        /// With a retry policy of the user's, which is asked about every head and failure.
+        case askingPolicy
+        case chunks
     }
 
     struct Player {
@@ -27,6 +37,8 @@ struct MachineWorld {
         var deadlineIsOver = false
         var announcements = 0, deliveries = 0, reports = 0
         var pauses: [Int] = []
+        /// The epoch of its place in the queue, while it has one.
+        var queued: Int?
         /// Retries that were paid for, given back, and begun.
         var costs = 0, refunds = 0, begun = 0
         var hasPaused = false
@@ -40,25 +52,32 @@ struct MachineWorld {
 
     static let instant = Instant(nanoseconds: 0)
 
-    private(set) var players: [Player]
-    private(set) var freeSlots = 1
-    private(set) var faults: [String] = []
-    private let bed: TestBed
-    private let loads: [Load]
+    let form: Form
+    let bed: TestBed
+    let loads: [Load]
+    var players: [Player]
+    var freeSlots = 1
+    var faults: [String] = []
 
-    init(_ bed: TestBed) {
+    init(_ bed: TestBed, _ form: Form) {
         self.bed = bed
+        self.form = form
         loads = (0..<2).map { _ in
             Load(
                 .make { $0.maximumRetryCount = 1 }, context: bed.factory.context,
                 registry: LoadRegistry(), end: TaskEnd(queue: bed.loader.queue))
         }
         players = (0..<2).map { _ in
-            let request = DataLoaderRequest.make { $0.maximumRetryCount = 1 }
+            let request = DataLoaderRequest.make {
+                $0.maximumRetryCount = 1
+                $0.chunks = form == .chunks
+            }
             let traits = LoadTraits(
                 request: request, begun: Self.instant, deadline: Self.instant + .seconds(60),
-                delivery: .whole, isAuthorised: true, hasUsersPolicy: false,
-                reportsProgress: false, bodyLimit: 1_000, streamLimit: .max)
+                delivery: form == .chunks ? .chunks : .whole, isAuthorised: true,
+                hasUsersPolicy: form == .askingPolicy,
+                reportsProgress: false, hasShortIdleTimeout: false, bodyLimit: 1_000,
+                streamLimit: .max)
             return Player(machine: LoadMachine(LoadFacts(traits, base: request)))
         }
     }
@@ -73,7 +92,8 @@ struct MachineWorld {
             }
             return "\(stage) \(questions) \(attempts) \(player.deadlineIsOver) "
                 + "\(player.announcements) \(player.deliveries) \(player.reports) "
-                + "\(player.pauses.count) \(player.machine.facts.retries) "
+                + "\(player.pauses.count) \(player.queued != nil) \(player.machine.facts.retries) "
+                + "\(player.machine.facts.hasDelivered) "
                 + "\(player.machine.facts.triedAddresses.count) \(player.outcome.debugDescription)"
         }.joined(separator: " | ") + " \(freeSlots)"
     }
@@ -95,7 +115,6 @@ struct MachineWorld {
         let player = players[index]
         var steps: [Step] = []
         for (number, question) in player.questions.enumerated() {
-            if case .apply = question, freeSlots == 0 { continue }
             steps += (0..<answers(question)).map { .answer(number, $0) }
         }
         for (number, attempt) in player.attempts.enumerated() where !attempt.isOver {
@@ -108,18 +127,10 @@ struct MachineWorld {
             }
         }
         if !player.pauses.isEmpty { steps.append(.pauseIsOver) }
+        if player.queued != nil { steps += freeSlots > 0 ? [.grant, .askAgain] : [.askAgain] }
         if !player.deadlineIsOver { steps.append(.deadline) }
         if player.announcements > 0, player.deliveries == 0 { steps.append(.take) }
         return steps + [.cancel, .reset]
-    }
-
-    /// How many answers a question has.
-    private func answers(_ question: LoadAction) -> Int {
-        switch question {
-        case .authorise, .apply, .judge: 2
-        case .judgeFailure(_, _, let holdsSlot, _): holdsSlot ? 3 : 2
-        default: 1
-        }
     }
 
     mutating func take(_ step: Step, _ index: Int) {
@@ -149,6 +160,10 @@ struct MachineWorld {
         case .take: deliver(index)
         case .pauseIsOver:
             handle(.pauseIsOver(epoch: players[index].pauses.removeFirst()), index)
+        case .grant: grant(index)
+        case .askAgain:
+            guard let epoch = players[index].queued.take() else { return }
+            handle(.mustApplyAgain(epoch: epoch), index)
         }
     }
 
@@ -179,7 +194,7 @@ struct MachineWorld {
             if all.contains(.take) { return (index, .take) }
             for step in all {
                 switch step {
-                case .answer, .end, .pauseIsOver: return (index, step)
+                case .answer, .end, .pauseIsOver, .grant: return (index, step)
                 case .failed(_, isWritten: true): return (index, step)
                 default: continue
                 }
@@ -202,82 +217,5 @@ struct MachineWorld {
         players[index].attempts[number].isOver = true
         let context = players[index].attempts[number].context
         handle(.ended(context, TransportReport(), failure), index)
-    }
-
-    private mutating func answer(_ question: LoadAction, _ choice: Int, _ index: Int) {
-        switch question {
-        case .authorise(let epoch):
-            let chain = try? AuthoriserChain(.make(), [])
-            guard choice == 0, let chain else {
-                return handle(.failed(.cannotAuthenticate(reason: "no"), epoch: epoch), index)
-            }
-            handle(.authorised(chain, epoch: epoch), index)
-        case .apply(let sending, _, let epoch):
-            guard choice == 0 else { return handle(.failed(.overloaded, epoch: epoch), index) }
-            freeSlots -= 1
-            admit(sending, .name, epoch, index)
-        case .dial(let sending, let candidate, let epoch):
-            admit(sending, candidate ?? .name, epoch, index)
-        case .judge(_, let context, _):
-            let retry = NextStep.retry(after: .seconds(1), cost: .transient)
-            players[index].costs += choice == 1 ? 1 : 0
-            handle(.judged(choice == 0 ? .deliver(nil) : .discard(then: retry), context), index)
-        case .judgeFailure(let failure, _, _, let epoch):
-            let nexts: [NextStep] = [
-                .finish(failure.error), .retry(after: .seconds(1), cost: .transient),
-                .dial(.address("10.0.0.1")),
-            ]
-            players[index].costs += choice == 1 ? 1 : 0
-            handle(.decided(nexts[choice], epoch: epoch), index)
-        case .setTimer(_, let epoch):
-            players[index].pauses.append(epoch)
-        default:
-            faults.append("no answer to \(question)")
-        }
-    }
-
-    private mutating func admit(
-        _ sending: Sending, _ candidate: HostResolver.Candidate, _ epoch: Int, _ index: Int
-    ) {
-        let context = AttemptContext(
-            load: loads[index], origin: sending.target.origin, candidate: candidate,
-            request: sending.transportRequest(to: candidate, bed.service.runtime),
-            begun: Self.instant)
-        handle(.admitted(context, mayAskNow: true, epoch: epoch), index)
-    }
-
-    private mutating func handle(_ event: LoadEvent, _ index: Int) {
-        let wasTaken = players[index].deliveries > 0
-        players[index].machine.handle(event, at: Self.instant).forEach { action in
-            perform(action, index, isLate: wasTaken)
-        }
-    }
-
-    private mutating func perform(_ action: LoadAction, _ index: Int, isLate: Bool) {
-        switch action {
-        case .authorise, .apply, .dial, .judge, .judgeFailure, .setTimer:
-            if isLate { faults.append("\(action) after the end") }
-            if case .setTimer = action { players[index].hasPaused = true }
-            players[index].questions.append(action)
-        case .start(let context):
-            if isLate { faults.append("sent after the end") }
-            players[index].begun += players[index].hasPaused ? 1 : 0
-            players[index].hasPaused = false
-            players[index].attempts.append(PlayedAttempt(context: context))
-        case .leave:
-            freeSlots += 1
-            if freeSlots > 1 { faults.append("a slot was given back twice") }
-        case .withdrawAttempt(let context):
-            handle(.withdrawn(context, mayHaveSent: true), index)
-        case .takeHeld(let context): handle(.takeHeld(context), index)
-        case .announceOutcome: players[index].announcements += 1
-        case .report:
-            players[index].reports += 1
-            if players[index].attempts.contains(where: { !$0.isOver }) {
-                faults.append("reported before its last attempt was over")
-            }
-        case .refund: players[index].refunds += 1
-        default: break
-        }
     }
 }
