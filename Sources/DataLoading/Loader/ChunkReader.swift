@@ -52,12 +52,14 @@ final class ChunkReader: Sendable {
         }
     }
 
-    func next() async throws -> Data? {
+    func next(isolation actor: isolated (any Actor)? = #isolation) async throws -> Data? {
         let (load, chunks) = try await start()
         let chunk: Data?
         do {
             chunk = try await withTaskCancellationHandler {
-                try await chunks.next(from: load)
+                // A closure stays on an actor only if it captures it.
+                _ = actor
+                return try await chunks.next(from: load)
             } onCancel: {
                 cancel(load, chunks)
             }

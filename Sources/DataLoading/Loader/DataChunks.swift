@@ -46,5 +46,12 @@ public struct DataChunks: AsyncSequence, Sendable {
         public func next() async throws -> Data? {
             try await reader.next()
         }
+
+        /// Returns the next piece without leaving the caller's actor, as `for try await` does.
+        ///
+        /// - Throws: As `next()` does.
+        public func next(isolation actor: isolated (any Actor)?) async throws -> Data? {
+            try await reader.next()
+        }
     }
 }

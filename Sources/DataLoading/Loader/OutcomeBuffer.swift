@@ -54,13 +54,15 @@ final class OutcomeBuffer: Sendable {
     }
 
     /// Returns the next outcome; nil after the last one, or when the task is cancelled.
-    func next() async -> LoadOutcome? {
+    func next(isolation actor: isolated (any Actor)? = #isolation) async -> LoadOutcome? {
         let number = state.withLock { state in
             state.lastNumber += 1
             return state.lastNumber
         }
         return await withTaskCancellationHandler {
-            await withCheckedContinuation { continuation in
+            // A closure stays on an actor only if it captures it.
+            _ = actor
+            return await withCheckedContinuation { continuation in
                 let answer = state.withLock { state -> LoadOutcome?? in
                     if Task.isCancelled { return .some(nil) }
                     if let outcome = state.unread.popFirst() {
