@@ -35,6 +35,7 @@ struct LoadActionList: Sendable {
 }
 
 extension LoadActionList: ExpressibleByArrayLiteral {
+    // Inlined, so that the compiler makes no array for a literal.
     @inline(__always)
     init(arrayLiteral actions: LoadAction...) {
         for action in actions { append(action) }

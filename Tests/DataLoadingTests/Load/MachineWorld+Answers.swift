@@ -9,6 +9,8 @@ import Foundation
 
 /// Performs what the machines ask for, in place of a service.
 extension MachineWorld {
+    private static let retry = NextStep.retry(after: .seconds(1), cost: .transient)
+
     /// How many answers a question has.
     func answers(_ question: LoadAction) -> Int {
         switch question {
@@ -26,7 +28,7 @@ extension MachineWorld {
     ) -> [NextStep] {
         var steps = [NextStep.finish(failure.error)]
         guard !facts.isFinal else { return steps }
-        steps.append(.retry(after: .seconds(1), cost: .transient))
+        steps.append(Self.retry)
         if holdsSlot { steps.append(.dial(.address("10.0.0.1"))) }
         if form == .askingPolicy { steps.append(.askPolicy(failure, isSpared: false)) }
         return steps
@@ -79,14 +81,13 @@ extension MachineWorld {
         case .dial(let sending, let candidate, let epoch):
             admit(sending, candidate ?? .name, epoch, index)
         case .judge(_, let context, _):
-            let retry = NextStep.retry(after: .seconds(1), cost: .transient)
-            players[index].costs += choice == 1 ? 1 : 0
-            handle(.judged(choice == 0 ? .deliver(nil) : .discard(then: retry), context), index)
+            let verdict: Verdict = choice == 0 ? .deliver(nil) : .discard(then: Self.retry)
+            players[index].costs += verdict.cost == nil ? 0 : 1
+            handle(.judged(verdict, context), index)
         case .judgeFailure(let failure, let facts, let holdsSlot, let epoch):
             decide(nextSteps(failure, facts, holdsSlot)[choice], epoch, index)
         case .askPolicy(let failure, _, let epoch):
-            let retry = NextStep.retry(after: .seconds(1), cost: .transient)
-            decide(choice == 0 ? .finish(failure.error) : retry, epoch, index)
+            decide(choice == 0 ? .finish(failure.error) : Self.retry, epoch, index)
         case .setTimer(_, let epoch):
             players[index].pauses.append(epoch)
         default:
@@ -94,7 +95,7 @@ extension MachineWorld {
         }
     }
 
-    mutating func admit(
+    private mutating func admit(
         _ sending: Sending, _ candidate: HostResolver.Candidate, _ epoch: Int, _ index: Int
     ) {
         let context = AttemptContext(
@@ -111,7 +112,7 @@ extension MachineWorld {
         }
     }
 
-    mutating func perform(_ action: LoadAction, _ index: Int, isLate: Bool) {
+    private mutating func perform(_ action: LoadAction, _ index: Int, isLate: Bool) {
         switch action {
         case .authorise, .apply, .dial, .judge, .judgeFailure, .askPolicy, .askForChunkSupport,
             .setTimer:

@@ -89,7 +89,7 @@ import Testing
         async throws
     {
         let bed = TestBed()
-        let (iterator, attempt) = try await Self.reader(bed)
+        let (iterator, attempt) = try await bed.startedChunks()
         attempt.send(patternBytes(10))
         attempt.end()
         bed.settle()
@@ -157,21 +157,9 @@ import Testing
         #expect(bed.transport.attempts.count == 2)
     }
 
-    /// An iterator of a load whose head has arrived.
-    private static func reader(
-        _ bed: TestBed
-    ) async throws -> (DataChunks.AsyncIterator, ScriptedAttempt) {
-        let iterator = bed.loader.chunks(for: .make()).makeAsyncIterator()
-        async let head = iterator.response()
-        let attempt = await bed.attempt(0)
-        attempt.sendHead(status: 200)
-        _ = try await head
-        return (iterator, attempt)
-    }
-
     @Test func `each chunk is returned once when several tasks read an iterator`() async throws {
         let bed = TestBed()
-        let (iterator, attempt) = try await Self.reader(bed)
+        let (iterator, attempt) = try await bed.startedChunks()
         let readers = (0..<4).map { _ in
             Task {
                 var read: [Data] = []
@@ -190,7 +178,7 @@ import Testing
 
     @Test func `an iterator pauses the transfer until its reader asks for more`() async throws {
         let bed = TestBed()
-        let (iterator, attempt) = try await Self.reader(bed)
+        let (iterator, attempt) = try await bed.startedChunks()
         for index in 0..<4 { attempt.send(patternBytes(65_536, from: index * 65_536)) }
         #expect(attempt.isPaused)
         var body = Data()

@@ -12,11 +12,7 @@ import Testing
 @Suite struct StayingOnActorTests {
     @Test func `an actor that reads chunks that are there stays on its executor`() async throws {
         let bed = TestBed()
-        let iterator = bed.loader.chunks(for: .make()).makeAsyncIterator()
-        async let head = iterator.response()
-        let attempt = await bed.attempt(0)
-        attempt.sendHead(status: 200)
-        _ = try await head
+        let (iterator, attempt) = try await bed.startedChunks()
         for index in 0..<3 { attempt.send(patternBytes(65_536, from: index * 65_536)) }
         attempt.end()
         bed.settle()
