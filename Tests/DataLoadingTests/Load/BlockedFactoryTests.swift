@@ -52,7 +52,7 @@ import Testing
         let waiting = (0..<5).map { _ in
             Task { try await loader.response(for: .make()) }
         }
-        await eventually { bed.service.runtime.liveLoads.live == 6 }
+        await eventually { bed.factory.context.backlog.waiting == 5 }
         await #expect(throws: DataLoaderError.overloaded) {
             try await loader.response(for: .make())
         }

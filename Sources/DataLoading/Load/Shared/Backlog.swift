@@ -8,7 +8,6 @@ import Synchronization
 final class Backlog: Sendable {
     private let queue: DispatchQueue
     private let limit: Int
-    /// The number of blocks that wait.
     private let count = Atomic(0)
     /// The number of blocks that wait or run.
     private let unfinished = Atomic(0)
@@ -17,6 +16,9 @@ final class Backlog: Sendable {
         self.queue = queue
         self.limit = limit
     }
+
+    /// The number of blocks that wait.
+    var waiting: Int { count.load(ordering: .relaxed) }
 
     /// Whether no work waits or runs.
     var isIdle: Bool { unfinished.load(ordering: .relaxed) == 0 }
