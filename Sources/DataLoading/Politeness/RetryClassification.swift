@@ -80,7 +80,7 @@ enum RetryClassification: Hashable, Sendable {
         case .certificate, .pin, .privateAddress, .framing, .headTooLarge, .bodyTooLarge, .decode,
             .redirectLimit, .redirectRefused, .invalidRequest, .requestBody, .responseSink,
             .unsupported, .chunksNotSupported,
-            .cannotAuthenticate, .invalidConfiguration, .notCached, .status:
+            .cannotAuthenticate, .invalidConfiguration, .notCached, .status, .undecodable:
             // It would fail again.
             .never
         case .cancelled, .reset, .resetInProgress, .serviceInvalidated, .timedOut, .overloaded,

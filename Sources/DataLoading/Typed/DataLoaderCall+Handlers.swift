@@ -18,9 +18,9 @@ extension DataLoaderCall {
         responseSerializable(serializer: DataSerializer(), handler)
     }
 
-    /// Decodes the body from JSON and passes the value to a handler.
+    /// Decodes the body, from JSON by default, and passes the value to a handler.
     @discardableResult public func responseDecodable<Value: Decodable & Sendable>(
-        _ type: Value.Type = Value.self, decoder: JSONDecoder = JSONDecoder(),
+        _ type: Value.Type = Value.self, decoder: any ResponseDecoder = JSONDecoder(),
         _ handler: @escaping @Sendable (CallResponse<Value>) -> Void
     ) -> Self {
         responseSerializable(serializer: DecodableSerializer(decoder: decoder), handler)
@@ -64,13 +64,22 @@ extension DataLoaderCall {
         try await serialized(by: DataSerializer())
     }
 
-    /// Returns the body decoded from JSON; cancelling the task cancels the load.
+    /// Returns the decoded body, from JSON by default; cancelling the task cancels the load.
     ///
-    /// - Throws: `DataLoaderError`, or the error of a validator or the decoder.
+    /// - Throws: `DataLoaderError`, which is `.undecodable` for an error of the decoder, or the
+    ///   error of a validator.
     public func responseDecodable<Value: Decodable & Sendable>(
-        _ type: Value.Type = Value.self, decoder: JSONDecoder = JSONDecoder()
+        _ type: Value.Type = Value.self, decoder: any ResponseDecoder = JSONDecoder()
     ) async throws -> Value {
         try await serialized(by: DecodableSerializer(decoder: decoder))
+    }
+
+    /// Returns the body as JSON of any form; cancelling the task cancels the load.
+    ///
+    /// - Throws: `DataLoaderError`, which is `.undecodable` for a body that is no JSON, or the
+    ///   error of a validator.
+    public func responseJSON() async throws -> JSONValue {
+        try await responseDecodable(JSONValue.self)
     }
 
     /// Returns the value that a serializer makes; cancelling the task cancels the load.

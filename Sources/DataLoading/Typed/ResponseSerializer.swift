@@ -23,11 +23,11 @@ struct DataSerializer: ResponseSerializer {
     }
 }
 
-/// Decodes a value from the JSON of a body.
+/// Decodes a value from a body.
 struct DecodableSerializer<Output: Decodable & Sendable>: ResponseSerializer {
-    let decoder: JSONDecoder
+    let decoder: any ResponseDecoder
 
     func serialize(_ response: DataLoaderResponse) throws -> Output {
-        try decoder.decode(Output.self, from: response.body ?? Data())
+        try response.decoded(using: decoder)
     }
 }

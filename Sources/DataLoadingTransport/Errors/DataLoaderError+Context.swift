@@ -42,9 +42,13 @@ extension DataLoaderError {
     /// The maximum number of bytes that an error keeps of a body.
     private static let maxBody = 65_536
 
-    /// Keeps the body of a response whose status is an error.
+    /// Keeps the body of a response whose status is an error, or that cannot be decoded.
     package mutating func keepBody(_ body: Data?) {
-        guard case .status = kind, let body, !body.isEmpty else { return }
+        switch kind {
+        case .status, .undecodable: break
+        default: return
+        }
+        guard let body, !body.isEmpty else { return }
         // A prefix that is no copy would keep the whole body in memory.
         let kept =
             body.count <= Self.maxBody

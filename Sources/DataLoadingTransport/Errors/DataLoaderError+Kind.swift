@@ -123,5 +123,11 @@ extension DataLoaderError {
 
         /// The status is not 200 to 299.
         case status(HTTPStatus)
+        /// No value can be decoded from the body, whatever the status.
+        ///
+        /// A `Request`, a call or `DataLoaderResponse.decoded(as:using:)` throws it; a load does
+        /// not end with it. The reason has the place in the body and what is wrong there, and
+        /// nothing that the server sent. The error of the decoder is the `underlyingError`.
+        case undecodable(status: HTTPStatus?, reason: String)
     }
 }

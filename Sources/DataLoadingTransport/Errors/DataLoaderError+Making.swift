@@ -112,4 +112,8 @@ extension DataLoaderError {
     public static func status(_ status: HTTPStatus) -> Self {
         Self(.status(status))
     }
+    /// No value can be decoded from the body.
+    public static func undecodable(status: HTTPStatus?, reason: String) -> Self {
+        Self(.undecodable(status: status, reason: reason))
+    }
 }

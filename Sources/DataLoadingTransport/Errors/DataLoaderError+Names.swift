@@ -42,6 +42,7 @@ extension DataLoaderError.Kind {
         case .responseSink: "response_sink"
         case .transport: "transport"
         case .status(let status): "\(status.rawValue)"
+        case .undecodable: "undecodable"
         }
     }
 }

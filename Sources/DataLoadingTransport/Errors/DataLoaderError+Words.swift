@@ -47,6 +47,8 @@ extension DataLoaderError.Kind: CustomStringConvertible {
         case .responseSink(let reason): Self.text("the sink failed", reason)
         case .transport(let reason): Self.text("the transport failed", reason)
         case .status(let status): "the server answered \(status)"
+        case .undecodable(let status, let reason):
+            Self.text("the body of the \(status?.description ?? "response") is no value", reason)
         }
     }
 

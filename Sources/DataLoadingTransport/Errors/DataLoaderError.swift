@@ -46,7 +46,8 @@ public struct DataLoaderError: Error, Sendable, OpaquelyMirrored {
     /// The error that caused this one; nil when there was none.
     ///
     /// It is what an authoriser, the fetch of a token, a sink, a stream or the provider of a body
-    /// threw, a `LibcurlError`, a `RequestFault`, or an error of the system.
+    /// threw, the error of a decoder, a `LibcurlError`, a `RequestFault`, or an error of the
+    /// system.
     public var underlyingError: (any Error)? {
         details?.value.underlyingError
     }
@@ -60,7 +61,8 @@ public struct DataLoaderError: Error, Sendable, OpaquelyMirrored {
     /// or was refused before it was sent.
     public var stopReason: StopReason? { details?.value.stopReason }
 
-    /// The body of the response, when the status is not 200 to 299; at most 64 KiB.
+    /// The body of a response whose status is not 200 to 299, or that is `.undecodable`; at most
+    /// 64 KiB.
     ///
     /// It is nil for a load in chunks and for an observer.
     public var body: Data? { details?.value.body }

@@ -29,6 +29,10 @@ public enum RequestFault: Error, Hashable, Sendable, OpaquelyMirrored {
     case setting(name: String)
     /// The request has a body, which HEAD and TRACE do not allow.
     case body
+    /// The path segment of an endpoint at an index from 0 is empty, "." or "..".
+    case pathSegment(index: Int)
+    /// An endpoint has no base URL, or one with a query or a fragment.
+    case baseURL
 }
 
 extension RequestFault: CustomStringConvertible {
@@ -48,6 +52,8 @@ extension RequestFault: CustomStringConvertible {
         case .reservedHeader(let name): "\(Self.token(name)) is reserved for the transport"
         case .setting(let name): "\(name) has a value that it cannot have"
         case .body: "HEAD and TRACE allow no body"
+        case .pathSegment(let index): "the path segment at index \(index) is empty, . or .."
+        case .baseURL: "there is no base URL, or it has a query or a fragment"
         }
     }
 

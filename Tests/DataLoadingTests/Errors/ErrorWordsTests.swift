@@ -25,12 +25,14 @@ import Testing
             .decode(reason: "gzip"), .http2(reason: "a frame"), .redirectLimit,
             .redirectRefused(reason: "to http"), .requestBody(reason: "a file"),
             .responseSink(reason: "no space"), .transport(reason: "libcurl result 99"),
-            .status(.notFound),
+            .status(.notFound), .undecodable(status: .ok, reason: "a name is missing"),
+            .undecodable(status: nil, reason: "a name is missing"),
         ] + faults.map { .invalidRequest($0) }
 
     private static let faults: [RequestFault] = [
         .scheme, .host, .port, .target, .userInformation, .method, .headerName("A b"),
         .headerValue(name: "A"), .reservedHeader("Host"), .body,
+        .setting(name: "idleTimeout"), .pathSegment(index: 1), .baseURL,
     ]
 
     private static let authorisationErrors: [AuthorisationError] = [

@@ -95,9 +95,11 @@ import Testing
         let bed = TestBed(otherwise: .respond(status: 204))
         let url = testURL("http://origin.test/")
         #expect(try await bed.loader.request(url).responseData() == Data())
-        await #expect(throws: DecodingError.self) {
+        let error = await #expect(throws: DataLoaderError.self) {
             try await bed.loader.request(url).responseDecodable(Int.self)
         }
+        #expect(error?.name == "undecodable")
+        #expect(error?.underlyingError is DecodingError)
     }
 
     @Test func `adding a header field appends a value, and setting it replaces all values`() {

@@ -153,7 +153,8 @@ import Testing
             bed.settle()
         }
         #expect(items.elements.map(\.value) == [Item(name: "x"), nil])
-        #expect(items.elements.last?.error is DecodingError)
+        let error = items.elements.last?.error as? DataLoaderError
+        #expect(error?.underlyingError is DecodingError)
         let list: JSONValue = .array([.number(1), .null, .bool(true), .string("s")])
         #expect(
             values.elements.map(\.value) == [
