@@ -22,23 +22,53 @@ final class CallCore: Sendable {
         var handlers: [Handler]
         /// The token of the load; nil until the loader has returned it.
         var token: CancellationToken?
+        /// Whether the call was cancelled before there was a token.
         var isCancelled = false
     }
 
+    /// What the user holds of the call, if anything.
+    private struct Handle: Sendable {
+        weak var call: DataLoaderCall?
+    }
+
     private let state: Locked<State>
+    private let held = Locked(Handle())
     private weak let loader: LoaderCore?
-    private weak let keeper: CoreKeeper?
     private let queue: DispatchQueue
 
-    init(_ request: DataLoaderRequest, loader: LoaderCore, keeper: CoreKeeper) {
+    init(_ request: DataLoaderRequest, loader: LoaderCore) {
         state = Locked(.described(request, []))
         self.loader = loader
-        self.keeper = keeper
         queue = loader.queue
     }
 
+    // A reference is released outside the lock, here and below: releasing the last one to a call may
+    // deinitialize its loader's core.
+    private var heldCall: DataLoaderCall? { held.withLock { $0.call } }
+
     /// Whether the user keeps or awaits the call, which has not ended.
-    var isKept: Bool { keeper != nil }
+    var isKept: Bool { heldCall != nil }
+
+    /// Returns the call that the user holds, or another one of the same load.
+    func handle(retaining loader: LoaderCore) -> DataLoaderCall {
+        let new = DataLoaderCall(self, retaining: loader)
+        let call = held.withLock { held in
+            if let present = held.call { return present }
+            held.call = new
+            return new
+        }
+        if case .ended = state.withLock({ $0 }) { call.letGo() }
+        return call
+    }
+
+    /// Whether the call ended as cancelled, or will.
+    var isCancelled: Bool {
+        switch state.withLock({ $0 }) {
+        case .described: false
+        case .running(let running): running.isCancelled || running.token?.isCancelled == true
+        case .ended(let response, _): response.error == .cancelled
+        }
+    }
 
     func modify(_ change: (inout DataLoaderRequest) throws -> Void) rethrows {
         guard case .described(var request, _) = state.withLock({ $0 }) else { return }
@@ -74,7 +104,7 @@ final class CallCore: Sendable {
                 state = .ended(response, response.error)
                 return (nil, before)
             case .running(var running):
-                running.isCancelled = true
+                if running.token == nil { running.isCancelled = true }
                 state = .running(running)
                 return (running.token, before)
             case .ended:
@@ -82,7 +112,7 @@ final class CallCore: Sendable {
             }
         }
         token?.cancel()
-        if case .described = before { keeper?.letGo() }
+        if case .described = before { heldCall?.letGo() }
     }
 
     /// Attaches a handler; the first one starts the load.
@@ -146,7 +176,7 @@ final class CallCore: Sendable {
             checked += 1
         }
         for handler in handlers ?? [] { handler(response, failure) }
-        keeper?.letGo()
+        heldCall?.letGo()
     }
 
     /// Returns the next validator, or ends the call and returns its handlers.
@@ -168,8 +198,8 @@ final class CallCore: Sendable {
 }
 
 /// Gives the outcome of a load to its call.
-private final class CallEnd: LoadEnd {
-    private let call: CallCore
+final class CallEnd: LoadEnd {
+    let call: CallCore
     let queue: DispatchQueue
 
     init(call: CallCore, queue: DispatchQueue) {

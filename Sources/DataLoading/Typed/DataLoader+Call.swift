@@ -9,7 +9,17 @@ extension DataLoader {
     /// Dropping the loader cancels a call that has handlers and is not kept. A call that is kept or
     /// awaited continues.
     public func request(_ url: URL, sourceIdentifier: String? = nil) -> DataLoaderCall {
-        DataLoaderCall(
-            DataLoaderRequest(url: url, sourceIdentifier: sourceIdentifier), core: core)
+        let request = DataLoaderRequest(url: url, sourceIdentifier: sourceIdentifier)
+        return CallCore(request, loader: core).handle(retaining: core)
+    }
+
+    /// The calls that have started and whose outcome is not delivered yet, oldest first.
+    ///
+    /// Calls that the program does not keep are listed too. `cancelAllLoads()` cancels all of them.
+    public var calls: [DataLoaderCall] {
+        registry.loads.compactMap { load in
+            let end = (load.end as? any ForwardingEnd)?.base ?? load.end
+            return (end as? CallEnd)?.call.handle(retaining: core)
+        }
     }
 }

@@ -21,11 +21,12 @@ import DataLoadingSupport
 /// continues as long as its loader, and ends `.cancelled` when the loader is dropped.
 public final class DataLoaderCall: Sendable {
     let core: CallCore
-    private let keeper: CoreKeeper
+    /// Retained until the call has ended.
+    private let loader: Locked<LoaderCore?>
 
-    init(_ request: DataLoaderRequest, core loader: LoaderCore) {
-        keeper = CoreKeeper(loader)
-        core = CallCore(request, loader: loader, keeper: keeper)
+    init(_ core: CallCore, retaining loader: LoaderCore) {
+        self.core = core
+        self.loader = Locked(loader)
     }
 
     /// Changes the request before the function returns; has no effect once the load has started.
@@ -52,26 +53,23 @@ public final class DataLoaderCall: Sendable {
     @discardableResult public func validateStatusCode(
         in codes: some Sequence<Int> & Sendable = 200..<300
     ) -> Self {
-        validate { response in
-            guard let status = response.statusCode, !codes.contains(status.rawValue) else { return }
-            throw response.statusError(status)
-        }
+        validate { try $0.validateStatusCode(in: codes) }
+    }
+
+    /// Rejects a status that is none of the given codes, with `DataLoaderError.status`.
+    @discardableResult public func validateStatusCode(in first: Int, _ others: Int...) -> Self {
+        validateStatusCode(in: [first] + others)
     }
 
     /// Cancels the load; its handlers receive `DataLoaderError.cancelled`.
     ///
     /// A call that has not started never starts. The function has no effect after the end.
     public func cancel() { core.cancel() }
-}
 
-/// Retains the core of the loader of a call that is kept, until the call has ended.
-final class CoreKeeper: Sendable {
-    private let loader: Locked<LoaderCore?>
+    /// Whether the load was cancelled: by the call, an awaiting task, the loader or the service.
+    public var isCancelled: Bool { core.isCancelled }
 
-    init(_ loader: LoaderCore) {
-        self.loader = Locked(loader)
-    }
-
+    /// Releases the loader's core, because the call has ended.
     func letGo() {
         // Releasing the core may deinitialize it, which must not happen under the lock.
         _ = loader.withLock { $0.take() }
