@@ -40,6 +40,37 @@ final class LoaderCore: Sendable {
         return load
     }
 
+    /// Suspends a task before it starts another load; throws the error that such a load would end
+    /// with.
+    ///
+    /// What ends the loader's loads ends the pause too, and so does cancelling the task.
+    func pause(for duration: Duration) async throws(DataLoaderError) {
+        let pause = LoadPause()
+        // As with a load: a concurrent reset finds the pause, or the pause is refused below.
+        registry.add(pause)
+        defer { registry.remove(pause) }
+        if let refusal = context.refusal(isForAuthoriser: false) { throw refusal }
+        guard duration > .zero else { return }
+        let timerQueue = context.runtime.timerQueue
+        let entry = timerQueue.schedule(at: timerQueue.now + duration, for: pause, tag: 0)
+        await withTaskCancellationHandler {
+            await pause.wait()
+        } onCancel: {
+            pause.end(.cancelled)
+        }
+        timerQueue.cancel(entry)
+        try pause.result()
+    }
+
+    /// The monotonic time.
+    var now: Instant { context.runtime.timerQueue.now }
+
+    /// The randomness of the service.
+    var random: RandomSource { context.runtime.random }
+
+    /// The idle limit of requests that set none.
+    var idleTimeout: Duration { context.runtime.attempts.timeouts.idle }
+
     /// The maximum number of outcomes that wait to be read.
     var maxUnreadOutcomes: Int { context.runtime.limits.queue }
 

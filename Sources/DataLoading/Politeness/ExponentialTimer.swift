@@ -136,6 +136,13 @@ public struct ExponentialTimer: Hashable, Sendable {
         return draw(around: clamped(seconds: initialTime.inSeconds * factor), using: &generator)
     }
 
+    /// The same timer with another initial time, which its longest pause is not below.
+    func starting(at initialTime: Duration) -> Self {
+        Self(
+            initialTime: initialTime, maxTime: max(maxTime, initialTime), jitter: jitter,
+            growth: growth)
+    }
+
     private func draw(
         around center: Duration, using generator: inout some RandomNumberGenerator
     ) -> Duration {

@@ -12,6 +12,7 @@ extension DataLoaderService {
     public func cancelAllLoads() {
         let loads = runtime.contexts.loads.filter { !$0.isForAuthoriser }
         Load.endAll(loads, as: .cancelled)
+        LoadPause.endAll(runtime.contexts.pauses, as: .cancelled)
     }
 
     /// Cancels every load immediately and closes the service.
@@ -44,6 +45,7 @@ extension DataLoaderService {
     @discardableResult public func shutDown(gracePeriod: Duration) async -> LeftBehind {
         runtime.stage.withLock { if $0 == .open { $0 = .closing } }
         Load.endAll(runtime.contexts.loads.filter(\.mayStreamForEver), as: .cancelled)
+        LoadPause.endAll(runtime.contexts.pauses, as: .cancelled)
         await runtime.liveLoads.waitUntilEmpty(atMost: gracePeriod)
         runtime.stage.withLock { $0 = .over }
         endAllLoads()
@@ -77,6 +79,7 @@ extension DataLoaderService {
             // All loads end first, so that no load of a user continues while another user is logged
             // out.
             Load.endAll(contexts.flatMap(\.loads), as: .reset)
+            LoadPause.endAll(contexts.flatMap(\.pauses), as: .reset)
             let waits = contexts.map { $0.resetToWaitFor() }
             let resets = Task {
                 await withTaskGroup(of: LeftBehind.self) { group in
@@ -99,5 +102,6 @@ extension DataLoaderService {
 
     private func endAllLoads() {
         Load.endAll(runtime.contexts.loads, as: .cancelled)
+        LoadPause.endAll(runtime.contexts.pauses, as: .cancelled)
     }
 }

@@ -21,6 +21,18 @@ import Testing
         #expect(reader.executor.jobs == 1)
     }
 
+    @Test func `an actor that reads lines, bytes and events that are there stays on its executor`()
+        async throws
+    {
+        let body = Data(String(repeating: "data: a\n\n", count: 4).utf8)
+        let headers: HTTPHeaders = ["Content-Type": "text/event-stream"]
+        let bed = TestBed(otherwise: .respond(status: 200, headers: headers, body: body))
+        let reader = CountingReader()
+        #expect(try await reader.jobs(reading: bed.loader.lines(for: .make())) == 0)
+        #expect(try await reader.jobs(reading: bed.loader.bytes(for: .make())) == 0)
+        #expect(try await reader.jobs(reading: bed.loader.events(for: .make())) == 0)
+    }
+
     @Test func `an actor that reads outcomes that are there stays on its executor`() async {
         let bed = TestBed(otherwise: .respond(status: 200))
         let iterator = bed.loader.outcomes.makeAsyncIterator()
@@ -40,6 +52,32 @@ private actor CountingReader {
         var body = Data()
         while let chunk = try await chunks.next(isolation: self) { body.append(chunk) }
         return body
+    }
+
+    // How often the task comes back for elements that came with the first one.
+
+    func jobs(reading lines: ResponseLines) async throws -> Int {
+        var iterator = lines.makeAsyncIterator()
+        _ = try await iterator.next(isolation: self)
+        let before = executor.jobs
+        for _ in 0..<3 { #expect(try await iterator.next(isolation: self) != nil) }
+        return executor.jobs - before
+    }
+
+    func jobs(reading bytes: ResponseBytes) async throws -> Int {
+        var iterator = bytes.makeAsyncIterator()
+        _ = try await iterator.next(isolation: self)
+        let before = executor.jobs
+        for _ in 0..<3 { #expect(try await iterator.next(isolation: self) != nil) }
+        return executor.jobs - before
+    }
+
+    func jobs(reading events: ServerSentEvents) async throws -> Int {
+        var iterator = events.makeAsyncIterator()
+        _ = try await iterator.next(isolation: self)
+        let before = executor.jobs
+        for _ in 0..<3 { #expect(try await iterator.next(isolation: self) != nil) }
+        return executor.jobs - before
     }
 
     func read(_ count: Int, of outcomes: LoadOutcomes.Iterator) async -> Int {

@@ -30,4 +30,7 @@ final class ContextList: Sendable {
 
     /// Their loads whose outcome is not taken yet.
     var loads: [Load] { present.flatMap(\.loads) }
+
+    /// The pauses of their tasks between two loads.
+    var pauses: [LoadPause] { present.flatMap(\.pauses) }
 }

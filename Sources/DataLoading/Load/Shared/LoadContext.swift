@@ -79,6 +79,9 @@ final class LoadContext: Sendable {
     /// The loads of all its loaders whose outcome is not taken yet.
     var loads: [Load] { presentRegistries.flatMap(\.loads) }
 
+    /// The pauses of tasks of all its loaders between two loads.
+    var pauses: [LoadPause] { presentRegistries.flatMap(\.pauses) }
+
     private var presentRegistries: [LoadRegistry] { registries.withLock { Array($0.values) } }
 }
 
@@ -88,6 +91,7 @@ extension LoadContext {
     func reset() async -> LeftBehind {
         await resetGate.leftBehind {
             Load.endAll(loads, as: .reset)
+            LoadPause.endAll(pauses, as: .reset)
             async let authorisers = authorisersNotReset()
             async let loads = loadsNotHandedOver()
             var left = LeftBehind()

@@ -12,6 +12,7 @@ final class LoadRegistry: Sendable {
         /// The number of loads whose outcome is not delivered.
         var live = 0
         var waiters: [Waiter] = []
+        var pauses: [ObjectIdentifier: LoadPause] = [:]
     }
 
     /// Waits for the loads up to a number; later loads do not extend the wait.
@@ -59,8 +60,22 @@ final class LoadRegistry: Sendable {
         state.withLock { Array($0.loads.values) }.sorted { $0.number < $1.number }
     }
 
+    func add(_ pause: LoadPause) {
+        state.withLock { $0.pauses[ObjectIdentifier(pause)] = pause }
+    }
+
+    func remove(_ pause: LoadPause) {
+        // The pause is released outside the lock.
+        _ = state.withLock { $0.pauses.removeValue(forKey: ObjectIdentifier(pause)) }
+    }
+
+    /// The pauses of its tasks between two loads.
+    var pauses: [LoadPause] { state.withLock { Array($0.pauses.values) } }
+
+    /// Ends every load, and every pause before another load.
     func endAllLoads(_ error: DataLoaderError) {
         Load.endAll(loads, as: error)
+        LoadPause.endAll(pauses, as: error)
     }
 
     /// Waits until the outcomes of all loads up to now are delivered, or until `deadline`.

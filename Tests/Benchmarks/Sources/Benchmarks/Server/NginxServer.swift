@@ -10,8 +10,8 @@ final class NginxServer {
     private let process: Process
     private let directory: URL
 
-    /// Starts nginx and returns once it answers.
-    init(bodySize: Int) throws {
+    /// Starts nginx and returns once it answers; the body is `line` again and again.
+    init(bodySize: Int, line: String = "x") throws {
         guard let program = Self.find() else {
             throw Complaint("nginx is missing: apt-get install nginx")
         }
@@ -21,8 +21,7 @@ final class NginxServer {
             at: directory, withIntermediateDirectories: true)
         let port = try LoopbackPort.free()
         url = "http://127.0.0.1:\(port)/body"
-        try Data(repeating: UInt8(ascii: "x"), count: bodySize)
-            .write(to: directory.appendingPathComponent("body"))
+        try Self.write(bodySize, of: line, to: directory.appendingPathComponent("body"))
         let file = directory.appendingPathComponent("nginx.conf")
         try Data(Self.configuration(port: port, directory: directory.path).utf8).write(to: file)
         process = Process()
@@ -41,6 +40,19 @@ final class NginxServer {
         process.terminate()
         process.waitUntilExit()
         try? FileManager.default.removeItem(at: directory)
+    }
+
+    /// Writes a file piece by piece, as it may be large.
+    private static func write(_ size: Int, of line: String, to url: URL) throws {
+        let piece = Data(String(repeating: line, count: max(1, 1_048_576 / line.utf8.count)).utf8)
+        try Data().write(to: url)
+        let file = try FileHandle(forWritingTo: url)
+        defer { try? file.close() }
+        var left = size
+        while left > 0 {
+            try file.write(contentsOf: piece.prefix(left))
+            left -= min(left, piece.count)
+        }
     }
 
     private static func find() -> URL? {

@@ -1,0 +1,148 @@
+// Copyright the DataLoading authors
+// SPDX-License-Identifier: Apache-2.0
+
+@testable import DataLoading
+import DataLoadingSupport
+import DataLoadingTesting
+import Foundation
+import Testing
+
+/// When an event stream is loaded again, and after which pause.
+@Suite struct ReconnectionTests {
+    @Test(arguments: [408, 425, 429, 500, 502, 503, 504])
+    func `a stream is loaded again after a status that is usually temporary`(status: Int) async {
+        let scene = EventScene([.respond(status: status), .respond(status: 204)])
+        let reading = scene.read()
+        await scene.passPause()
+        #expect(await reading.value == nil)
+        #expect(scene.bed.transport.attempts.count == 2)
+    }
+
+    @Test(arguments: [301, 304, 400, 401, 404, 410, 501, 505])
+    func `a stream is not loaded again after another error status`(status: Int) async {
+        let scene = EventScene([.respond(status: status, body: Data("why".utf8))])
+        let error = await scene.read().value as? DataLoaderError
+        #expect(error?.kind == .status(HTTPStatus(rawValue: status)))
+        scene.bed.expectNothingLeft()
+    }
+
+    @Test(arguments: [
+        DataLoaderError.Kind.dns, .connectRefused, .connectTimeout, .noResponse, .connectionReset,
+        .idleTimeout, .truncatedHead, .http2(reason: ""), .transport(reason: ""),
+    ])
+    func `a stream is loaded again after a failure of the network`(
+        kind: DataLoaderError.Kind
+    ) async {
+        let scene = EventScene([.fail(kind, sent: .written), .respond(status: 204)])
+        let reading = scene.read()
+        await scene.passPause()
+        #expect(await reading.value == nil)
+    }
+
+    @Test(arguments: [
+        DataLoaderError.Kind.certificate(reason: ""), .pin, .framing(reason: ""), .headTooLarge,
+        .unsupported(reason: ""),
+    ])
+    func `a stream is not loaded again after an error that would come again`(
+        kind: DataLoaderError.Kind
+    ) async {
+        let scene = EventScene([.fail(kind)])
+        #expect((await scene.read().value as? DataLoaderError)?.kind == kind)
+        scene.bed.expectNothingLeft()
+    }
+
+    @Test func `a stream that breaks is loaded again after its last whole event`() async {
+        let scene = EventScene()
+        let reading = scene.read()
+        let first = await scene.bed.attempt(0)
+        first.sendEvents("id: 1\ndata: a\n\nid: 2\ndata: cut\n")
+        first.fail(.connectionReset, sent: .headReceived)
+        await scene.passPause()
+        #expect(await scene.field("Last-Event-ID", ofAttempt: 1) == "1")
+        await scene.bed.attempt(1).sendEvents("\ndata: b\n\n")
+        #expect(await scene.events.first(2).map(\.data) == ["a", "b"])
+        reading.cancel()
+        _ = await reading.value
+    }
+
+    @Test func `pauses grow while no connection brings a byte and then begin again`() async {
+        let scene = EventScene([
+            .fail(.connectRefused), .events(""), .respond(status: 503), .events(":\n"),
+            .fail(.connectRefused),
+        ])
+        let reading = scene.read()
+        var pauses: [Duration] = []
+        for _ in 0..<5 { pauses.append(await scene.passPause()) }
+        #expect(pauses == [1, 2, 4, 1, 2].map { .seconds($0) })
+        reading.cancel()
+        _ = await reading.value
+    }
+
+    @Test(arguments: [
+        ("5000", Duration.seconds(5)), ("1", .milliseconds(100)), ("0", .milliseconds(100)),
+        ("90000", .seconds(90)), ("999999999999999999999", .seconds(3_600)),
+    ])
+    func `a reconnection time of the server replaces the first pause within bounds`(
+        time: String, expected: Duration
+    ) async {
+        let scene = EventScene([.events("retry: \(time)\n")])
+        let reading = scene.read()
+        #expect(await scene.passPause() == expected)
+        _ = await scene.bed.attempt(1)
+        reading.cancel()
+        _ = await reading.value
+    }
+
+    @Test(arguments: [ExponentialTimer.Jitter.none, .normal(0.5), .full])
+    func `no pause is shorter than the server's reconnection time`(
+        jitter: ExponentialTimer.Jitter
+    ) {
+        let random = RandomSource(SeededGenerator(seed: 1))
+        var pauses = Reconnection(
+            ExponentialTimer(initialTime: .seconds(1), maxTime: .seconds(60), jitter: jitter))
+        pauses.serverSet(.seconds(7))
+        for number in 1...200 {
+            #expect((.seconds(7)...(.seconds(60))).contains(pauses.next(using: random)))
+            if number.isMultiple(of: 5) { pauses.reset() }
+        }
+    }
+
+    @Test func `a Retry-After delays the load that follows the pause`() async {
+        let scene = EventScene([
+            .respond(status: 503, headers: ["Retry-After": "30"]), .respond(status: 204),
+        ])
+        let start = scene.bed.clock.elapsed
+        let reading = scene.read()
+        await scene.passPause()
+        let timerQueue = scene.bed.service.runtime.timerQueue
+        // The load waits for its rate key.
+        await eventually { timerQueue.earliest != nil }
+        scene.bed.passPause()
+        #expect(await reading.value == nil)
+        #expect(scene.bed.clock.elapsed - start == .seconds(30))
+    }
+
+    @Test func `a time limit counts for all connections and pauses of a stream`() async {
+        let scene = EventScene(otherwise: .fail(.connectRefused))
+        let reading = scene.read(.make { $0.timeout = .seconds(10) })
+        let start = scene.bed.clock.elapsed
+        for pause in [1, 2, 4, 3] { #expect(await scene.passPause() == .seconds(pause)) }
+        let error = await reading.value as? DataLoaderError
+        #expect(error?.kind == .timedOut(after: .seconds(10), mayHaveBeenProcessed: true))
+        #expect(scene.bed.clock.elapsed - start == .seconds(10))
+        scene.bed.expectNothingLeft()
+    }
+
+    @Test func `the first pause is not the same for all clients`() async {
+        let scene = EventScene(otherwise: .fail(.connectRefused))
+        var pauses: Set<Duration> = []
+        for _ in 0..<3 {
+            let reading = scene.read(
+                reconnect: ExponentialTimer(initialTime: .seconds(1), maxTime: .seconds(60)))
+            pauses.insert(await scene.pause())
+            reading.cancel()
+            _ = await reading.value
+        }
+        #expect(pauses.count == 3)
+    }
+}
