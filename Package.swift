@@ -29,6 +29,9 @@ var targets: [Target] = [
     // HTTP's words, errors, and the seam between loads and engines.
     .target(
         name: "DataLoadingTransport", dependencies: ["DataLoadingSupport"], swiftSettings: strict),
+    // The rules of a private HTTP cache, and its stores.
+    .target(
+        name: "DataLoadingCache", dependencies: ["DataLoadingTransport"], swiftSettings: strict),
     .target(
         name: "DataLoadingURLSession", dependencies: ["DataLoadingTransport"],
         swiftSettings: strict),
@@ -57,8 +60,8 @@ var targets: [Target] = [
     .testTarget(
         name: "DataLoadingTests",
         dependencies: [
-            "DataLoadingAuth", "DataLoadingRedirectReceiver", "DataLoadingTesting", "QuickStart",
-            "FeedDaemon",
+            "DataLoadingAuth", "DataLoadingCache", "DataLoadingRedirectReceiver",
+            "DataLoadingTesting", "QuickStart", "FeedDaemon",
         ],
         swiftSettings: strict),
 ]
