@@ -9,24 +9,24 @@ extension StoredResponse {
     /// The stored response as a 304 has confirmed it (RFC 9111 section 4.3.4); nil when the 304
     /// speaks of another response.
     package func confirmed(
-        by head: ResponseHead, times: ResponseTimes, hasQuery: Bool,
+        by head: ResponseHead, to request: HTTPHeaders, times: ResponseTimes, hasQuery: Bool,
         _ heuristic: HeuristicFreshness = HeuristicFreshness()
     ) -> StoredResponse? {
         guard isDescribed(by: head.headers) else { return nil }
-        return merged(with: head.headers, times, hasQuery, heuristic)
+        return merged(with: head.headers, request, times, hasQuery, heuristic)
     }
 
     /// The stored response of GET as a 200 to HEAD has confirmed it (RFC 9111 section 4.3.5); nil
     /// when the response of GET would be another one now.
     package func confirmed(
-        byHead head: ResponseHead, times: ResponseTimes, hasQuery: Bool,
+        byHead head: ResponseHead, to request: HTTPHeaders, times: ResponseTimes, hasQuery: Bool,
         _ heuristic: HeuristicFreshness = HeuristicFreshness()
     ) -> StoredResponse? {
         let same = ["ETag", "Last-Modified", "Content-Length"].allSatisfy { name in
             let values = head.headers.values(for: name)
             return values.isEmpty || values == headers.values(for: name)
         }
-        return same ? merged(with: head.headers, times, hasQuery, heuristic) : nil
+        return same ? merged(with: head.headers, request, times, hasQuery, heuristic) : nil
     }
 
     /// Whether a 304 speaks of the stored response: a strong tag is the same, and where there is
@@ -47,11 +47,13 @@ extension StoredResponse {
     }
 
     private func merged(
-        with newer: HTTPHeaders, _ times: ResponseTimes, _ hasQuery: Bool,
+        with newer: HTTPHeaders, _ request: HTTPHeaders, _ times: ResponseTimes, _ hasQuery: Bool,
         _ heuristic: HeuristicFreshness
     ) -> StoredResponse {
-        StoredResponse(
-            status: status, headers: StorableFields.merge(headers, with: newer), variant: variant,
-            times: times, hasQuery: hasQuery, heuristic)
+        let headers = StorableFields.merge(headers, with: newer)
+        return StoredResponse(
+            status: status, headers: headers,
+            variant: VariantKey(headers, request: request) ?? .ofNothing, times: times,
+            hasQuery: hasQuery, heuristic)
     }
 }

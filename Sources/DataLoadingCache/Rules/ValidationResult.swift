@@ -15,15 +15,17 @@ package enum ValidationResult: Sendable {
     /// The answer takes the place of the stored response.
     case replaced
 
+    /// - Parameter request: The fields of the request as the caller wrote them.
     /// - Parameter mayUseOnError: As the decision to ask said.
     package init(
-        _ answer: ResponseHead, about stored: StoredResponse, times: ResponseTimes, hasQuery: Bool,
-        mayUseOnError: Bool, _ heuristic: HeuristicFreshness = HeuristicFreshness()
+        _ answer: ResponseHead, to request: HTTPHeaders, about stored: StoredResponse,
+        times: ResponseTimes, hasQuery: Bool, mayUseOnError: Bool,
+        _ heuristic: HeuristicFreshness = HeuristicFreshness()
     ) {
         switch answer.status {
         case .notModified:
             let confirmed = stored.confirmed(
-                by: answer, times: times, hasQuery: hasQuery, heuristic)
+                by: answer, to: request, times: times, hasQuery: hasQuery, heuristic)
             self = confirmed.map(Self.confirmed) ?? .mismatch
         // The statuses of RFC 5861 section 4.
         case .internalServerError, .badGateway, .serviceUnavailable, .gatewayTimeout:

@@ -14,6 +14,15 @@ package struct VariantKey: Hashable, Sendable {
 
     /// The fields, sorted by their names.
     package private(set) var fields: [Field]
+    /// Whether no request chooses the response.
+    private var isOfNothing = false
+
+    /// The key of a response that varies on more than its request since it was confirmed.
+    package static let ofNothing: VariantKey = {
+        var key = VariantKey(stored: [])
+        key.isOfNothing = true
+        return key
+    }()
 
     /// Takes the fields that a response varies on from its request; nil when it varies on more
     /// than its request ("*").
@@ -34,7 +43,7 @@ package struct VariantKey: Hashable, Sendable {
 
     /// Whether a request would have chosen the response as well.
     package func matches(_ request: HTTPHeaders) -> Bool {
-        fields.allSatisfy { Self.value(of: $0.name, in: request) == $0.value }
+        !isOfNothing && fields.allSatisfy { Self.value(of: $0.name, in: request) == $0.value }
     }
 
     /// Whether the response varies on any of the fields.

@@ -127,19 +127,26 @@ struct CacheHistory {
         if isConfirmed { head.status = .notModified }
         if let index = list.index(for: request.headers), isConditional || mayUseOnError {
             let result = ValidationResult(
-                head, about: list.entries[index].response, times: times, hasQuery: hasQuery,
+                head, to: request.headers, about: list.entries[index].response, times: times,
+                hasQuery: hasQuery,
                 mayUseOnError: mayUseOnError, heuristic)
             switch result {
             case .confirmed(let response):
                 list.update(index, by: response)
-                var outcome = reused(.validated, request)
+                let entry = list.entries[index]
+                var outcome = Outcome(
+                    way: .validated, status: response.status,
+                    headers: response.reusedHeaders(at: now), body: entry.body)
                 outcome.sent = sent
                 return outcome
             case .useStored:
                 var outcome = reused(.usedOnError, request)
                 outcome.sent = sent
                 return outcome
-            case .mismatch, .replaced: break
+            case .mismatch:
+                // Sent again without conditions.
+                head.status = status
+            case .replaced: break
             }
         }
         keep(head, of: request, times)

@@ -143,7 +143,8 @@ import Testing
             (["Last-Modified": "x"], ["Last-Modified": "x"], true),
         ] {
             let answer = ResponseHead(status: .notModified, headers: new)
-            let confirmed = try stored(old).confirmed(by: answer, times: times, hasQuery: false)
+            let confirmed = try stored(old).confirmed(
+                by: answer, to: [:], times: times, hasQuery: false)
             #expect(
                 (confirmed != nil) == isConfirmed, "\(old["ETag"] ?? "-") \(new["ETag"] ?? "-")")
         }
