@@ -48,6 +48,12 @@ package struct StoredResponse: Sendable {
         initialAge = times.initialAge(headers)
     }
 
+    /// Whether it is the same response at the same time, not a later one of the same URL.
+    package func isSame(as other: StoredResponse) -> Bool {
+        times == other.times && status == other.status && variant == other.variant
+            && headers.hasSameBytes(as: other.headers)
+    }
+
     /// How old the response is (RFC 9111 section 4.2.3); nil when the wall clock went back since
     /// an earlier process has stored it.
     package func age(at now: CacheMoment) -> Duration? {
