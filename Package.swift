@@ -38,6 +38,7 @@ var targets: [Target] = [
     .target(
         name: "DataLoading",
         dependencies: [
+            "DataLoadingCache",
             "DataLoadingTransport",
             .target(name: "DataLoadingURLSession", condition: .when(platforms: applePlatforms)),
             .target(name: "DataLoadingURLSession", condition: .when(traits: ["URLSession"])),

@@ -11,6 +11,13 @@ extension Load {
         switch action {
         case .askForChunkSupport(let epoch):
             end.askForChunkSupport(self) { self.handle(.chunkSupport($0, epoch: epoch)) }
+        case .recall(let request, let target, let epoch): recall(request, target, epoch)
+        case .play(let use, let target, let recalled, let epoch):
+            play(use, target, recalled, epoch)
+        case .revalidate(let request, let recalled):
+            context.revalidate(request, recalled.recall.key)
+        case .keep(let kept): keep(kept)
+        case .invalidate(let head, let method, let target): invalidate(head, method, target)
         case .authorise(let epoch): authorise(epoch)
         case .cancelTask(let task):
             // Cancelling may run a user's cancellation handler, which may block.

@@ -16,6 +16,8 @@ enum LoadEvent: Sendable {
         Result<RequestTarget, RequestFault>, refusal: DataLoaderError?, deadline: TimerQueue.Entry?)
     /// The owner said whether it takes chunks.
     case chunkSupport(Bool, epoch: Int)
+    /// The cache has answered; with the attempt that plays what is stored, if that is to be used.
+    case recalled(Recalled, playing: AttemptContext?, epoch: Int)
     /// The owner made another body, or has none.
     case newBody(OneShotStream?, epoch: Int)
     /// An authoriser answers later, in a task.

@@ -22,6 +22,10 @@ struct LoadTraits: Sendable {
     let reportsProgress: Bool
     /// Whether the request's own idle limit is shorter than that of the service.
     let hasShortIdleTimeout: Bool
+    /// Whether the service's cache is asked, and told.
+    let usesCache: Bool
+    /// The maximum number of bytes of a body that the cache keeps.
+    let keepLimit: Int
     /// The maximum number of bytes of a body that is delivered whole.
     let bodyLimit: Int64
     /// The maximum number of bytes of a body that is delivered in pieces.
@@ -34,7 +38,7 @@ struct LoadTraits: Sendable {
 extension LoadTraits {
     init(
         _ request: DataLoaderRequest, _ base: DataLoaderRequest, _ context: LoadContext,
-        _ end: any LoadEnd, begun: Instant, reports: Bool
+        _ end: any LoadEnd, begun: Instant, reports: Bool, isForAuthoriser: Bool
     ) {
         let runtime = context.runtime
         let delivery = end.delivery
@@ -53,6 +57,9 @@ extension LoadTraits {
         reportsProgress = reports
         let usualIdle = runtime.attempts.timeouts.idle
         hasShortIdleTimeout = request.idleTimeout.map { $0 < usualIdle } ?? false
+        let cache = isForAuthoriser ? nil : runtime.cache
+        usesCache = cache != nil
+        keepLimit = cache?.maxBody ?? 0
         bodyLimit = runtime.limits.body
         streamLimit = end.sink?.limit ?? .max
     }

@@ -22,7 +22,7 @@ package struct CacheRequest: Sendable {
 
     package init(
         method: HTTPMethod, headers: HTTPHeaders, policy: CachePolicy = .useProtocolPolicy,
-        isOffline: Bool = false
+        isOffline: Bool = false, mustValidate: Bool = false
     ) {
         self.method = method
         self.headers = headers
@@ -33,6 +33,7 @@ package struct CacheRequest: Sendable {
         if !headers.contains("Cache-Control"), headers.tokens(of: "Pragma").contains("no-cache") {
             directives.noCache = true
         }
+        if mustValidate { directives.noCache = true }
         self.directives = directives
         hasRange = headers.contains("Range")
         hasCondition = headers.contains("If-None-Match") || headers.contains("If-Modified-Since")

@@ -1,7 +1,7 @@
 // Copyright the DataLoading authors
 // SPDX-License-Identifier: Apache-2.0
 
-import DataLoadingSupport
+package import DataLoadingSupport
 import DataLoadingTransport
 
 /// When a stored response's request was sent, and when the response arrived.
@@ -14,9 +14,9 @@ package struct ResponseTimes: Hashable, Sendable {
     package let isOfThisProcess: Bool
 
     /// The times of a response that this process has received.
-    package init(requested: CacheMoment, received: CacheMoment) {
+    package init(requested: Instant, received: CacheMoment) {
         self.received = received
-        delay = max(received.monotonic - requested.monotonic, .zero)
+        delay = max(received.monotonic - requested, .zero)
         isOfThisProcess = true
     }
 

@@ -1,6 +1,7 @@
 // Copyright the DataLoading authors
 // SPDX-License-Identifier: Apache-2.0
 
+import DataLoadingSupport
 package import DataLoadingTransport
 
 /// Whether a whole response may be stored (RFC 9111 section 3), for a private cache.
@@ -12,12 +13,18 @@ package enum Storability {
         guard request.mayStore, isWhole(response.status) else { return false }
         let directives = CacheDirectives(response.headers.values(for: "Cache-Control"))
         guard !forbids(directives, response.status),
-            let variant = VariantKey(response.headers, request: request.headers),
-            !variant.contains(anyOf: authorisedFields)
+            !varies(response.headers, onAnyOf: ["*"] + authorisedFields)
         else { return false }
         return response.status.isHeuristicallyCacheable || directives.isPublic
             || directives.isPrivate || directives.maxAge != nil
             || response.headers.contains("Expires")
+    }
+
+    private static func varies(_ response: HTTPHeaders, onAnyOf names: [String]) -> Bool {
+        guard response.contains("Vary") else { return false }
+        return response.tokens(of: "Vary").contains { varied in
+            names.contains { $0.equalsIgnoringASCIICase(varied) }
+        }
     }
 
     private static func forbids(_ directives: CacheDirectives, _ status: HTTPStatus) -> Bool {

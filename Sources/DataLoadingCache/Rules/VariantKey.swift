@@ -12,6 +12,10 @@ package struct VariantKey: Hashable, Sendable {
         package var value: String?
     }
 
+    /// Fields that say who asks: who sends another one gets no answer that was made for this one,
+    /// whatever `Vary` says. A process may act for several users, unlike a browser.
+    private static let secrets = ["authorization", "cookie"]
+
     /// The fields, sorted by their names.
     package private(set) var fields: [Field]
     /// Whether no request chooses the response.
@@ -27,12 +31,9 @@ package struct VariantKey: Hashable, Sendable {
     /// Takes the fields that a response varies on from its request; nil when it varies on more
     /// than its request ("*").
     package init?(_ response: HTTPHeaders, request: HTTPHeaders) {
-        guard response.contains("Vary") else {
-            fields = []
-            return
-        }
-        let names = Set(response.tokens(of: "Vary"))
+        var names = Set(response.tokens(of: "Vary"))
         guard !names.contains("*") else { return nil }
+        names.formUnion(Self.secrets)
         fields = names.sorted().map { Field(name: $0, value: Self.value(of: $0, in: request)) }
     }
 
@@ -46,16 +47,16 @@ package struct VariantKey: Hashable, Sendable {
         !isOfNothing && fields.allSatisfy { Self.value(of: $0.name, in: request) == $0.value }
     }
 
-    /// Whether the response varies on any of the fields.
-    package func contains(anyOf names: [String]) -> Bool {
-        fields.contains { field in names.contains { $0.equalsIgnoringASCIICase(field.name) } }
-    }
-
     /// The value of all fields of a name in a form that is the same for values of one meaning: no
     /// blanks around members, and languages in one case and order.
     private static func value(of name: String, in request: HTTPHeaders) -> String? {
+        guard request.contains(name) else { return nil }
         let values = request.values(for: name)
-        guard !values.isEmpty else { return nil }
+        if secrets.contains(name) {
+            // Only what tells it from others is kept.
+            let text = values.joined(separator: "\n")
+            return SHA256.hash(text.utf8).reduce(into: "") { $0 += String($1, radix: 16) + "." }
+        }
         guard !values.contains(where: { $0.utf8.contains(UInt8(ascii: "\"")) }) else {
             // A comma in a quoted string separates nothing.
             return values.map { String($0.trimmingBlanks) }.joined(separator: ",")

@@ -10,7 +10,7 @@ package struct CacheKey: Hashable, Sendable {
         /// Those of all factories without authorisers.
         case shared
         /// Those of one factory, which end with the process.
-        case unnamed(Int)
+        case unnamed(Int64)
         /// Those of the factories with this name.
         case named(String)
     }

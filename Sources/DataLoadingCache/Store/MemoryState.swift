@@ -12,6 +12,10 @@ struct MemoryState {
     private var urls: [CacheKey: Variants] = [:]
     private var recency = RecencyList<CacheKey>()
     private(set) var bytes = 0
+    /// Which stored responses may come too late.
+    private var removals = Removals()
+    /// The number of URLs of each partition.
+    private var partitions: [CacheKey.Partition: Int] = [:]
     private(set) var evicted = 0
 
     /// What a stored response takes beside its body and fields, about.
@@ -29,13 +33,16 @@ struct MemoryState {
         return .entry(.init(response: entry.response, body: entry.body))
     }
 
-    /// Stores a response; returns what left.
+    /// Stores a response, unless anything was removed since its request looked here; returns what
+    /// left.
     mutating func store(
-        _ entry: MemoryStore.Entry, _ key: CacheKey, for request: HTTPHeaders
+        _ entry: MemoryStore.Entry, _ key: CacheKey, for request: HTTPHeaders, since: Removals.Stamp
     ) -> [Variants.Entry] {
+        guard !removals.concern(key.target, since: since) else { return [] }
         let new = Variants.Entry(response: entry.response, body: entry.body)
         let size = Self.size(new)
         guard size <= capacity else { return remove(key, for: request) }
+        if urls[key] == nil { partitions[key.partition, default: 0] += 1 }
         var left = urls[key, default: Variants()].add(new, for: request)
         bytes += size - left.reduce(0) { $0 + Self.size($1) }
         recency.use(key)
@@ -68,14 +75,28 @@ struct MemoryState {
     }
 
     mutating func remove(_ key: CacheKey) -> Variants? {
+        guard let left = urls.removeValue(forKey: key) else { return nil }
         recency.remove(key)
-        let left = urls.removeValue(forKey: key)
-        for entry in left?.entries ?? [] { bytes -= Self.size(entry) }
+        for entry in left.entries { bytes -= Self.size(entry) }
+        let others = partitions[key.partition, default: 1] - 1
+        partitions[key.partition] = others > 0 ? others : nil
         return left
     }
 
+    /// The present moment, for a response that is going to be stored.
+    var stamp: Removals.Stamp { removals.stamp }
+
+    /// Removes a URL from all partitions; a response to a request that was sent before is not
+    /// stored.
+    mutating func removeEverywhere(_ target: RequestTarget) -> [Variants] {
+        removals.note(target)
+        return partitions.keys.compactMap { remove(CacheKey($0, target)) }
+    }
+
+    /// Removes what matches; no response to a request that was sent before is stored.
     mutating func removeAll(where matches: (CacheKey) -> Bool) -> [Variants] {
-        urls.keys.filter(matches).compactMap { remove($0) }
+        removals.noteAll()
+        return urls.keys.filter(matches).compactMap { remove($0) }
     }
 
     /// Makes room.

@@ -34,10 +34,16 @@ package final class MemoryStore: Sendable {
         state.withLock { $0.find(key, request) }
     }
 
-    /// Stores a response in place of those that the same request would choose.
-    package func store(_ entry: Entry, _ key: CacheKey, for request: HTTPHeaders) {
+    /// The present moment, for a response that is going to be stored.
+    package var stamp: Removals.Stamp { state.withLock { $0.stamp } }
+
+    /// Stores a response in place of those that the same request would choose, unless its URL was
+    /// removed since.
+    package func store(
+        _ entry: Entry, _ key: CacheKey, for request: HTTPHeaders, since stamp: Removals.Stamp
+    ) {
         // What leaves is released after the lock.
-        _ = state.withLock { $0.store(entry, key, for: request) }
+        _ = state.withLock { $0.store(entry, key, for: request, since: stamp) }
     }
 
     /// Puts new fields and times in place of those of a response, if it is still there.
@@ -47,14 +53,9 @@ package final class MemoryStore: Sendable {
         _ = state.withLock { $0.update(old, by: new, key, for: request) }
     }
 
-    /// Removes all variants of a URL.
-    package func remove(_ key: CacheKey) {
-        _ = state.withLock { $0.remove(key) }
-    }
-
     /// Removes all variants of a URL in all partitions.
     package func remove(_ target: RequestTarget) {
-        _ = state.withLock { $0.removeAll { $0.target == target } }
+        _ = state.withLock { $0.removeEverywhere(target) }
     }
 
     /// Removes what matches.

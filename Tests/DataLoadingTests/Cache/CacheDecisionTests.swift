@@ -17,7 +17,8 @@ import Testing
         try #require(
             StoredResponse(
                 ResponseHead(status: .ok, headers: fields), request: [:],
-                times: ResponseTimes(requested: receivedAt, received: receivedAt), hasQuery: false))
+                times: ResponseTimes(requested: receivedAt.monotonic, received: receivedAt),
+                hasQuery: false))
     }
 
     private func moment(_ seconds: Int64) -> CacheMoment {
@@ -118,7 +119,8 @@ import Testing
         let response = try #require(
             StoredResponse(
                 ResponseHead(status: .ok, headers: ["Cache-Control": "max-age=60", "Age": "10"]),
-                request: [:], times: ResponseTimes(requested: Self.begin, received: moment(20)),
+                request: [:],
+                times: ResponseTimes(requested: Self.begin.monotonic, received: moment(20)),
                 hasQuery: false))
         #expect(response.age(at: moment(20)) == .seconds(30))
         #expect(response.age(at: moment(49)) == .seconds(59))
@@ -136,7 +138,7 @@ import Testing
             let response = try #require(
                 StoredResponse(
                     ResponseHead(status: .ok, headers: fields), request: [:],
-                    times: ResponseTimes(requested: Self.begin, received: Self.begin),
+                    times: ResponseTimes(requested: Self.begin.monotonic, received: Self.begin),
                     hasQuery: hasQuery, settings))
             return response.remaining(at: Self.begin)
         }
@@ -164,7 +166,7 @@ import Testing
             let response = try #require(
                 StoredResponse(
                     ResponseHead(status: .ok, headers: ["Vary": "Foo"]), request: fields,
-                    times: ResponseTimes(requested: Self.begin, received: Self.begin),
+                    times: ResponseTimes(requested: Self.begin.monotonic, received: Self.begin),
                     hasQuery: false))
             _ = list.add(.init(response: response, body: index), for: fields)
         }

@@ -122,7 +122,7 @@ struct CacheHistory {
         }
         answers += 1
         var head = ResponseHead(status: status, headers: headers)
-        let times = ResponseTimes(requested: now, received: now)
+        let times = ResponseTimes(requested: now.monotonic, received: now)
         let isConfirmed = isConditional && status == .ok && Self.holds(sent, headers)
         if isConfirmed { head.status = .notModified }
         if let index = list.index(for: request.headers), isConditional || mayUseOnError {

@@ -125,7 +125,8 @@ import Testing
     }
 
     @Test func `a 304 of another response confirms nothing`() throws {
-        let times = ResponseTimes(requested: CacheHistory().now, received: CacheHistory().now)
+        let times = ResponseTimes(
+            requested: CacheHistory().now.monotonic, received: CacheHistory().now)
         func stored(_ fields: HTTPHeaders) throws -> StoredResponse {
             try #require(
                 StoredResponse(

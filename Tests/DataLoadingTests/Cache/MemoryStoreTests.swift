@@ -24,7 +24,8 @@ import Testing
         if let vary { head.headers.add(vary, for: "Vary") }
         let response = try #require(
             StoredResponse(
-                head, request: request, times: ResponseTimes(requested: time, received: time),
+                head, request: request,
+                times: ResponseTimes(requested: time.monotonic, received: time),
                 hasQuery: false))
         return .init(response: response, body: Data(count: body))
     }
@@ -40,7 +41,7 @@ import Testing
             .shared, .unnamed(1), .unnamed(2), .named("1"), .named("a"),
         ]
         for (index, partition) in partitions.enumerated() {
-            store.store(try entry(index), try key("/a", partition), for: [:])
+            store.store(try entry(index), try key("/a", partition), for: [:], since: store.stamp)
         }
         for (index, partition) in partitions.enumerated() {
             #expect(body(store, try key("/a", partition)) == index)
@@ -55,9 +56,11 @@ import Testing
 
     @Test func `the URL that was not used for longest leaves first`() throws {
         let store = MemoryStore(capacity: 3 * 2_000)
-        for path in ["/a", "/b", "/c"] { store.store(try entry(1_400), try key(path), for: [:]) }
+        for path in ["/a", "/b", "/c"] {
+            store.store(try entry(1_400), try key(path), for: [:], since: store.stamp)
+        }
         #expect(body(store, try key("/a")) == 1_400)
-        store.store(try entry(1_400), try key("/d"), for: [:])
+        store.store(try entry(1_400), try key("/d"), for: [:], since: store.stamp)
         #expect(body(store, try key("/b")) == nil)
         #expect(body(store, try key("/a")) == 1_400)
         #expect(store.usage.evicted == 1)
@@ -65,9 +68,9 @@ import Testing
 
     @Test func `a response that is larger than the store takes the place of none`() throws {
         let store = MemoryStore(capacity: 2_000)
-        store.store(try entry(100), try key("/a"), for: [:])
-        store.store(try entry(100), try key("/b"), for: [:])
-        store.store(try entry(5_000), try key("/a"), for: [:])
+        store.store(try entry(100), try key("/a"), for: [:], since: store.stamp)
+        store.store(try entry(100), try key("/b"), for: [:], since: store.stamp)
+        store.store(try entry(5_000), try key("/a"), for: [:], since: store.stamp)
         // What it would have replaced is no longer right.
         #expect(body(store, try key("/a")) == nil)
         #expect(body(store, try key("/b")) == 100)
@@ -77,8 +80,8 @@ import Testing
         let store = MemoryStore(capacity: 100_000)
         let key = try key("/a")
         let (first, second, third) = (try entry(1), try entry(2, at: 1), try entry(3, at: 2))
-        store.store(first, key, for: [:])
-        store.store(second, key, for: [:])
+        store.store(first, key, for: [:], since: store.stamp)
+        store.store(second, key, for: [:], since: store.stamp)
         store.update(first.response, by: third.response, key, for: [:])
         guard case .entry(let present) = store.find(key, [:]) else {
             Issue.record("nothing is stored")
@@ -92,6 +95,26 @@ import Testing
         }
         #expect(present.response.isSame(as: third.response))
         #expect(present.body.count == 2)
+    }
+
+    @Test func `a response that was on its way when its URL was removed is not stored`() throws {
+        let store = MemoryStore(capacity: 100_000)
+        let before = store.stamp
+        store.remove(try key("/a").target)
+        store.store(try entry(1), try key("/a"), for: [:], since: before)
+        store.store(try entry(2), try key("/b"), for: [:], since: before)
+        #expect(body(store, try key("/a")) == nil)
+        #expect(body(store, try key("/b")) == 2)
+        for index in 0...Removals.maxURLs { store.remove(try key("/c\(index)").target) }
+        store.store(try entry(3), try key("/d"), for: [:], since: before)
+        #expect(body(store, try key("/d")) == nil)
+        store.store(try entry(4), try key("/a"), for: [:], since: store.stamp)
+        #expect(body(store, try key("/a")) == 4)
+        let later = store.stamp
+        store.removeAll()
+        store.store(try entry(5), try key("/e"), for: [:], since: later)
+        #expect(body(store, try key("/e")) == nil)
+        #expect(store.usage.bytes == 0)
     }
 
     @Test func `random use agrees with a naive list, and never takes more than its room`() {
@@ -108,7 +131,7 @@ import Testing
                 let request: HTTPHeaders = ["Foo": "\(foo)"]
                 switch Int.random(in: 0..<8, using: &generator) {
                 case 0:
-                    store.remove(key)
+                    store.remove(key.target)
                     naive.removeAll { $0.path == path }
                 case 1...3:
                     let varies = Bool.random(using: &generator)
@@ -117,7 +140,7 @@ import Testing
                         let entry = try? entry(
                             size, vary: varies ? "Foo" : nil, request: request, at: Int64(step))
                     else { return "no entry" }
-                    store.store(entry, key, for: request)
+                    store.store(entry, key, for: request, since: store.stamp)
                     naive.removeAll { $0.path == path && ($0.foo == nil || $0.foo == foo) }
                     let whole = size + 512 + (varies ? 7 : 0)
                     guard whole <= capacity else { break }
