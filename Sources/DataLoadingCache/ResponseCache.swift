@@ -35,13 +35,12 @@ public final class ResponseCache: Sendable {
 
     /// Makes a cache that ends with the process.
     ///
-    /// - Parameters:
-    ///   - capacity: The maximum number of bytes that are kept; default 64 MiB. A body that is
-    ///     larger than a quarter of it is not kept. The URL that was not used for longest leaves
-    ///     first.
-    ///   - guessesFreshnessOfQueries: Whether a response that does not say how long it is fresh
-    ///     counts as fresh for a tenth of the time since its `Last-Modified`, a day at most, also
-    ///     when its URL has a query; default false (RFC 9111 section 4.2.2).
+    /// `capacity` is the maximum number of bytes that are kept; default 64 MiB. A body that is
+    /// larger than a quarter of it is not kept. The URL that was not used for longest leaves first.
+    ///
+    /// A response that does not say how long it is fresh counts as fresh for a tenth of the time
+    /// since its `Last-Modified`, a day at most (RFC 9111 section 4.2.2). When its URL has a query
+    /// it does so only if `guessesFreshnessOfQueries` is set; default false.
     public static func memory(
         capacity: Int = 64 << 20, guessesFreshnessOfQueries: Bool = false
     ) -> ResponseCache {

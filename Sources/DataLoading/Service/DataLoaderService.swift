@@ -45,10 +45,9 @@ public final class DataLoaderService: Sendable {
 
     /// Makes a factory whose loads ask `authorisers`, in this order.
     ///
-    /// - Parameter cachePartition: Names those whose stored responses the loads see: loads of all
-    ///   factories with this name. With nil, the default, factories without authorisers share what
-    ///   they store, and a factory with authorisers has a partition of its own, which ends with the
-    ///   process.
+    /// Loads of all factories with one `cachePartition` see what the others have stored in the
+    /// cache. With nil, the default, factories without authorisers share what they store, and a
+    /// factory with authorisers has a partition of its own, which ends with the process.
     public func makeFactory(
         authorisers: [any Authoriser] = [], cachePartition: String? = nil
     ) -> DataLoaderFactory {

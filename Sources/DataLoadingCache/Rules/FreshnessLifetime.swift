@@ -9,7 +9,7 @@ struct FreshnessLifetime: Hashable, Sendable {
     /// Whether the response says so itself.
     var isExplicit: Bool
 
-    /// - Parameter receivedAt: The seconds from 1970 to the arrival of the response.
+    /// Works it out; `receivedAt` is the seconds from 1970 to the arrival of the response.
     init(
         _ head: ResponseHead, _ directives: CacheDirectives, receivedAt: Int64, hasQuery: Bool,
         _ heuristic: HeuristicFreshness

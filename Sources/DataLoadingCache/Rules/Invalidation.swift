@@ -7,8 +7,8 @@ package import DataLoadingTransport
 package enum Invalidation {
     /// The URLs whose stored responses are to be removed after a response.
     ///
-    /// - Parameter resolve: Resolves the reference in a field against the URL of the request; nil
-    ///   when it is none.
+    /// `resolve` resolves the reference in a field against the URL of the request; nil when it is
+    /// none.
     package static func urls(
         after response: ResponseHead, to method: HTTPMethod, _ target: RequestTarget,
         resolve: (String) -> RequestTarget?

@@ -6,7 +6,8 @@ package import DataLoadingTransport
 
 /// Whether a whole response may be stored (RFC 9111 section 3), for a private cache.
 package enum Storability {
-    /// - Parameter authorisedFields: The names of the request fields that authorisers have set.
+    /// Whether a response may be stored; `authorisedFields` are the names of the request fields
+    /// that authorisers have set.
     package static func allows(
         _ response: ResponseHead, to request: CacheRequest, authorisedFields: [String] = []
     ) -> Bool {

@@ -19,9 +19,8 @@ package struct StoredResponse: Sendable {
     /// The age at which it arrived.
     let initialAge: Duration
 
-    /// Makes it from a response that may be stored; nil when it varies on more than its request.
-    ///
-    /// - Parameter request: The fields of the request as the caller wrote them.
+    /// Makes it from a response that may be stored, and from the fields of the request as the
+    /// caller wrote them; nil when it varies on more than its request.
     package init?(
         _ response: ResponseHead, request: HTTPHeaders, times: ResponseTimes, hasQuery: Bool,
         _ heuristic: HeuristicFreshness = HeuristicFreshness()

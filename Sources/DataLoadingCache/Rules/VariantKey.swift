@@ -12,8 +12,10 @@ package struct VariantKey: Hashable, Sendable {
         package var value: String?
     }
 
-    /// Fields that say who asks: who sends another one gets no answer that was made for this one,
-    /// whatever `Vary` says. A process may act for several users, unlike a browser.
+    /// Fields that say who asks.
+    ///
+    /// Who sends another value gets no answer that was made for this one, whatever `Vary` says: a
+    /// process may act for several users, unlike a browser.
     private static let secrets = ["authorization", "cookie"]
 
     /// The fields, sorted by their names.

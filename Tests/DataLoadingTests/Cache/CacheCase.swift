@@ -21,6 +21,21 @@ struct CacheCase: Sendable, CustomTestStringConvertible {
         var expectedFields: [(String, String?)] = []
         /// The time that passes after the step.
         var pause = Duration.zero
+
+        /// What did not come as expected.
+        func findings(_ outcome: CacheHistory.Outcome) -> [String] {
+            var findings: [String] = []
+            if let expected, expected != outcome.way {
+                findings.append("\(outcome.way), not \(expected)")
+            }
+            if let expectedStatus, expectedStatus != outcome.status {
+                findings.append("status \(String(describing: outcome.status))")
+            }
+            for (name, value) in expectedFields where outcome.headers[name] != value {
+                findings.append("\(name) is \(outcome.headers[name] ?? "-")")
+            }
+            return findings
+        }
     }
 
     var id: String
@@ -41,8 +56,13 @@ struct CacheCase: Sendable, CustomTestStringConvertible {
             ])
     }
 
-    /// Runs the case; returns what did not come as expected.
-    func run() -> [String] {
+    /// Runs the case by the rules alone and with loads of a service; returns what did not come as
+    /// expected.
+    func run() async -> [String] {
+        await byRules() + withLoads()
+    }
+
+    private func byRules() -> [String] {
         var history = CacheHistory()
         var findings: [String] = []
         for (index, step) in steps.enumerated() {
@@ -53,23 +73,14 @@ struct CacheCase: Sendable, CustomTestStringConvertible {
                 ? .breaksConnection
                 : .response(step.status, Self.headers(step.answer, history.now))
             let outcome = history.perform(request, answer)
-            if let expected = step.expected, expected != outcome.way {
-                findings.append("\(id), step \(index): \(outcome.way), not \(expected)")
-            }
-            if let status = step.expectedStatus, status != outcome.status {
-                findings.append(
-                    "\(id), step \(index): status \(String(describing: outcome.status))")
-            }
-            for (name, value) in step.expectedFields where outcome.headers[name] != value {
-                findings.append("\(id), step \(index): \(name) is \(outcome.headers[name] ?? "-")")
-            }
+            findings += step.findings(outcome).map { "\(id), step \(index): \($0)" }
             history.wait(step.pause)
         }
         return findings
     }
 
     /// Headers in which a value of the form "now+30" is the date of so many seconds from now.
-    private static func headers(_ fields: [(String, String)], _ now: CacheMoment) -> HTTPHeaders {
+    static func headers(_ fields: [(String, String)], _ now: CacheMoment) -> HTTPHeaders {
         HTTPHeaders(
             fields.map { name, value in
                 guard value.hasPrefix("now"), let seconds = Int64(value.dropFirst(3)) else {

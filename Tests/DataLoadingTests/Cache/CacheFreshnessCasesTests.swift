@@ -147,16 +147,18 @@ import Testing
     ]
 
     @Test(arguments: freshness + parsing)
-    func `a response is fresh as its Cache-Control says`(example: CacheCase) {
-        #expect(example.run() == [])
+    func `a response is fresh as its Cache-Control says`(example: CacheCase) async {
+        #expect(await example.run() == [])
     }
 
-    @Test(arguments: ages) func `a response is as old as its Age says`(example: CacheCase) {
-        #expect(example.run() == [])
+    @Test(arguments: ages) func `a response is as old as its Age says`(example: CacheCase) async {
+        #expect(await example.run() == [])
     }
 
-    @Test(arguments: expires) func `a response is fresh as its Expires says`(example: CacheCase) {
-        #expect(example.run() == [])
+    @Test(arguments: expires) func `a response is fresh as its Expires says`(example: CacheCase)
+        async
+    {
+        #expect(await example.run() == [])
     }
 
     @Test(arguments: [
@@ -168,30 +170,30 @@ import Testing
     ])
     func `some statuses are fresh for a tenth of the time since the last modification`(
         status: Int, isReused: Bool
-    ) {
+    ) async {
         let example = CacheCase.pair(
             "heuristic-\(status)", ("Last-Modified", "now-86400"), ("Date", "now+0"),
             status: HTTPStatus(rawValue: status), then: isReused ? .reused : .forwarded)
-        #expect(example.run() == [])
+        #expect(await example.run() == [])
     }
 
-    @Test func `a public response of any status is fresh by the same rule`() {
+    @Test func `a public response of any status is fresh by the same rule`() async {
         let example = CacheCase.pair(
             "heuristic-599", ("Last-Modified", "now-86400"), ("Date", "now+0"),
             ("Cache-Control", "public"), status: 599, then: .reused)
-        #expect(example.run() == [])
+        #expect(await example.run() == [])
     }
 
     @Test(arguments: [
         200, 203, 204, 299, 301, 302, 303, 307, 308, 400, 404, 410, 499, 500, 502, 503, 504, 599,
     ])
-    func `every final status is reused while it says that it is fresh`(status: Int) {
+    func `every final status is reused while it says that it is fresh`(status: Int) async {
         let status = HTTPStatus(rawValue: status)
         let fresh = CacheCase.pair(
             "status-\(status)-fresh", ("Cache-Control", Self.hour), status: status, then: .reused)
         let stale = CacheCase.pair(
             "status-\(status)-stale", ("Cache-Control", "max-age=1"), status: status,
             then: .forwarded)
-        #expect(fresh.run() + stale.run() == [])
+        #expect(await fresh.run() + stale.run() == [])
     }
 }

@@ -126,27 +126,22 @@ struct CacheHistory {
         let isConfirmed = isConditional && status == .ok && Self.holds(sent, headers)
         if isConfirmed { head.status = .notModified }
         if let index = list.index(for: request.headers), isConditional || mayUseOnError {
-            let result = ValidationResult(
-                head, to: request.headers, about: list.entries[index].response, times: times,
-                hasQuery: hasQuery,
-                mayUseOnError: mayUseOnError, heuristic)
-            switch result {
-            case .confirmed(let response):
-                list.update(index, by: response)
-                let entry = list.entries[index]
-                var outcome = Outcome(
-                    way: .validated, status: response.status,
-                    headers: response.reusedHeaders(at: now), body: entry.body)
-                outcome.sent = sent
-                return outcome
-            case .useStored:
+            let entry = list.entries[index]
+            if head.status == .notModified {
+                let confirmed = entry.response.confirmed(
+                    by: head, to: request.headers, times: times, hasQuery: hasQuery, heuristic)
+                if let confirmed {
+                    list.update(index, by: confirmed)
+                    return Outcome(
+                        way: .validated, status: confirmed.status,
+                        headers: confirmed.reusedHeaders(at: now), body: entry.body, sent: sent)
+                }
+                // Sent again without conditions.
+                head.status = status
+            } else if mayUseOnError, head.status.isFailureOfOrigin {
                 var outcome = reused(.usedOnError, request)
                 outcome.sent = sent
                 return outcome
-            case .mismatch:
-                // Sent again without conditions.
-                head.status = status
-            case .replaced: break
             }
         }
         keep(head, of: request, times)

@@ -47,11 +47,11 @@ import Testing
     ]
 
     @Test(arguments: responses)
-    func `a response is stored and reused as its Cache-Control says`(example: CacheCase) {
-        #expect(example.run() == [])
+    func `a response is stored and reused as its Cache-Control says`(example: CacheCase) async {
+        #expect(await example.run() == [])
     }
 
-    @Test func `fields that no-cache names are left out of a reuse`() {
+    @Test func `fields that no-cache names are left out of a reuse`() async {
         let answer = [
             ("Cache-Control", "no-cache=\"a, B\""), ("Cache-Control", "max-age=3600"), ("a", "1"),
             ("b", "2"), ("c", "3"),
@@ -62,10 +62,10 @@ import Testing
                 .init(answer: answer, expectedFields: [("a", "1")], pause: .seconds(3)),
                 .init(expected: .reused, expectedFields: [("a", nil), ("b", nil), ("c", "3")]),
             ])
-        #expect(example.run() == [])
+        #expect(await example.run() == [])
     }
 
-    @Test func `fields of the connection are not stored`() {
+    @Test func `fields of the connection are not stored`() async {
         let answer = [
             ("Cache-Control", "max-age=3600"), ("Connection", "a, b"), ("a", "1"), ("b", "2"),
             ("Proxy-Authenticate", "Basic"), ("Upgrade", "h2c"), ("c", "3"),
@@ -81,10 +81,10 @@ import Testing
                         ("Upgrade", nil), ("c", "3"),
                     ]),
             ])
-        #expect(example.run() == [])
+        #expect(await example.run() == [])
     }
 
-    @Test func `a reuse says how old the response is, and keeps its date`() {
+    @Test func `a reuse says how old the response is, and keeps its date`() async {
         for (fields, age) in [
             ([("Expires", "now+86400"), ("Date", "now+0")], "3"),
             ([("Expires", "now+86400"), ("Date", "now+0"), ("Age", "30")], "33"),
@@ -100,7 +100,7 @@ import Testing
                             ("Age", age), ("Date", HTTPDateText.text(CacheHistory.epoch)),
                         ]),
                 ])
-            #expect(example.run() == [])
+            #expect(await example.run() == [])
         }
     }
 
@@ -114,17 +114,17 @@ import Testing
         ] as [(String, CacheHistory.Outcome.Way)])
     func `the directives of a request are honoured`(
         directive: String, expected: CacheHistory.Outcome.Way
-    ) {
+    ) async {
         let example = CacheCase(
             id: "ccreq",
             steps: [
                 .init(answer: [("Cache-Control", "max-age=3600")], pause: .seconds(3)),
                 .init(fields: [("Cache-Control", directive)], expected: expected),
             ])
-        #expect(example.run() == [])
+        #expect(await example.run() == [])
     }
 
-    @Test func `a request may take a stale response`() {
+    @Test func `a request may take a stale response`() async {
         for (value, expected): (String, CacheHistory.Outcome.Way) in [
             ("max-stale", .reused), ("max-stale=1000", .reused), ("max-stale=1", .forwarded),
             ("max-stale=2", .reused), ("only-if-cached", .unavailable),
@@ -136,18 +136,19 @@ import Testing
                     .init(answer: [("Cache-Control", "max-age=1")], pause: .seconds(3)),
                     .init(fields: [("Cache-Control", value)], expected: expected),
                 ])
-            #expect(example.run() == [])
+            #expect(await example.run() == [])
         }
     }
 
-    @Test func `a request is refused that only a stored response may answer, and none does`() {
+    @Test func `a request is refused that only a stored response may answer, and none does`() async
+    {
         let example = CacheCase(
             id: "ccreq-oic",
             steps: [.init(fields: [("Cache-Control", "only-if-cached")], expected: .unavailable)])
-        #expect(example.run() == [])
+        #expect(await example.run() == [])
     }
 
-    @Test func `a request that says no-cache is validated`() {
+    @Test func `a request that says no-cache is validated`() async {
         let example = CacheCase(
             id: "ccreq-no-cache-etag",
             steps: [
@@ -159,10 +160,10 @@ import Testing
                     fields: [("Pragma", "no-cache")],
                     answer: [("Cache-Control", "max-age=3600"), Self.tag], expected: .validated),
             ])
-        #expect(example.run() == [])
+        #expect(await example.run() == [])
     }
 
-    @Test func `a soft reload does not ask for what is immutable, while it is fresh`() {
+    @Test func `a soft reload does not ask for what is immutable, while it is fresh`() async {
         for (age, expected): (Duration, CacheHistory.Outcome.Way) in [
             (.seconds(1), .reused), (.seconds(3), .validated),
         ] {
@@ -175,7 +176,7 @@ import Testing
                         fields: [("Cache-Control", "max-age=0")], answer: answer,
                         expected: expected),
                 ])
-            #expect(example.run() == [])
+            #expect(await example.run() == [])
         }
     }
 
@@ -248,7 +249,7 @@ import Testing
     ]
 
     @Test(arguments: variants)
-    func `a response is chosen by the fields that its Vary names`(variant: Variant) {
+    func `a response is chosen by the fields that its Vary names`(variant: Variant) async {
         let answer =
             [("Expires", "now+5000"), ("Date", "now+0")] + variant.vary.map { ("Vary", $0) }
         let example = CacheCase(
@@ -259,10 +260,10 @@ import Testing
                     fields: variant.second, answer: answer,
                     expected: variant.matches ? .reused : .forwarded),
             ])
-        #expect(example.run() == [])
+        #expect(await example.run() == [])
     }
 
-    @Test func `variants of a URL are stored side by side`() {
+    @Test func `variants of a URL are stored side by side`() async {
         let answer = [("Expires", "now+5000"), ("Date", "now+0"), ("Vary", "Foo")]
         let example = CacheCase(
             id: "vary-invalidate",
@@ -272,6 +273,6 @@ import Testing
                 .init(fields: [("Foo", "1")], expected: .reused, expectedFields: [("n", "1")]),
                 .init(fields: [("Foo", "2")], expected: .reused, expectedFields: [("n", "2")]),
             ])
-        #expect(example.run() == [])
+        #expect(await example.run() == [])
     }
 }

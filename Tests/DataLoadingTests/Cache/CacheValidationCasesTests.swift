@@ -23,16 +23,16 @@ import Testing
     @Test(arguments: stale)
     func `a stale response is used in place of an error while it says so`(
         directives: String, onError: CacheHistory.Outcome.Way
-    ) {
+    ) async {
         let first = Step(answer: [("Cache-Control", directives)], pause: .seconds(3))
         let unavailable = Step(status: 503, expected: onError)
         let broken = Step(
             breaksConnection: true, expected: onError == .usedOnError ? .usedOnError : .failed)
-        #expect(CacheCase(id: "stale-sie-503", steps: [first, unavailable]).run() == [])
-        #expect(CacheCase(id: "stale-sie-close", steps: [first, broken]).run() == [])
+        #expect(await CacheCase(id: "stale-sie-503", steps: [first, unavailable]).run() == [])
+        #expect(await CacheCase(id: "stale-sie-close", steps: [first, broken]).run() == [])
     }
 
-    @Test func `a caller may take a stale response in place of an error`() {
+    @Test func `a caller may take a stale response in place of an error`() async {
         let example = CacheCase(
             id: "stale-if-error of a request",
             steps: [
@@ -44,10 +44,10 @@ import Testing
                     fields: [("Cache-Control", "stale-if-error=1")], status: 404,
                     expected: .forwarded),
             ])
-        #expect(example.run() == [])
+        #expect(await example.run() == [])
     }
 
-    @Test func `a stale response is used while it is validated, within its window`() {
+    @Test func `a stale response is used while it is validated, within its window`() async {
         let example = CacheCase(
             id: "stale-while-revalidate",
             steps: [
@@ -62,10 +62,10 @@ import Testing
                 Step(expected: .reused, expectedFields: [("n", "2")], pause: .seconds(6)),
                 Step(answer: [("n", "3")], expected: .forwarded),
             ])
-        #expect(example.run() == [])
+        #expect(await example.run() == [])
     }
 
-    @Test func `a response that must be validated is not used meanwhile`() {
+    @Test func `a response that must be validated is not used meanwhile`() async {
         for directives in [
             "max-age=1, stale-while-revalidate=60, must-revalidate",
             "max-age=1, stale-while-revalidate=60, no-cache",
@@ -76,7 +76,7 @@ import Testing
                     Step(answer: [("Cache-Control", directives)], pause: .seconds(3)),
                     Step(expected: .forwarded),
                 ])
-            #expect(example.run() == [])
+            #expect(await example.run() == [])
         }
     }
 
@@ -84,7 +84,7 @@ import Testing
         "Test-Header", "X-Test-Header", "Content-Foo", "X-Content-Foo", "Content-Type",
         "Content-Location", "Content-MD5", "Content-Security-Policy", "Set-Cookie", "Expires",
     ])
-    func `a 304 replaces a stored field, at once and for later reuses`(name: String) {
+    func `a 304 replaces a stored field, at once and for later reuses`(name: String) async {
         for validator in [Self.tag, ("Last-Modified", "now-86400")] {
             let second = validator.0 == "ETag" ? validator : ("Last-Modified", "now-86403")
             let example = CacheCase(
@@ -104,12 +104,12 @@ import Testing
                         expected: .reused,
                         expectedFields: [(name, "b"), ("kept", "1"), ("Age", "3")]),
                 ])
-            #expect(example.run() == [])
+            #expect(await example.run() == [])
         }
     }
 
     @Test(arguments: ["Content-Length", "Content-Encoding", "Content-Range"])
-    func `a 304 changes no field that describes the stored body`(name: String) {
+    func `a 304 changes no field that describes the stored body`(name: String) async {
         let example = CacheCase(
             id: "304-etag-update-response-\(name)",
             steps: [
@@ -121,7 +121,7 @@ import Testing
                     expected: .validated, expectedFields: [(name, "36")]),
                 Step(expected: .reused, expectedFields: [(name, "36")]),
             ])
-        #expect(example.run() == [])
+        #expect(await example.run() == [])
     }
 
     @Test func `a 304 of another response confirms nothing`() throws {
@@ -152,7 +152,7 @@ import Testing
     }
 
     @Test(arguments: ["POST", "PUT", "DELETE", "M-SEARCH", "PATCH", "LINK"])
-    func `an unsafe request that succeeds invalidates what is stored`(method: String) {
+    func `an unsafe request that succeeds invalidates what is stored`(method: String) async {
         for (status, expected): (HTTPStatus, CacheHistory.Outcome.Way) in [
             (200, .forwarded), (204, .forwarded), (303, .forwarded), (500, .reused), (404, .reused),
         ] {
@@ -164,11 +164,11 @@ import Testing
                         method: HTTPMethod(rawValue: method), status: status, expected: .forwarded),
                     Step(expected: expected),
                 ])
-            #expect(example.run() == [])
+            #expect(await example.run() == [])
         }
     }
 
-    @Test func `a request of a safe method invalidates nothing`() {
+    @Test func `a request of a safe method invalidates nothing`() async {
         for method: HTTPMethod in [.head, .options, .trace] {
             let example = CacheCase(
                 id: "safe",
@@ -177,7 +177,7 @@ import Testing
                     Step(method: method, fields: [("Cache-Control", "no-cache")]),
                     Step(expected: .reused),
                 ])
-            #expect(example.run() == [])
+            #expect(await example.run() == [])
         }
     }
 
@@ -198,14 +198,14 @@ import Testing
         #expect(Invalidation.urls(after: head, to: .get, target) { _ in nil } == [])
     }
 
-    @Test func `a HEAD is answered from a stored GET`() {
+    @Test func `a HEAD is answered from a stored GET`() async {
         let example = CacheCase(
             id: "head",
             steps: [
                 Step(answer: [("Cache-Control", "max-age=3600"), ("n", "1")]),
                 Step(method: .head, expected: .reused, expectedFields: [("n", "1")]),
             ])
-        #expect(example.run() == [])
+        #expect(await example.run() == [])
     }
 
     /// The fields of the stored response, those of the caller's condition, and whether he is
@@ -237,7 +237,7 @@ import Testing
     ]
 
     @Test(arguments: conditions.indices)
-    func `a caller's condition about a fresh response is answered by 304`(index: Int) {
+    func `a caller's condition about a fresh response is answered by 304`(index: Int) async {
         let (stored, condition, isNotModified) = Self.conditions[index]
         let example = CacheCase(
             id: "conditional \(index)",
@@ -248,10 +248,10 @@ import Testing
                     expectedStatus: isNotModified ? .notModified : .ok,
                     expectedFields: stored.filter { $0.0 == "ETag" }),
             ])
-        #expect(example.run() == [])
+        #expect(await example.run() == [])
     }
 
-    @Test func `a caller's condition about a stale response is the origin's to judge`() {
+    @Test func `a caller's condition about a stale response is the origin's to judge`() async {
         let answer = [("Cache-Control", "max-age=2"), Self.tag]
         let example = CacheCase(
             id: "conditional-lm-stale",
@@ -261,11 +261,11 @@ import Testing
                     fields: [("If-None-Match", "\"abcdef\"")], status: 304, answer: answer,
                     expected: .forwarded, expectedStatus: .notModified),
             ])
-        #expect(example.run() == [])
+        #expect(await example.run() == [])
     }
 
     @Test(arguments: ["If-Match", "If-Unmodified-Since", "If-Range", "Range"])
-    func `a request that only the origin can answer goes there`(name: String) {
+    func `a request that only the origin can answer goes there`(name: String) async {
         let example = CacheCase(
             id: name,
             steps: [
@@ -275,6 +275,6 @@ import Testing
                     fields: [(name, "x"), ("Cache-Control", "only-if-cached")],
                     expected: .unavailable),
             ])
-        #expect(example.run() == [])
+        #expect(await example.run() == [])
     }
 }

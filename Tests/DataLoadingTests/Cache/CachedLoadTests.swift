@@ -9,35 +9,18 @@ import DataLoadingTesting
 import Foundation
 import Testing
 
-/// Loads of a service with a cache.
+/// Loads of a service with a cache: what is reused, validated and kept.
 @Suite struct CachedLoadTests {
-    private let cache = ResponseCache.memory()
+    private let cache: ResponseCache
+    private let caching: CacheBed
 
-    private func bed(
-        _ answers: [ScriptedAnswer], otherwise: ScriptedAnswer = .fail(.connectRefused),
-        authorisers: [any Authoriser] = [],
-        _ configure: (inout DataLoaderService.Configuration) -> Void = { _ in }
-    ) -> TestBed {
-        TestBed(answers, otherwise: otherwise, authorisers: authorisers) {
-            $0.cache = cache
-            configure(&$0)
-        }
-    }
-
-    private func fresh(
-        _ body: String = "body", _ fields: HTTPHeaders = [:], maxAge: Int = 60, status: Int = 200
-    ) -> ScriptedAnswer {
-        var headers = fields
-        headers.add("max-age=\(maxAge)", for: "Cache-Control")
-        return .respond(status: status, headers: headers, body: Data(body.utf8))
-    }
-
-    private func text(_ response: DataLoaderResponse) -> String {
-        String(decoding: response.body ?? Data(), as: UTF8.self)
+    init() {
+        caching = CacheBed()
+        cache = caching.cache
     }
 
     @Test func `a fresh response answers later loads, without their server`() async throws {
-        let bed = bed([fresh()])
+        let bed = caching.bed([fresh()])
         let first = try await bed.loader.response(for: .make())
         #expect(first.metrics.source == .network)
         bed.advance(.seconds(9))
@@ -59,7 +42,7 @@ import Testing
     }
 
     @Test func `observers hear of a hit, with no bytes`() async throws {
-        let bed = bed([fresh()])
+        let bed = caching.bed([fresh()])
         _ = try await bed.loader.response(for: .make())
         _ = try await bed.loader.response(for: .make())
         let entries = await bed.observer.entries(2)
@@ -69,21 +52,24 @@ import Testing
 
     @Test func `a hit needs no token, no slot, no open gate and no connection`() async throws {
         let authoriser = TestAuthoriser(.hold)
-        let bed = bed([fresh()], authorisers: [authoriser]) { $0.limits.total = 1 }
+        let bed = caching.bed([fresh()], authorisers: [authoriser]) { $0.limits.total = 1 }
         bed.loader.perform(.make())
         bed.settle()
         authoriser.grant(0)
         let stored = await bed.delegate.outcomes(1)
         #expect(stored[0].response?.error == nil)
-        try bed.service.rateLimiter.setRetryAfter(.seconds(600), for: testURL("http://origin.test/"))
+        let origin = testURL("http://origin.test/")
+        try bed.service.rateLimiter.setRetryAfter(.seconds(600), for: origin)
         bed.factory.isOffline = true
         let hit = try await bed.loader.response(for: .make())
         #expect(hit.metrics.source == .cache)
         #expect(authoriser.calls.count == 1)
     }
 
-    @Test func `a load ends as not cached when only the cache may answer and has nothing`() async throws {
-        let bed = bed([])
+    @Test func `a load is not cached when only the cache may answer and has nothing`()
+        async throws
+    {
+        let bed = caching.bed([])
         await #expect(throws: DataLoaderError.notCached) {
             try await bed.loader.response(for: .make { $0.cachePolicy = .cacheOnly })
         }
@@ -106,7 +92,7 @@ import Testing
             .init(name: "ETag", value: "\"1\""), .init(name: "Cache-Control", value: "max-age=60"),
             .init(name: "n", value: "2"),
         ])
-        let bed = bed([
+        let bed = caching.bed([
             fresh("body", ["ETag": "\"1\"", "n": "1", "kept": "yes"], maxAge: 1),
             .respond(status: 304, headers: confirmation),
         ])
@@ -129,7 +115,9 @@ import Testing
     }
 
     @Test func `a new response takes the place of a stale one`() async throws {
-        let bed = bed([fresh("old", ["ETag": "\"1\""], maxAge: 1), fresh("new", ["ETag": "\"2\""])])
+        let bed = caching.bed([
+            fresh("old", ["ETag": "\"1\""], maxAge: 1), fresh("new", ["ETag": "\"2\""]),
+        ])
         _ = try await bed.loader.response(for: .make())
         bed.advance(.seconds(5))
         let second = try await bed.loader.response(for: .make())
@@ -142,7 +130,7 @@ import Testing
     @Test func `a 304 of another response is asked for once more, without conditions`()
         async throws
     {
-        let bed = bed([
+        let bed = caching.bed([
             fresh("old", ["ETag": "\"1\""], maxAge: 1),
             .respond(status: 304, headers: ["ETag": "\"other\""]), fresh("new"),
         ])
@@ -154,7 +142,7 @@ import Testing
     }
 
     @Test func `a caller who sets conditions gets the 304 himself`() async {
-        let bed = bed([
+        let bed = caching.bed([
             fresh("old", ["ETag": "\"1\""], maxAge: 1),
             .respond(status: 304, headers: ["ETag": "\"1\""]),
         ])
@@ -173,7 +161,9 @@ import Testing
         async throws
     {
         let stale = fresh("stale", ["Cache-Control": "stale-if-error=600"], maxAge: 1)
-        let bed = bed([stale, .respond(status: 503), .fail(.connectionReset, sent: .headReceived)])
+        let bed = caching.bed([
+            stale, .respond(status: 503), .fail(.connectionReset, sent: .headReceived),
+        ])
         _ = try await bed.loader.response(for: .make())
         bed.advance(.seconds(5))
         for _ in 0..<3 {
@@ -192,7 +182,7 @@ import Testing
 
     @Test func `a cancelled load, and one whose time is up, get nothing stale`() async {
         let stale = fresh("stale", ["Cache-Control": "stale-if-error=600"], maxAge: 1)
-        let bed = bed([stale, .hold, .hold])
+        let bed = caching.bed([stale, .hold, .hold])
         bed.loader.perform(.make())
         _ = await bed.delegate.outcomes(1)
         bed.advance(.seconds(5))
@@ -204,7 +194,8 @@ import Testing
         bed.advance(.seconds(5))
         let outcomes = await bed.delegate.outcomes(3)
         #expect(outcomes[1].response == nil)
-        #expect(outcomes[2].response?.error == .timedOut(after: .seconds(5), mayHaveBeenProcessed: true))
+        let late = DataLoaderError.timedOut(after: .seconds(5), mayHaveBeenProcessed: true)
+        #expect(outcomes[2].response?.error == late)
         bed.expectNothingLeft()
     }
 
@@ -215,7 +206,7 @@ import Testing
             .init(name: "Cache-Control", value: "stale-while-revalidate=600"),
             .init(name: "ETag", value: "\"1\""),
         ])
-        let bed = bed([fresh("old", window, maxAge: 1), .hold])
+        let bed = caching.bed([fresh("old", window, maxAge: 1), .hold])
         _ = try await bed.loader.response(for: .make())
         bed.advance(.seconds(5))
         for _ in 0..<3 {
@@ -239,7 +230,7 @@ import Testing
 
     @Test func `a hit in chunks waits for its reader`() async throws {
         let body = patternBytes(1_000_000)
-        let bed = bed([
+        let bed = caching.bed([
             .respond(status: 200, headers: ["Cache-Control": "max-age=60"], body: body)
         ])
         _ = try await bed.loader.response(for: .make())
@@ -257,7 +248,7 @@ import Testing
     }
 
     @Test func `a reader of a hit may stop, and cancels its load`() async throws {
-        let bed = bed([
+        let bed = caching.bed([
             .respond(
                 status: 200, headers: ["Cache-Control": "max-age=60"], body: patternBytes(3_000_000)
             )
@@ -271,7 +262,7 @@ import Testing
     }
 
     @Test func `a body that was read in chunks is kept`() async throws {
-        let bed = bed([
+        let bed = caching.bed([
             .run { attempt in
                 attempt.sendHead(status: 200, headers: ["Cache-Control": "max-age=60"])
                 for piece in ["a", "b", "c"] { attempt.send(Data(piece.utf8)) }
@@ -283,7 +274,7 @@ import Testing
     }
 
     @Test func `nothing is kept of a body that broke`() async throws {
-        let bed = bed([
+        let bed = caching.bed([
             .run { attempt in
                 attempt.sendHead(status: 200, headers: ["Cache-Control": "max-age=60"])
                 attempt.send(Data("half".utf8))
@@ -296,148 +287,5 @@ import Testing
         }
         #expect(text(try await bed.loader.response(for: .make())) == "whole")
         #expect(bed.transport.attempts.count == 2)
-    }
-
-    @Test func `an unsafe request that succeeds removes what is stored of its URL`() async throws {
-        let bed = bed([fresh("1"), .respond(status: 204), fresh("2"), fresh("3")])
-        _ = try await bed.loader.response(for: .make("/a"))
-        _ = try await bed.loader.response(for: .make("/a") { $0.method = .post })
-        #expect(text(try await bed.loader.response(for: .make("/a"))) == "2")
-        #expect(text(try await bed.loader.response(for: .make("/b"))) == "3")
-        #expect(text(try await bed.loader.response(for: .make("/b"))) == "3")
-    }
-
-    @Test func `a response that was under way during an unsafe request is not kept`() async throws {
-        let bed = bed([.hold, .respond(status: 204), fresh("new")])
-        async let old = bed.loader.response(for: .make())
-        let attempt = await bed.attempt(0)
-        _ = try await bed.loader.response(for: .make { $0.method = .put })
-        attempt.respond(
-            status: 200, headers: ["Cache-Control": "max-age=60"], body: Data("old".utf8))
-        #expect(text(try await old) == "old")
-        #expect(text(try await bed.loader.response(for: .make())) == "new")
-    }
-
-    @Test func `a stored redirect is followed to what is stored there`() async throws {
-        let bed = bed([fresh("", ["Location": "/b"], status: 301), fresh("there")])
-        let request = DataLoaderRequest.make("/a") { $0.redirectPolicy = .doNotFollow }
-        _ = try? await bed.loader.response(for: request)
-        #expect(text(try await bed.loader.response(for: .make("/b"))) == "there")
-        let followed = try await bed.loader.response(for: .make("/a"))
-        #expect(text(followed) == "there")
-        #expect(followed.metrics.redirects == 1)
-        #expect(followed.metrics.attempts == 0)
-        #expect(bed.transport.attempts.count == 2)
-        bed.expectNothingLeft()
-    }
-
-    @Test func `factories with authorisers share nothing, unless they name a partition`()
-        async throws
-    {
-        let bed = bed([fresh("0"), fresh("1"), fresh("2"), fresh("3")])
-        func loader(_ partition: String? = nil) -> DataLoader {
-            bed.service.makeFactory(
-                authorisers: [TestAuthoriser(.add("X-Key", "k"))], cachePartition: partition
-            ).makeDataLoader()
-        }
-        let loaders = [bed.loader, loader(), loader(), loader("a"), loader("a")]
-        var bodies: [String] = []
-        for loader in loaders { bodies.append(text(try await loader.response(for: .make()))) }
-        #expect(bodies == ["0", "1", "2", "3", "3"])
-    }
-
-    @Test func `callers who say who they are share nothing`() async throws {
-        let bed = bed([fresh("nobody"), fresh("a"), fresh("b"), fresh("cookie")])
-        var bodies: [String] = []
-        for (name, value) in [
-            ("Authorization", nil), ("Authorization", "a"), ("Authorization", "b"),
-            ("Cookie", "a"), ("Authorization", "a"), ("Cookie", "a"), ("Cookie", nil),
-        ] as [(String, String?)] {
-            let response = try await bed.loader.response(for: .make { $0.headers[name] = value })
-            bodies.append(text(response))
-        }
-        #expect(bodies == ["nobody", "a", "b", "cookie", "a", "cookie", "nobody"])
-    }
-
-    @Test func `a reset removes what is stored`() async throws {
-        let bed = bed([fresh("1"), fresh("2")])
-        _ = try await bed.loader.response(for: .make())
-        await bed.service.reset()
-        #expect(cache.statistics.bytes == 0)
-        #expect(text(try await bed.loader.response(for: .make())) == "2")
-    }
-
-    @Test func `a reset of a factory removes what its own loads have stored`() async throws {
-        let bed = bed([fresh("public"), fresh("1"), fresh("2")])
-        let factory = bed.service.makeFactory(authorisers: [TestAuthoriser(.add("X-Key", "k"))])
-        let own = factory.makeDataLoader()
-        _ = try await bed.loader.response(for: .make())
-        _ = try await own.response(for: .make())
-        await factory.reset()
-        #expect(text(try await own.response(for: .make())) == "2")
-        #expect(text(try await bed.loader.response(for: .make())) == "public")
-    }
-
-    @Test func `a response that varies on what an authoriser sets is not kept`() async throws {
-        let bed = bed(
-            [fresh("1", ["Vary": "X-Key"]), fresh("2")],
-            authorisers: [TestAuthoriser(.add("x-key", "k"))])
-        _ = try await bed.loader.response(for: .make())
-        #expect(text(try await bed.loader.response(for: .make())) == "2")
-    }
-
-    @Test func `a HEAD is answered from a stored GET, without its body`() async throws {
-        let bed = bed([fresh("body", ["n": "1"])])
-        _ = try await bed.loader.response(for: .make())
-        let head = try await bed.loader.response(for: .make { $0.method = .head })
-        #expect(head.headers["n"] == "1")
-        #expect(head.body?.isEmpty != false)
-        #expect(head.metrics.source == .cache)
-    }
-
-    @Test func `the answer to a HEAD freshens or removes the stored GET`() async throws {
-        let bed = bed([
-            fresh("1", ["ETag": "\"1\""], maxAge: 1), fresh("", ["ETag": "\"1\""]),
-            fresh("", ["ETag": "\"2\""]), fresh("2"),
-        ])
-        _ = try await bed.loader.response(for: .make())
-        bed.advance(.seconds(5))
-        _ = try await bed.loader.response(for: .make { $0.method = .head })
-        #expect(text(try await bed.loader.response(for: .make())) == "1")
-        _ = try await bed.loader.response(
-            for: .make {
-                $0.method = .head
-                $0.cachePolicy = .reload
-            })
-        #expect(text(try await bed.loader.response(for: .make())) == "2")
-    }
-
-    @Test func `a load's policy decides whether the cache is read and written`() async throws {
-        let bed = bed([fresh("1"), fresh("2"), fresh("3")])
-        #expect(text(try await bed.loader.response(for: .make())) == "1")
-        #expect(text(try await bed.loader.response(for: .make { $0.cachePolicy = .reload })) == "2")
-        #expect(text(try await bed.loader.response(for: .make())) == "2")
-        #expect(text(try await bed.loader.response(for: .make { $0.cachePolicy = .bypass })) == "3")
-        #expect(text(try await bed.loader.response(for: .make())) == "2")
-    }
-
-    @Test func `a stored status is an error as on the wire, and no policy retries it`()
-        async throws
-    {
-        let bed = bed([fresh("gone", status: 404)])
-        for source in [ResponseSource.network, .cache] {
-            let response = try await bed.loader.response(
-                for: .make { $0.retryPolicy = .immediately(maximumRetries: 0) })
-            #expect(response.error?.kind == .status(.notFound))
-            #expect(text(response) == "gone")
-            #expect(response.metrics.source == source)
-        }
-    }
-
-    @Test func `authorisers' own loads are not kept`() async throws {
-        let bed = bed([fresh("1"), fresh("2")])
-        let loader = bed.service.makeFactoryBelowAuthorisers().makeDataLoader()
-        _ = try await loader.response(for: .make())
-        #expect(text(try await loader.response(for: .make())) == "2")
     }
 }

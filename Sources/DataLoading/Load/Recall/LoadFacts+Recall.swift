@@ -77,7 +77,7 @@ extension DataLoaderError {
     /// of the error (RFC 5861 section 4).
     fileprivate var isOfServer: Bool {
         switch kind {
-        case .status(let status): [500, 502, 503, 504].contains(status.rawValue)
+        case .status(let status): status.isFailureOfOrigin
         case .cancelled, .reset, .resetInProgress, .serviceInvalidated, .timedOut,
             .invalidRequest, .invalidConfiguration, .chunksNotSupported, .notCached:
             false
