@@ -15,6 +15,11 @@ enum LoadAction: Sendable {
     case askForBody(epoch: Int)
     /// Tell the owner that the load waits for a connection.
     case tellWaitingForConnectivity
+    /// Share a request with other loads, if it can be shared.
+    indirect case share(DataLoaderRequest, RequestTarget, epoch: Int)
+    case leaveCarrier(Carrier)
+    /// Tell the end that a head has arrived.
+    case tellHead
     /// Ask the cache about a request.
     indirect case recall(DataLoaderRequest, RequestTarget, epoch: Int)
     /// Play a stored response.

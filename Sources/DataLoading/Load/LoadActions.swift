@@ -12,6 +12,9 @@ extension Load {
         case .askForChunkSupport(let epoch):
             end.askForChunkSupport(self) { self.handle(.chunkSupport($0, epoch: epoch)) }
         case .recall(let request, let target, let epoch): recall(request, target, epoch)
+        case .share(let request, let target, let epoch): share(request, target, epoch)
+        case .leaveCarrier(let carrier): carrier.leave(self)
+        case .tellHead: end.headArrived()
         case .play(let use, let target, let recalled, let epoch):
             play(use, target, recalled, epoch)
         case .revalidate(let request, let recalled):
@@ -219,7 +222,7 @@ extension Load {
 
     /// The response that observers see; nil before the load is over.
     private var finalReport: DataLoaderResponse? {
-        guard var response = report else { return nil }
+        guard end.isObserved, var response = report else { return nil }
         addBodyFile(to: &response)
         guard isForAuthoriser else { return response }
         // The load has an authoriser's tokens and passwords. Observers can still count it.

@@ -8,7 +8,7 @@ import Foundation
 /// The state machine of one load: a pure value that turns events into actions.
 ///
 /// ```
-/// created ─▶ asking? ─▶ recalling? ─▶ authorising ─▶ applying ─▶ queued? ─▶ running ─▶ deciding? ─▶ ended
+/// created ─▶ asking? ─▶ recalling? ─▶ following? ─▶ authorising ─▶ applying ─▶ queued? ─▶ running ─▶ deciding? ─▶ ended
 ///                           ▲              ▲          │          │
 ///                           │              └──────────┘          │
 ///                           └── pausing ◀── retry, redirect, 401 ┘
@@ -27,6 +27,8 @@ struct LoadMachine: Sendable {
         case askingForBody(then: NextStep, otherwise: DataLoaderError?)
         /// The cache is asked, or a stored response is about to be played.
         case recalling
+        /// The load waits for the answer to a request that it shares.
+        case following(Carrier?)
         /// The authorisers are asked; with a task when one answers later. Slots are kept for an
         /// immediate answer.
         case authorising(Task<Void, Never>?, slots: Origin?)
@@ -79,6 +81,9 @@ struct LoadMachine: Sendable {
         case .newBody(let stream, let epoch): newBody(stream, epoch, now())
         case .recalled(let recalled, let playing, let epoch):
             self.recalled(recalled, playing, epoch, now())
+        case .follows(let carrier, let epoch): follows(carrier, epoch)
+        case .notShared(let epoch): notShared(epoch, now())
+        case .shared(let shared, let epoch): self.shared(shared, epoch, now())
         case .authoriserAnswersLater(let task, let epoch): answersLater(task, epoch)
         case .authorised(let chain, let epoch): authorised(chain, epoch, now())
         case .queued(let ticket, let epoch): queued(ticket, epoch)
@@ -140,7 +145,7 @@ extension LoadMachine {
     /// Asks the cache, before authorisers and slots: a stored response costs neither.
     private mutating func recall(_ now: Instant) -> LoadActionList {
         guard traits.usesCache, facts.mayBeStored, let target = facts.baseTarget else {
-            return authorise(now)
+            return share(now)
         }
         facts.beginAttempt()
         enter(.recalling)
@@ -153,7 +158,7 @@ extension LoadMachine {
         guard epoch == self.epoch, case .recalling = state else { return [] }
         facts.recalled = recalled
         if recalled.recall.decision == .unavailable { return complete(.notCached, now) }
-        guard let playing else { return authorise(now) }
+        guard let playing else { return share(now) }
         let mustAskMeanwhile =
             recalled.recall.decision == .reuse(.whileRevalidating) && playing.source == .stale
             && !facts.isPlaying
@@ -165,6 +170,36 @@ extension LoadMachine {
         enter(.running(Attempt(playing)))
         guard mustAskMeanwhile else { return [.start(playing)] }
         return [.start(playing), .revalidate(facts.base, recalled)]
+    }
+
+    /// Lets the load share a request, before authorisers and slots.
+    private mutating func share(_ now: Instant) -> LoadActionList {
+        guard traits.mayShare, facts.metrics.attempts == 0, let target = facts.baseTarget else {
+            return authorise(now)
+        }
+        enter(.following(nil))
+        return [.share(facts.base, target, epoch: epoch)]
+    }
+
+    private mutating func follows(_ carrier: Carrier, _ epoch: Int) -> LoadActionList {
+        guard epoch == self.epoch, case .following = state else { return [.leaveCarrier(carrier)] }
+        state = .following(carrier)
+        return []
+    }
+
+    private mutating func notShared(_ epoch: Int, _ now: Instant) -> LoadActionList {
+        guard epoch == self.epoch, case .following = state else { return [] }
+        return authorise(now)
+    }
+
+    private mutating func shared(
+        _ shared: SharedResponse, _ epoch: Int, _ now: Instant
+    ) -> LoadActionList {
+        guard epoch == self.epoch, case .following = state else { return [] }
+        facts.take(shared)
+        // The carrier is over.
+        state = .following(nil)
+        return fail(shared.response.error, now)
     }
 
     /// Plays a stored response in place of an attempt.
@@ -301,7 +336,8 @@ extension LoadMachine {
         -> LoadActionList
     {
         facts.mayHaveBeenProcessed = true
-        return inAttempt(context) { $0.received(head, &$1) } ?? []
+        let actions = inAttempt(context) { $0.received(head, &$1) } ?? []
+        return traits.tellsHeads ? [.tellHead] + actions : actions
     }
 
     private mutating func judged(_ verdict: Verdict, _ context: AttemptContext) -> LoadActionList {
@@ -602,6 +638,8 @@ extension LoadMachine {
             actions += refund(next.cost)
         case .deciding(let slots):
             actions += leave(slots)
+        case .following(let carrier):
+            if let carrier { actions.append(.leaveCarrier(carrier)) }
         case .created, .askingForChunks, .recalling, .dialling, .timingOut, .ended:
             // A load that is dialling gives its slots back when its attempt comes too late.
             break
@@ -689,6 +727,8 @@ extension LoadMachine {
         guard let error, !error.isWholeResponse else { return nil }
         return switch stage {
         case .created, .askingForChunks, .recalling: .preparing
+        // An error of the carrier has its own phase.
+        case .following: error.comesFromOutside ? .waitingForSlot : nil
         case .authorising: .authorising
         case .applying, .queued, .dialling: .waitingForSlot
         case .resting, .pausing: .backingOff

@@ -22,6 +22,10 @@ struct LoadTraits: Sendable {
     let reportsProgress: Bool
     /// Whether the request's own idle limit is shorter than that of the service.
     let hasShortIdleTimeout: Bool
+    /// Whether the load may share the answer to another one's request.
+    let mayShare: Bool
+    /// Whether the end is told of each head that arrives.
+    let tellsHeads: Bool
     /// Whether the service's cache is asked, and told.
     let usesCache: Bool
     /// The maximum number of bytes of a body that the cache keeps.
@@ -57,6 +61,9 @@ extension LoadTraits {
         reportsProgress = reports
         let usualIdle = runtime.attempts.timeouts.idle
         hasShortIdleTimeout = request.idleTimeout.map { $0 < usualIdle } ?? false
+        mayShare =
+            delivery == .whole && !isForAuthoriser && !reports && request.coalescing != .none
+        tellsHeads = end is Carrier
         let cache = isForAuthoriser ? nil : runtime.cache
         usesCache = cache != nil
         keepLimit = cache?.maxBody ?? 0

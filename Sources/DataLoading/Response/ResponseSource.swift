@@ -12,4 +12,6 @@ public enum ResponseSource: String, Hashable, Sendable {
     /// It was stored, and is older than it says that it is fresh: the request allows that, the
     /// server is asked meanwhile, or it cannot answer.
     case stale
+    /// It was sent for another load that shares it; that load counts the bytes.
+    case coalesced
 }

@@ -17,6 +17,8 @@ final class LoadContext: Sendable {
     let isBelowAuthorisers: Bool
     /// Whose responses its loads see in the cache.
     let partition: CacheKey.Partition
+    /// The loads that are sent for several.
+    let carriers = CarrierTable()
     /// Runs the user code of its loads: authorisers, retry policies and redirect policies.
     ///
     /// Each factory has its own queue, so that code that blocks delays no other factory. Dispatch
