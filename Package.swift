@@ -29,12 +29,16 @@ var targets: [Target] = [
     // HTTP's words, errors, and the seam between loads and engines.
     .target(
         name: "DataLoadingTransport", dependencies: ["DataLoadingSupport"], swiftSettings: strict),
+    // The rules of a private HTTP cache, and its stores.
+    .target(
+        name: "DataLoadingCache", dependencies: ["DataLoadingTransport"], swiftSettings: strict),
     .target(
         name: "DataLoadingURLSession", dependencies: ["DataLoadingTransport"],
         swiftSettings: strict),
     .target(
         name: "DataLoading",
         dependencies: [
+            "DataLoadingCache",
             "DataLoadingTransport",
             .target(name: "DataLoadingURLSession", condition: .when(platforms: applePlatforms)),
             .target(name: "DataLoadingURLSession", condition: .when(traits: ["URLSession"])),
@@ -57,8 +61,8 @@ var targets: [Target] = [
     .testTarget(
         name: "DataLoadingTests",
         dependencies: [
-            "DataLoadingAuth", "DataLoadingRedirectReceiver", "DataLoadingTesting", "QuickStart",
-            "FeedDaemon",
+            "DataLoadingAuth", "DataLoadingCache", "DataLoadingRedirectReceiver",
+            "DataLoadingTesting", "QuickStart", "FeedDaemon",
         ],
         swiftSettings: strict),
 ]

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // HTTP's words and the engine of the platform come with the runtime.
+@_exported public import DataLoadingCache
 @_exported public import DataLoadingTransport
 
 #if canImport(Glibc) || canImport(Musl)

@@ -14,14 +14,20 @@ public import Dispatch
 public final class DataLoaderFactory: Sendable {
     let context: LoadContext
 
-    init(_ runtime: Runtime, authorisers: [any Authoriser], isBelowAuthorisers: Bool = false) {
+    init(
+        _ runtime: Runtime, authorisers: [any Authoriser], cachePartition: String? = nil,
+        isBelowAuthorisers: Bool = false
+    ) {
         context = LoadContext(
-            runtime, authorisers: authorisers, isBelowAuthorisers: isBelowAuthorisers)
+            runtime, authorisers: authorisers, cachePartition: cachePartition,
+            isBelowAuthorisers: isBelowAuthorisers)
     }
 
     /// Whether loads that are performed from now on use only the cache; default false.
     ///
-    /// Without a caching transport such a load ends `.notCached`.
+    /// Such a load takes a stored response however old it is, unless the response forbids that
+    /// (`no-cache`, `must-revalidate`). Without a stored response, or without a cache, it ends
+    /// `.notCached`.
     public var isOffline: Bool {
         get { context.isOffline }
         set { context.isOffline = newValue }

@@ -12,8 +12,11 @@ extension Attempt {
         let asksUsers = facts.asksUsers(about: head)
         receive(head, holdingBack: asksUsers)
         var actions: LoadActionList = []
+        if facts.mayInvalidate, let target = facts.target {
+            actions.append(.invalidate(head, facts.outgoing.method, target))
+        }
         if head.status == .tooManyRequests || head.status == .serviceUnavailable,
-            let target = facts.target
+            !context.isStored, let target = facts.target
         {
             actions.append(.noteRetryAfter(head, target))
         }
@@ -56,6 +59,7 @@ extension Attempt {
         facts.received = 0
         facts.resumption = .none
         guard isStreaming else { return [] }
+        if facts.mayKeep(head), !context.isStored { beginCopy() }
         if isTooLarge { return [.cancelAttempt(context)] }
         if facts.traits.delivery == .chunks { facts.hasDelivered = true }
         return [.deliverHead(facts.response(head.status.isSuccess ? nil : .status(head.status)))]
@@ -76,6 +80,7 @@ extension Attempt {
             return reports ? [.noteProgress(progress(received), .download)] : []
         case .handOn:
             facts.received = received
+            keepCopy(bytes, facts)
             if facts.traits.delivery == .pieces { facts.hasDelivered = true }
             guard reports else { return [.deliver(bytes, context)] }
             return [.noteProgress(progress(received), .download), .deliver(bytes, context)]
@@ -90,11 +95,13 @@ extension Attempt {
 extension LoadFacts {
     /// Whether a response is delivered without a verdict, as most are.
     fileprivate func isPlain(_ head: ResponseHead) -> Bool {
-        head.status.isSuccess && resumption.broken == nil && base.retryPolicy == nil
+        head.status.isSuccess && resumption.broken == nil
+            && (isPlaying || base.retryPolicy == nil)
     }
 
     /// Whether user code takes part in the verdict on a response.
     fileprivate func asksUsers(about head: ResponseHead) -> Bool {
+        if isPlaying, !(300..<400).contains(head.status.rawValue) { return false }
         if traits.hasUsersPolicy { return true }
         switch head.status.rawValue {
         case 401: return hasParticipants

@@ -37,6 +37,8 @@ struct Attempt: Sendable {
     private(set) var isBeyondRange = false
     /// Whether the body is larger than the limit; a body that is kept is dropped then.
     private(set) var isTooLarge = false
+    /// A copy of a body that is handed on, for the cache; nil when none is kept.
+    private(set) var copy: Data?
     private var discarded = 0
     /// The events that came before the verdict of user code; nil when none are held back.
     private var held: HeldEvents?
@@ -58,6 +60,18 @@ struct Attempt: Sendable {
         self.isStreaming = isStreaming
         self.length = length
         isTooLarge = isStreaming && length ?? 0 > limit
+    }
+
+    /// Begins a copy of the body.
+    mutating func beginCopy() {
+        copy = Data()
+    }
+
+    /// Adds to the copy, and gives it up past its limit.
+    mutating func keepCopy(_ bytes: Data, _ facts: LoadFacts) {
+        guard copy != nil else { return }
+        copy?.append(bytes)
+        if let count = copy?.count, count > facts.traits.keepLimit { copy = nil }
     }
 
     /// Notes that the response is the rest of the load's response.

@@ -16,10 +16,17 @@ final class AttemptContext: TransportSink {
         case ended
     }
 
+    private enum Content: Sendable {
+        case wire(TransportRequest)
+        case stored(ResponseHead, Data)
+    }
+
     let origin: Origin
     let candidate: HostResolver.Candidate
     let begun: Instant
-    private let request: TransportRequest
+    /// Where its response comes from.
+    let source: ResponseSource
+    private let content: Content
     private let load: Load
     private let transfer = Locked(Transfer.unstarted(isPaused: false))
 
@@ -30,9 +37,29 @@ final class AttemptContext: TransportSink {
         self.load = load
         self.origin = origin
         self.candidate = candidate
-        self.request = request
+        content = .wire(request)
+        source = .network
         self.begun = begun
     }
+
+    /// Makes the attempt that is answered by a stored response.
+    init(
+        load: Load, origin: Origin, playing head: ResponseHead, _ body: Data,
+        _ source: ResponseSource, begun: Instant
+    ) {
+        self.load = load
+        self.origin = origin
+        candidate = .name
+        content = .stored(head, body)
+        self.source = source
+        self.begun = begun
+    }
+
+    /// Whether a stored response is played, which no server sends.
+    var isStored: Bool { source != .network }
+
+    /// The slots that the attempt holds.
+    var slots: Origin? { isStored ? nil : origin }
 
     /// Hands the request to a transport.
     ///
@@ -40,14 +67,26 @@ final class AttemptContext: TransportSink {
     /// paused before the transport returned its handle.
     func start(on transport: any Transport) -> (isStarted: Bool, isPaused: Bool) {
         if case .cancelledEarly = transfer.withLock({ $0 }) { return (false, false) }
-        let task = transport.start(request, sink: self)
+        let task: any TransportTask
+        var stored: StoredTransfer?
+        switch content {
+        case .wire(let request):
+            task = transport.start(request, sink: self)
+        case .stored(let head, let body):
+            let transfer = StoredTransfer(
+                head, body, inPieces: load.end.delivery != .whole, queue: load.runtime.queue,
+                sink: self)
+            (task, stored) = (transfer, transfer)
+        }
         let before = transfer.withLock { transfer in
             let before = transfer
             if case .unstarted = before { transfer = .running(task) }
             return before
         }
         switch before {
-        case .unstarted(let isPaused): return (true, isPaused)
+        case .unstarted(let isPaused):
+            stored?.start()
+            return (true, isPaused)
         case .cancelledEarly: task.cancel()
         case .running, .ended: break
         }
@@ -92,7 +131,7 @@ final class AttemptContext: TransportSink {
     }
 
     func didReceive(_ head: ResponseHead) {
-        load.runtime.originHealth.noteResponse(from: origin)
+        if !isStored { load.runtime.originHealth.noteResponse(from: origin) }
         load.handle(.head(head, self))
     }
 

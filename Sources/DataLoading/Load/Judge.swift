@@ -22,6 +22,9 @@ struct Judge: Sendable {
     /// Returns the verdict on a response, from its head.
     func verdict(on head: ResponseHead) -> Verdict {
         guard let target = facts.target else { return .deliver(nil) }
+        // A stored response is not sent again.
+        if facts.isPlaying { return redirection(head, target) ?? .deliver(nil) }
+        if let next = validated(head) { return .discard(then: next) }
         let reauthorisation = reauthorisation(head)
         if let verdict = resumed(head, target) { return verdict }
         let verdict =
@@ -102,7 +105,9 @@ struct Judge: Sendable {
 
     private func retry(_ head: ResponseHead, _ target: RequestTarget) -> Verdict {
         switch retry(after: .response(head), target) {
-        case .stop(let reason): .deliver(reason)
+        case .stop(let reason):
+            facts.stored(inPlaceOf: .status(head.status))
+                .map { .discard(then: .useStored(.onError($0))) } ?? .deliver(reason)
         case .next(let next): leftOut(next, head.status.isSuccess ? nil : .status(head.status))
         }
     }

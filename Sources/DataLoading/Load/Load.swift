@@ -51,7 +51,8 @@ final class Load: Sendable {
             for: request, queue: end.queue, timerQueue: runtime.timerQueue)
         base = Self.completed(request, context)
         let traits = LoadTraits(
-            request, base, context, end, begun: runtime.timerQueue.now, reports: reporter != nil)
+            request, base, context, end, begun: runtime.timerQueue.now, reports: reporter != nil,
+            isForAuthoriser: isForAuthoriser)
         deadline = traits.deadline
         var facts = LoadFacts(traits, base: base)
         facts.metrics.load = token.loadNumber

@@ -15,6 +15,21 @@ enum LoadAction: Sendable {
     case askForBody(epoch: Int)
     /// Tell the owner that the load waits for a connection.
     case tellWaitingForConnectivity
+    /// Share a request with other loads, if it can be shared.
+    indirect case share(DataLoaderRequest, RequestTarget, epoch: Int)
+    case leaveCarrier(Carrier)
+    /// Tell the end that a head has arrived.
+    case tellHead
+    /// Ask the cache about a request.
+    indirect case recall(DataLoaderRequest, RequestTarget, epoch: Int)
+    /// Play a stored response.
+    indirect case play(StoredUse, RequestTarget, Recalled, epoch: Int)
+    /// Validate a stored response in a load of its own.
+    indirect case revalidate(DataLoaderRequest, Recalled)
+    /// Store a whole response.
+    indirect case keep(KeptResponse)
+    /// Remove what a request of an unsafe method has changed.
+    indirect case invalidate(ResponseHead, HTTPMethod, RequestTarget)
     /// Ask the factory's authorisers.
     case authorise(epoch: Int)
     case cancelTask(Task<Void, Never>)

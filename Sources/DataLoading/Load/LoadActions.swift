@@ -11,6 +11,16 @@ extension Load {
         switch action {
         case .askForChunkSupport(let epoch):
             end.askForChunkSupport(self) { self.handle(.chunkSupport($0, epoch: epoch)) }
+        case .recall(let request, let target, let epoch): recall(request, target, epoch)
+        case .share(let request, let target, let epoch): share(request, target, epoch)
+        case .leaveCarrier(let carrier): carrier.leave(self)
+        case .tellHead: end.headArrived()
+        case .play(let use, let target, let recalled, let epoch):
+            play(use, target, recalled, epoch)
+        case .revalidate(let request, let recalled):
+            context.revalidate(request, recalled.recall.key)
+        case .keep(let kept): keep(kept)
+        case .invalidate(let head, let method, let target): invalidate(head, method, target)
         case .authorise(let epoch): authorise(epoch)
         case .cancelTask(let task):
             // Cancelling may run a user's cancellation handler, which may block.
@@ -212,7 +222,7 @@ extension Load {
 
     /// The response that observers see; nil before the load is over.
     private var finalReport: DataLoaderResponse? {
-        guard var response = report else { return nil }
+        guard end.isObserved, var response = report else { return nil }
         addBodyFile(to: &response)
         guard isForAuthoriser else { return response }
         // The load has an authoriser's tokens and passwords. Observers can still count it.

@@ -16,6 +16,14 @@ enum LoadEvent: Sendable {
         Result<RequestTarget, RequestFault>, refusal: DataLoaderError?, deadline: TimerQueue.Entry?)
     /// The owner said whether it takes chunks.
     case chunkSupport(Bool, epoch: Int)
+    /// The cache has answered; with the attempt that plays what is stored, if that is to be used.
+    case recalled(Recalled, playing: AttemptContext?, epoch: Int)
+    /// The load has joined another one that is sent for it.
+    case follows(Carrier, epoch: Int)
+    /// The load cannot share its request.
+    case notShared(epoch: Int)
+    /// The load that was sent for it has ended.
+    indirect case shared(SharedResponse, epoch: Int)
     /// The owner made another body, or has none.
     case newBody(OneShotStream?, epoch: Int)
     /// An authoriser answers later, in a task.

@@ -10,6 +10,10 @@ extension LoadFacts {
     /// Removes the changes that authorisers and addresses made for the attempt before.
     mutating func beginAttempt() {
         outgoing = base
+        isPlaying = false
+        if let conditions = recalled?.recall.conditions, resumption.broken == nil {
+            for field in conditions.fields { outgoing.headers.add(field.value, for: field.name) }
+        }
         resumption.broken?.resume(&outgoing, at: received)
         resumption.beginAttempt()
         target = baseTarget
@@ -63,6 +67,7 @@ extension LoadFacts {
         baseTarget = redirect.target
         metrics.redirects += 1
         needsFreshConnection = false
+        recalled = nil
         // The target of a redirect is another resource, whatever its validator says.
         resumption = .none
     }

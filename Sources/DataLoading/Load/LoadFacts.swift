@@ -24,6 +24,13 @@ struct LoadFacts: Sendable {
     /// Whether a response that breaks may be continued; false once the server has served no range.
     var mayResume = true
 
+    /// What the cache has said about the present request; nil when it was not asked.
+    var recalled: Recalled?
+    /// The instant at which the present attempt began.
+    var attemptBegan: Instant?
+    /// Whether a stored response is being played.
+    var isPlaying = false
+
     /// The authorisers that were asked about `outgoing`; nil until they have answered.
     var chain: AuthoriserChain?
     /// Whether they were asked again, because the load waited long for its slots.

@@ -8,7 +8,7 @@ import Foundation
 /// The state machine of one load: a pure value that turns events into actions.
 ///
 /// ```
-/// created ─▶ asking? ─▶ authorising ─▶ applying ─▶ queued? ─▶ running ─▶ deciding? ─▶ ended
+/// created ─▶ asking? ─▶ recalling? ─▶ following? ─▶ authorising ─▶ applying ─▶ queued? ─▶ running ─▶ deciding? ─▶ ended
 ///                           ▲              ▲          │          │
 ///                           │              └──────────┘          │
 ///                           └── pausing ◀── retry, redirect, 401 ┘
@@ -25,6 +25,10 @@ struct LoadMachine: Sendable {
         case askingForChunks
         /// The owner is asked for another body.
         case askingForBody(then: NextStep, otherwise: DataLoaderError?)
+        /// The cache is asked, or a stored response is about to be played.
+        case recalling
+        /// The load waits for the answer to a request that it shares.
+        case following(Carrier?)
         /// The authorisers are asked; with a task when one answers later. Slots are kept for an
         /// immediate answer.
         case authorising(Task<Void, Never>?, slots: Origin?)
@@ -75,6 +79,11 @@ struct LoadMachine: Sendable {
         case .begin(let target, let refusal, let timer): begin(target, refusal, timer, now())
         case .chunkSupport(let isThere, let epoch): chunkSupport(isThere, epoch, now())
         case .newBody(let stream, let epoch): newBody(stream, epoch, now())
+        case .recalled(let recalled, let playing, let epoch):
+            self.recalled(recalled, playing, epoch, now())
+        case .follows(let carrier, let epoch): follows(carrier, epoch)
+        case .notShared(let epoch): notShared(epoch, now())
+        case .shared(let shared, let epoch): self.shared(shared, epoch, now())
         case .authoriserAnswersLater(let task, let epoch): answersLater(task, epoch)
         case .authorised(let chain, let epoch): authorised(chain, epoch, now())
         case .queued(let ticket, let epoch): queued(ticket, epoch)
@@ -84,7 +93,7 @@ struct LoadMachine: Sendable {
         case .timerSet(let timer, let epoch): timerSet(timer, epoch)
         case .pauseIsOver(let epoch): pauseIsOver(epoch, now())
         case .decided(let next, let epoch): decided(next, epoch, now())
-        case .failed(let error, let epoch): epoch == self.epoch ? complete(error, now()) : []
+        case .failed(let error, let epoch): epoch == self.epoch ? fail(error, now()) : []
         case .overloaded: complete(.overloaded, now())
         case .head(let head, let context): received(head, context)
         case .judged(let verdict, let context): judged(verdict, context)
@@ -121,7 +130,7 @@ extension LoadMachine {
         case .success(let target): facts.baseTarget = target
         case .failure(let fault): return complete(.invalidRequest(fault), now)
         }
-        guard traits.request.chunks else { return authorise(now) }
+        guard traits.request.chunks else { return recall(now) }
         enter(.askingForChunks)
         return [.askForChunkSupport(epoch: epoch)]
     }
@@ -130,7 +139,75 @@ extension LoadMachine {
         _ isThere: Bool, _ epoch: Int, _ now: Instant
     ) -> LoadActionList {
         guard epoch == self.epoch, case .askingForChunks = state else { return [] }
-        return isThere ? authorise(now) : complete(.chunksNotSupported, now)
+        return isThere ? recall(now) : complete(.chunksNotSupported, now)
+    }
+
+    /// Asks the cache, before authorisers and slots: a stored response costs neither.
+    private mutating func recall(_ now: Instant) -> LoadActionList {
+        guard traits.usesCache, facts.mayBeStored, let target = facts.baseTarget else {
+            return share(now)
+        }
+        facts.beginAttempt()
+        enter(.recalling)
+        return [.recall(facts.base, target, epoch: epoch)]
+    }
+
+    private mutating func recalled(
+        _ recalled: Recalled, _ playing: AttemptContext?, _ epoch: Int, _ now: Instant
+    ) -> LoadActionList {
+        guard epoch == self.epoch, case .recalling = state else { return [] }
+        facts.recalled = recalled
+        if recalled.recall.decision == .unavailable { return complete(.notCached, now) }
+        guard let playing else { return share(now) }
+        let mustAskMeanwhile =
+            recalled.recall.decision == .reuse(.whileRevalidating) && playing.source == .stale
+            && !facts.isPlaying
+        facts.isPlaying = true
+        facts.metrics.source = playing.source
+        facts.head = nil
+        facts.body = nil
+        openAttempts += 1
+        enter(.running(Attempt(playing)))
+        guard mustAskMeanwhile else { return [.start(playing)] }
+        return [.start(playing), .revalidate(facts.base, recalled)]
+    }
+
+    /// Lets the load share a request, before authorisers and slots.
+    private mutating func share(_ now: Instant) -> LoadActionList {
+        guard traits.mayShare, facts.metrics.attempts == 0, let target = facts.baseTarget else {
+            return authorise(now)
+        }
+        enter(.following(nil))
+        return [.share(facts.base, target, epoch: epoch)]
+    }
+
+    private mutating func follows(_ carrier: Carrier, _ epoch: Int) -> LoadActionList {
+        guard epoch == self.epoch, case .following = state else { return [.leaveCarrier(carrier)] }
+        state = .following(carrier)
+        return []
+    }
+
+    private mutating func notShared(_ epoch: Int, _ now: Instant) -> LoadActionList {
+        guard epoch == self.epoch, case .following = state else { return [] }
+        return authorise(now)
+    }
+
+    private mutating func shared(
+        _ shared: SharedResponse, _ epoch: Int, _ now: Instant
+    ) -> LoadActionList {
+        guard epoch == self.epoch, case .following = state else { return [] }
+        facts.take(shared)
+        // The carrier is over.
+        state = .following(nil)
+        return fail(shared.response.error, now)
+    }
+
+    /// Plays a stored response in place of an attempt.
+    private mutating func play(_ use: StoredUse) -> LoadActionList {
+        guard let target = facts.baseTarget, let recalled = facts.recalled else { return [] }
+        facts.beginAttempt()
+        enter(.recalling)
+        return [.play(use, target, recalled, epoch: epoch)]
     }
 
     private mutating func authorise(_ now: Instant) -> LoadActionList {
@@ -221,6 +298,8 @@ extension LoadMachine {
         }
         if facts.triedAddresses.isEmpty { facts.metrics.attempts += 1 }
         facts.hasBegunRetry = true
+        facts.attemptBegan = context.begun
+        facts.metrics.source = .network
         facts.head = facts.deliveredHead
         facts.body = nil
         if case .address(let address) = context.candidate { facts.metrics.note(address) }
@@ -257,7 +336,8 @@ extension LoadMachine {
         -> LoadActionList
     {
         facts.mayHaveBeenProcessed = true
-        return inAttempt(context) { $0.received(head, &$1) } ?? []
+        let actions = inAttempt(context) { $0.received(head, &$1) } ?? []
+        return traits.tellsHeads ? [.tellHead] + actions : actions
     }
 
     private mutating func judged(_ verdict: Verdict, _ context: AttemptContext) -> LoadActionList {
@@ -308,18 +388,19 @@ extension LoadMachine {
         var actions: LoadActionList = []
         actions.reserveCapacity(6)
         if traits.reportsProgress { actions.append(.flushProgress) }
-        let outcome = facts.addressOutcome(
-            of: context, attempt?.head, failure, hasTimedOut: hasTimedOut, at: now)
-        actions.append(.noteAddress(context, outcome))
+        if !context.isStored {
+            let outcome = facts.addressOutcome(
+                of: context, attempt?.head, failure, hasTimedOut: hasTimedOut, at: now)
+            actions.append(.noteAddress(context, outcome))
+        }
         guard let attempt else {
-            actions.append(.leave(context.origin))
-            return actions + reportIfOver()
+            return actions + leave(context.slots) + reportIfOver()
         }
         if inAttempt(context, { attempt, _ in attempt.holdBack(failure) }) == true {
             // The verdict is not there yet; the slots are not kept until then.
-            actions.append(.leave(context.origin))
+            actions += leave(context.slots)
         } else {
-            conclude(attempt, failure, slots: context.origin, &actions, now)
+            conclude(attempt, failure, slots: context.slots, &actions, now)
         }
         return actions
     }
@@ -338,14 +419,22 @@ extension LoadMachine {
         _ actions: inout LoadActionList, _ now: Instant
     ) {
         enter(.deciding(slots: nil))
-        switch facts.conclude(attempt, failure) {
+        let conclusion = facts.conclude(attempt, failure)
+        let kept = failure == nil ? facts.kept(from: attempt) : nil
+        switch conclusion {
         case .next(let next):
+            if let kept { actions.append(.keep(kept)) }
             if let slots { actions.append(.leave(slots)) }
             actions += proceed(to: next, now)
         case .success:
-            actions.append(facts.takeSuccess(of: attempt.context.origin))
+            if let kept { actions.append(.keep(kept)) }
+            if !attempt.context.isStored {
+                actions.append(facts.takeSuccess(of: attempt.context.origin))
+            }
             if let slots { actions.append(.leave(slots)) }
             complete(nil, &actions, now)
+        case .failure where attempt.context.isStored && !facts.hasDelivered:
+            actions += proceed(to: .fetchWhole, now)
         case .failure(let failure):
             facts.note(failure, at: attempt.context.candidate)
             state = .deciding(slots: slots)
@@ -412,7 +501,7 @@ extension LoadMachine {
                 actions.append(facts.takeSuccess(of: origin))
             }
             facts.follow(redirect)
-            return actions + authorise(now)
+            return actions + recall(now)
         case .retry(let delay, let cost):
             facts.noteRetry(cost)
             return pause(delay, now)
@@ -446,9 +535,22 @@ extension LoadMachine {
         case .renewBody(let next, let error):
             enter(.askingForBody(then: next, otherwise: error))
             return [.askForBody(epoch: epoch)]
+        case .useStored(let use):
+            return play(use)
+        case .fetchWhole:
+            facts.recalled = facts.recalled.map { Recalled($0.recall.withoutConditions) }
+            return authorise(now)
         case .finish(let error):
+            return fail(error, now)
+        }
+    }
+
+    /// Ends the load, or delivers what is stored in place of an error.
+    private mutating func fail(_ error: DataLoaderError?, _ now: Instant) -> LoadActionList {
+        guard let error, let stored = facts.stored(inPlaceOf: error) else {
             return complete(error, now)
         }
+        return play(.onError(stored))
     }
 
     private mutating func newBody(
@@ -536,7 +638,9 @@ extension LoadMachine {
             actions += refund(next.cost)
         case .deciding(let slots):
             actions += leave(slots)
-        case .created, .askingForChunks, .dialling, .timingOut, .ended:
+        case .following(let carrier):
+            if let carrier { actions.append(.leaveCarrier(carrier)) }
+        case .created, .askingForChunks, .recalling, .dialling, .timingOut, .ended:
             // A load that is dialling gives its slots back when its attempt comes too late.
             break
         }
@@ -622,7 +726,9 @@ extension LoadMachine {
     private func phase(of stage: State, _ error: DataLoaderError?) -> DataLoaderError.Phase? {
         guard let error, !error.isWholeResponse else { return nil }
         return switch stage {
-        case .created, .askingForChunks: .preparing
+        case .created, .askingForChunks, .recalling: .preparing
+        // An error of the carrier has its own phase.
+        case .following: error.comesFromOutside ? .waitingForSlot : nil
         case .authorising: .authorising
         case .applying, .queued, .dialling: .waitingForSlot
         case .resting, .pausing: .backingOff

@@ -22,6 +22,14 @@ struct LoadTraits: Sendable {
     let reportsProgress: Bool
     /// Whether the request's own idle limit is shorter than that of the service.
     let hasShortIdleTimeout: Bool
+    /// Whether the load may share the answer to another one's request.
+    let mayShare: Bool
+    /// Whether the end is told of each head that arrives.
+    let tellsHeads: Bool
+    /// Whether the service's cache is asked, and told.
+    let usesCache: Bool
+    /// The maximum number of bytes of a body that the cache keeps.
+    let keepLimit: Int
     /// The maximum number of bytes of a body that is delivered whole.
     let bodyLimit: Int64
     /// The maximum number of bytes of a body that is delivered in pieces.
@@ -34,7 +42,7 @@ struct LoadTraits: Sendable {
 extension LoadTraits {
     init(
         _ request: DataLoaderRequest, _ base: DataLoaderRequest, _ context: LoadContext,
-        _ end: any LoadEnd, begun: Instant, reports: Bool
+        _ end: any LoadEnd, begun: Instant, reports: Bool, isForAuthoriser: Bool
     ) {
         let runtime = context.runtime
         let delivery = end.delivery
@@ -53,6 +61,12 @@ extension LoadTraits {
         reportsProgress = reports
         let usualIdle = runtime.attempts.timeouts.idle
         hasShortIdleTimeout = request.idleTimeout.map { $0 < usualIdle } ?? false
+        mayShare =
+            delivery == .whole && !isForAuthoriser && !reports && request.coalescing != .none
+        tellsHeads = end is Carrier
+        let cache = isForAuthoriser ? nil : runtime.cache
+        usesCache = cache != nil
+        keepLimit = cache?.maxBody ?? 0
         bodyLimit = runtime.limits.body
         streamLimit = end.sink?.limit ?? .max
     }

@@ -31,6 +31,11 @@ indirect enum NextStep: Sendable {
     /// Ask the owner for a body in place of one that was used up; end with an outcome if there is
     /// none.
     case renewBody(then: NextStep, otherwise: DataLoaderError?)
+    /// Deliver the stored response.
+    case useStored(StoredUse)
+    /// Send once more without the conditions that the cache added: the 304 was about another
+    /// response, or the stored one cannot be read.
+    case fetchWhole
     /// End, with an error or with the response that is there.
     case finish(DataLoaderError?)
 

@@ -27,17 +27,7 @@ final class LoaderCore: Sendable {
 
     /// Starts a load that gives its outcome to an end.
     func start(_ request: DataLoaderRequest, _ end: any LoadEnd) -> Load {
-        // A clock of a test must not jump between a load's deadline and its first attempt.
-        let timekeeper = context.runtime.timekeeper
-        timekeeper.workBegan()
-        defer { timekeeper.workEnded() }
-        let end = SinkEnd.make(for: request, end)
-        let load = Load(request, context: context, registry: registry, end: end)
-        load.runtime.liveLoads.loadBegan()
-        // The load is listed first: a concurrent reset then finds it, or the load is refused below.
-        registry.add(load)
-        load.begin(refusal: context.refusal(isForAuthoriser: load.isForAuthoriser))
-        return load
+        context.start(request, SinkEnd.make(for: request, end), in: registry)
     }
 
     /// Suspends a task before it starts another load; throws the error that such a load would end

@@ -176,6 +176,11 @@ public struct DataLoaderRequest: Sendable, OpaquelyMirrored {
     /// Whether any option was set; most requests have none.
     var hasOptions: Bool { !fields.value.options.isEmpty }
 
+    /// Whether any option was set but one.
+    func hasOptions(besides option: any RequestOption.Type) -> Bool {
+        fields.value.options.keys.contains { $0 != ObjectIdentifier(option) }
+    }
+
     /// Whether the request may be sent twice, by `isIdempotent`, its method or its key.
     var mayBeSentTwice: Bool {
         isIdempotent ?? (method.isIdempotent || headers.contains("Idempotency-Key"))

@@ -13,6 +13,8 @@ public struct LoadMetrics: Hashable, Sendable {
     /// The load's `CancellationToken`, response, error and line in a log have the same number. It
     /// is 0 for a load that never started.
     public var load: Int64 = 0
+    /// Where the response came from; `.network` where there is none.
+    public var source = ResponseSource.network
     /// The number of attempts: retries, redirects and re-authorised sends count.
     ///
     /// Attempts that failed to connect count too. Further addresses of the same attempt do not.

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import DataLoadingSupport
+public import DataLoadingCache
 public import DataLoadingTransport
 
 extension DataLoaderService {
@@ -40,6 +41,10 @@ extension DataLoaderService {
         /// By default 8 attempts run for an origin and 64 in total, 10,000 loads wait, a body has
         /// up to 32 MiB and a head up to 256 KiB.
         public var limits = Limits()
+        /// Keeps responses for later loads; default nil: nothing is kept.
+        ///
+        /// Services may share one.
+        public var cache: ResponseCache?
         /// The default rules for retries.
         ///
         /// By default nothing is retried unless a request asks for it. Pauses are jittered and

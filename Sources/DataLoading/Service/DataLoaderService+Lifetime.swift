@@ -63,7 +63,8 @@ extension DataLoaderService {
     /// Logs out: resets every factory at the same time, and then the transport.
     ///
     /// Running loads end `.reset`, and loads that are performed during the reset end
-    /// `.resetInProgress`. The transport deletes what it stored. A call during a reset waits for
+    /// `.resetInProgress`. The transport and the
+    /// cache delete what they stored. A call during a reset waits for
     /// that reset.
     ///
     /// The function waits at most 2 seconds for outcomes to be delivered, 150 seconds for an
@@ -93,6 +94,7 @@ extension DataLoaderService {
             let isInTime = await timerQueue.wait(atMost: LeftBehind.transportLimit) {
                 await transport.reset()
             }
+            runtime.cache?.forgetAll()
             runtime.isResetting.withLock { $0 = false }
             var left = await resets.value
             left.transport = !isInTime

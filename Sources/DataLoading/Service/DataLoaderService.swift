@@ -44,8 +44,14 @@ public final class DataLoaderService: Sendable {
     }
 
     /// Makes a factory whose loads ask `authorisers`, in this order.
-    public func makeFactory(authorisers: [any Authoriser] = []) -> DataLoaderFactory {
-        DataLoaderFactory(runtime, authorisers: authorisers)
+    ///
+    /// Loads of all factories with one `cachePartition` see what the others have stored in the
+    /// cache. With nil, the default, factories without authorisers share what they store, and a
+    /// factory with authorisers has a partition of its own, which ends with the process.
+    public func makeFactory(
+        authorisers: [any Authoriser] = [], cachePartition: String? = nil
+    ) -> DataLoaderFactory {
+        DataLoaderFactory(runtime, authorisers: authorisers, cachePartition: cachePartition)
     }
 
     /// Makes a factory for authorisers' own requests, which stays open while they are reset.

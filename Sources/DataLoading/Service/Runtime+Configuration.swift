@@ -17,7 +17,8 @@ extension Runtime {
                 userAgent: configuration.userAgent, timeouts: configuration.timeouts,
                 refusesPrivateAddresses: configuration.refusesPrivateAddresses,
                 http2: configuration.http2),
-            trustPolicy: configuration.serverTrustPolicy, fault: configuration.fault,
+            trustPolicy: configuration.serverTrustPolicy, cache: configuration.cache,
+            fault: configuration.fault,
             timekeeper: timekeeper, random: random)
     }
 }

@@ -76,7 +76,9 @@ struct MachineWorld {
                 request: request, begun: Self.instant, deadline: Self.instant + .seconds(60),
                 delivery: form == .chunks ? .chunks : .whole, isAuthorised: true,
                 hasUsersPolicy: form == .askingPolicy,
-                reportsProgress: false, hasShortIdleTimeout: false, bodyLimit: 1_000,
+                reportsProgress: false, hasShortIdleTimeout: false, mayShare: false,
+                tellsHeads: false, usesCache: false, keepLimit: 0,
+                bodyLimit: 1_000,
                 streamLimit: .max)
             return Player(machine: LoadMachine(LoadFacts(traits, base: request)))
         }

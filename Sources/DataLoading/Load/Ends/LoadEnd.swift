@@ -26,6 +26,11 @@ protocol LoadEnd: AnyObject, Sendable {
     /// Notifies that the load has no connection, and waits for one.
     func isWaitingForConnectivity(_ load: Load)
 
+    /// Whether the observers hear of the load.
+    var isObserved: Bool { get }
+
+    /// Notifies that a head has arrived, of a load whose traits say that its end is told.
+    func headArrived()
     /// Takes the head of a response whose body follows in pieces.
     func didReceiveInitial(_ response: DataLoaderResponse, from load: Load)
     /// Takes bytes of the body; returns true when the transfer must be paused until
@@ -59,6 +64,10 @@ extension LoadEnd {
     var sink: ResponseSink? { nil }
 
     var endsWithLoader: Bool { true }
+
+    var isObserved: Bool { true }
+
+    func headArrived() {}
 
     func askForChunkSupport(_ load: Load, _ answer: @escaping @Sendable (Bool) -> Void) {
         queue.async { answer(false) }

@@ -1,6 +1,7 @@
 // Copyright the DataLoading authors
 // SPDX-License-Identifier: Apache-2.0
 
+import DataLoadingCache
 import DataLoadingTransport
 import DataLoadingSupport
 import Dispatch
@@ -14,6 +15,10 @@ final class LoadContext: Sendable {
     let authorisers: [any Authoriser]
     /// Whether its loads are authorisers' own loads, which may start during a reset.
     let isBelowAuthorisers: Bool
+    /// Whose responses its loads see in the cache.
+    let partition: CacheKey.Partition
+    /// The loads that are sent for several.
+    let carriers = CarrierTable()
     /// Runs the user code of its loads: authorisers, retry policies and redirect policies.
     ///
     /// Each factory has its own queue, so that code that blocks delays no other factory. Dispatch
@@ -22,15 +27,25 @@ final class LoadContext: Sendable {
     let queue = DispatchQueue(label: "DataLoading.decisions")
     /// Limits the work that waits for `queue`.
     let backlog: Backlog
+    private static let partitions = Locked<Int64>(0)
     private static let mark = DispatchSpecificKey<ObjectIdentifier>()
     private let resetGate = ResetGate()
     private let offline = Locked(false)
+    private let unowned = Locked<LoadRegistry?>(nil)
     private let registries = Locked<[ObjectIdentifier: LoadRegistry]>([:])
 
-    init(_ runtime: Runtime, authorisers: [any Authoriser], isBelowAuthorisers: Bool) {
+    init(
+        _ runtime: Runtime, authorisers: [any Authoriser], cachePartition: String?,
+        isBelowAuthorisers: Bool
+    ) {
         self.runtime = runtime
         self.authorisers = authorisers
         self.isBelowAuthorisers = isBelowAuthorisers
+        partition =
+            switch cachePartition {
+            case let name?: .named(name)
+            case nil: authorisers.isEmpty ? .shared : .unnamed(Self.partitions.next())
+            }
         backlog = Backlog(of: queue, limit: runtime.limits.queue)
         queue.setSpecific(key: Self.mark, value: ObjectIdentifier(self))
         runtime.contexts.add(self)
@@ -64,6 +79,30 @@ final class LoadContext: Sendable {
         return isResetting ? .resetInProgress : nil
     }
 
+    /// Starts a load that gives its outcome to an end.
+    func start(
+        _ request: DataLoaderRequest, _ end: any LoadEnd, in registry: LoadRegistry
+    ) -> Load {
+        // A clock of a test must not jump between a load's deadline and its first attempt.
+        runtime.timekeeper.workBegan()
+        defer { runtime.timekeeper.workEnded() }
+        let load = Load(request, context: self, registry: registry, end: end)
+        runtime.liveLoads.loadBegan()
+        // The load is listed first: a concurrent reset then finds it, or the load is refused below.
+        registry.add(load)
+        load.begin(refusal: refusal(isForAuthoriser: load.isForAuthoriser))
+        return load
+    }
+
+    /// The list of the loads that no loader has made.
+    var background: LoadRegistry {
+        unowned.withLock { registry in
+            let present = registry ?? makeRegistry()
+            registry = present
+            return present
+        }
+    }
+
     /// Makes the list of another loader's loads.
     func makeRegistry() -> LoadRegistry {
         let registry = LoadRegistry()
@@ -94,6 +133,7 @@ extension LoadContext {
             LoadPause.endAll(pauses, as: .reset)
             async let authorisers = authorisersNotReset()
             async let loads = loadsNotHandedOver()
+            runtime.cache?.forget(partition)
             var left = LeftBehind()
             (left.authorisers, left.loads) = await (authorisers, loads)
             return left

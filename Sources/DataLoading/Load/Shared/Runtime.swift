@@ -1,6 +1,7 @@
 // Copyright the DataLoading authors
 // SPDX-License-Identifier: Apache-2.0
 
+import DataLoadingCache
 import DataLoadingTransport
 package import DataLoadingSupport
 import Dispatch
@@ -20,6 +21,7 @@ package final class Runtime: Sendable {
     let admission: Admission
     let originHealth: OriginHealth
     let transport: any Transport
+    let cache: ResponseCache?
     let observers = ObserverList()
     package let liveLoads: LiveLoads
     let limits: Limits
@@ -38,7 +40,8 @@ package final class Runtime: Sendable {
     init(
         limiter: RateLimiter, resolver: HostResolver, transport: any Transport, limits: Limits,
         retry: RetryConfiguration, attempts: AttemptSettings, trustPolicy: ServerTrustPolicy?,
-        fault: DataLoaderError?, timekeeper: any Timekeeper, random: RandomSource
+        cache: ResponseCache?, fault: DataLoaderError?, timekeeper: any Timekeeper,
+        random: RandomSource
     ) {
         self.timekeeper = timekeeper
         self.random = random
@@ -53,6 +56,7 @@ package final class Runtime: Sendable {
         planner = RetryPlanner(
             configuration: retry, originHealth: originHealth, random: random)
         self.transport = transport
+        self.cache = cache
         liveLoads = LiveLoads(timerQueue: timerQueue)
         self.attempts = attempts
         trust = Locked(trustPolicy)

@@ -5,13 +5,12 @@
     import CryptoKit
 #endif
 
-/// SHA-256 (FIPS 180-4), for the code challenges of RFC 7636.
+/// SHA-256 (FIPS 180-4), for the code challenges of RFC 7636 and for what a cache knows of a secret.
 ///
-/// On Linux neither the toolchain nor libcurl offers one. It hashes 43 bytes for each login of a
-/// person, and the hash is sent to the authorization server only.
-enum SHA256 {
+/// On Linux neither the toolchain nor libcurl offers one.
+package enum SHA256 {
     /// The 32-byte hash of a message.
-    static func hash(_ message: some Sequence<UInt8>) -> [UInt8] {
+    package static func hash(_ message: some Sequence<UInt8>) -> [UInt8] {
         #if canImport(CryptoKit)
             return Array(CryptoKit.SHA256.hash(data: Array(message)))
         #else

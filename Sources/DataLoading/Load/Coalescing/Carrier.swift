@@ -1,0 +1,117 @@
+// Copyright the DataLoading authors
+// SPDX-License-Identifier: Apache-2.0
+
+import DataLoadingSupport
+import DataLoadingTransport
+import Dispatch
+
+/// The one load that is sent for several loads, and gives each of them its outcome.
+///
+/// It is a load of its own, so that any of the others may leave: the last one that does cancels it.
+final class Carrier: LoadEnd {
+    private struct Member: Sendable {
+        let load: Load
+        let epoch: Int
+    }
+
+    private enum Stage: Sendable {
+        /// The carrier's load is not started yet.
+        case starting
+        case running(Load)
+        case over
+    }
+
+    private struct State: Sendable {
+        var stage = Stage.starting
+        /// The loads that wait, in the order in which they came.
+        var members: [Member] = []
+        var mayBeJoined = true
+        /// Whether a load has taken the bytes and times as its own.
+        var wasCounted = false
+    }
+
+    let queue: DispatchQueue
+    private let key: SharedLoadKey
+    private let table: CarrierTable
+    private let state = Locked(State())
+
+    init(_ key: SharedLoadKey, in table: CarrierTable, queue: DispatchQueue) {
+        self.key = key
+        self.table = table
+        self.queue = queue
+    }
+
+    /// Adds a load; false when the head of the response has arrived, or nobody waits any more.
+    func join(_ load: Load, _ epoch: Int) -> Bool {
+        state.withLock { state in
+            guard state.mayBeJoined else { return false }
+            state.members.append(Member(load: load, epoch: epoch))
+            return true
+        }
+    }
+
+    /// Notes the load that is sent.
+    func started(_ load: Load) {
+        let isAbandoned = state.withLock { state in
+            guard case .starting = state.stage else { return false }
+            state.stage = .running(load)
+            return state.members.isEmpty
+        }
+        if isAbandoned { load.cancel() }
+    }
+
+    /// Removes a load that has ended by itself; the last one ends the carrier.
+    func leave(_ load: Load) {
+        let (last, left) = state.withLock { state -> (Load?, [Member]) in
+            let left = state.members.filter { $0.load === load }
+            state.members.removeAll { $0.load === load }
+            guard !left.isEmpty, state.members.isEmpty else { return (nil, left) }
+            state.mayBeJoined = false
+            guard case .running(let carrier) = state.stage else { return (nil, left) }
+            return (carrier, left)
+        }
+        // A load is released outside the lock.
+        guard !left.isEmpty else { return }
+        if !state.withLock({ $0.mayBeJoined }) { table.remove(self, key) }
+        last?.cancel()
+    }
+
+    /// Whether the observers hear of the carrier itself: no load has taken its bytes.
+    var isObserved: Bool { !state.withLock { $0.wasCounted } }
+
+    func headArrived() {
+        state.withLock { $0.mayBeJoined = false }
+        table.remove(self, key)
+    }
+
+    func outcomeIsReady(_ load: Load) {
+        headArrived()
+        queue.async { load.handOver { self.distribute($0) } }
+    }
+
+    private func distribute(_ response: DataLoaderResponse) {
+        let members = state.withLock { state in
+            let members = state.members
+            state.stage = .over
+            state.members = []
+            state.wasCounted = !members.isEmpty
+            return members
+        }
+        for (index, member) in members.enumerated() {
+            let shared = SharedResponse(response, isCounted: index == 0)
+            member.load.handle(.shared(shared, epoch: member.epoch))
+        }
+    }
+}
+
+/// The response of a carrier for one of its loads.
+struct SharedResponse: Sendable {
+    let response: DataLoaderResponse
+    /// Whether the load takes the bytes and times as its own; exactly one does.
+    let isCounted: Bool
+
+    init(_ response: DataLoaderResponse, isCounted: Bool) {
+        self.response = response
+        self.isCounted = isCounted
+    }
+}

@@ -1,0 +1,58 @@
+// Copyright the DataLoading authors
+// SPDX-License-Identifier: Apache-2.0
+
+import DataLoadingTransport
+import Foundation
+
+/// What loads have in common that share one answer.
+enum SharedLoadKey: Hashable, Sendable {
+    case named(String)
+    case same(SharedRequest)
+
+    /// Makes the key of a request; nil when it cannot be shared.
+    init?(_ request: DataLoaderRequest, _ target: RequestTarget) {
+        switch request.coalescing {
+        case .none: return nil
+        case .key(let name): self = .named(name)
+        case .sameRequest:
+            guard let shared = SharedRequest(request, target) else { return nil }
+            self = .same(shared)
+        }
+    }
+}
+
+/// The parts of a request that are the same for all loads that share its answer.
+struct SharedRequest: Hashable, Sendable {
+    private let method: HTTPMethod
+    private let target: RequestTarget
+    private let headers: HTTPHeaders
+    private let body: Data?
+    private let cachePolicy: CachePolicy
+    private let followsRedirects: Bool
+    private let maximumRetryCount: Int?
+    private let waitsForConnectivity: Bool
+
+    /// Takes the parts of a request; nil when it has others, which cannot be compared, or must not
+    /// be sent twice.
+    fileprivate init?(_ request: DataLoaderRequest, _ target: RequestTarget) {
+        guard request.mayBeSentTwice, request.retryPolicy == nil,
+            !request.hasOptions(besides: Coalescing.self)
+        else { return nil }
+        switch request.body {
+        case nil: body = nil
+        case .data(let bytes)?, .encoded(let bytes, _)?: body = bytes
+        case .file?, .multipart?, .stream?, .oneShot?: return nil
+        }
+        switch request.redirectPolicy {
+        case .follow: followsRedirects = true
+        case .doNotFollow: followsRedirects = false
+        case .ask: return nil
+        }
+        method = request.method
+        self.target = target
+        headers = request.headers
+        cachePolicy = request.cachePolicy
+        maximumRetryCount = request.maximumRetryCount
+        waitsForConnectivity = request.waitsForConnectivity
+    }
+}

@@ -1,0 +1,78 @@
+// Copyright the DataLoading authors
+// SPDX-License-Identifier: Apache-2.0
+
+import DataLoadingCache
+import DataLoadingSupport
+import DataLoadingTransport
+import Foundation
+
+/// Asks the cache, plays what it has, and tells it what came.
+extension Load {
+    /// Asks the cache about a request.
+    func recall(_ request: DataLoaderRequest, _ target: RequestTarget, _ epoch: Int) {
+        let asked = CacheRequest(
+            method: request.method, headers: request.headers, policy: request.cachePolicy,
+            mustValidate: request[option: RevalidatesStored.self])
+        let now = CacheMoment(of: runtime.timekeeper)
+        runtime.cache?.recall(asked, CacheKey(context.partition, target), at: now) { recall in
+            let use = recall.decision.use(recall.stored)
+            let playing = use.map { self.playing($0, target, now) }
+            self.handle(.recalled(Recalled(recall), playing: playing, epoch: epoch))
+        }
+    }
+
+    /// Plays a stored response; tells the cache first what the server has said about it.
+    func play(
+        _ use: StoredUse, _ target: RequestTarget, _ recalled: Recalled, _ epoch: Int
+    ) {
+        switch use {
+        case .confirmed(let new, let old):
+            runtime.cache?.confirm(old, by: new.response, recalled.recall)
+        case .onError: runtime.cache?.usedOnError()
+        case .answer, .notModified: break
+        }
+        let playing = playing(use, target, CacheMoment(of: runtime.timekeeper))
+        handle(.recalled(recalled, playing: playing, epoch: epoch))
+    }
+
+    private func playing(
+        _ use: StoredUse, _ target: RequestTarget, _ now: CacheMoment
+    ) -> AttemptContext {
+        let stored = use.stored
+        var head = ResponseHead(
+            status: stored.response.status, headers: stored.response.reusedHeaders(at: now))
+        var body = stored.body
+        if case .notModified = use {
+            head.status = .notModified
+            body = Data()
+        }
+        if request.method == .head { body = Data() }
+        return AttemptContext(
+            load: self, origin: target.origin, playing: head, body, use.source,
+            begun: now.monotonic)
+    }
+
+    /// Stores a whole response.
+    func keep(_ kept: KeptResponse) {
+        guard let cache = runtime.cache else { return }
+        let times = ResponseTimes(
+            requested: kept.begun, received: CacheMoment(of: runtime.timekeeper))
+        if request.method == .head {
+            return cache.noteHead(
+                kept.head, times: times, hasQuery: kept.hasQuery, kept.recall)
+        }
+        let response = StoredResponse(
+            kept.head, request: kept.recall.request.headers, times: times, hasQuery: kept.hasQuery,
+            cache.heuristic)
+        if let response { cache.keep(response, kept.body, kept.recall) }
+    }
+
+    /// Removes what a request of an unsafe method has changed.
+    func invalidate(_ head: ResponseHead, _ method: HTTPMethod, _ target: RequestTarget) {
+        let urls = Invalidation.urls(after: head, to: method, target) { reference in
+            let text = ReferenceResolution.resolve(reference, against: target)
+            return try? RequestTarget(text: text)
+        }
+        runtime.cache?.invalidate(urls)
+    }
+}

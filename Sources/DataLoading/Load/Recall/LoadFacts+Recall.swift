@@ -1,0 +1,87 @@
+// Copyright the DataLoading authors
+// SPDX-License-Identifier: Apache-2.0
+
+import DataLoadingCache
+import DataLoadingSupport
+import DataLoadingTransport
+import Foundation
+
+/// A whole response that the cache may store.
+struct KeptResponse: Sendable {
+    let head: ResponseHead
+    let body: Data
+    let recall: Recall
+    /// When the attempt began.
+    let begun: Instant
+    let hasQuery: Bool
+}
+
+extension LoadFacts {
+    /// Whether the present request asks the cache.
+    var mayBeStored: Bool {
+        base.method == .get || base.method == .head || base.cachePolicy == .cacheOnly
+    }
+
+    /// Whether a response to the present request may change what is stored.
+    var mayInvalidate: Bool {
+        traits.usesCache && !isPlaying && outgoing.method != .get && outgoing.method != .head
+    }
+
+    /// Whether the URL of the present request has a query.
+    var hasQuery: Bool { baseTarget?.pathAndQuery.utf8.contains(UInt8(ascii: "?")) ?? false }
+
+    /// The stored response that may take the place of an error, which is no wish of the caller's;
+    /// nil when there is none.
+    func stored(inPlaceOf error: DataLoaderError) -> StoredAnswer? {
+        guard !hasDelivered, !isPlaying, error.isOfServer else { return nil }
+        return recalled?.recall.forErrors
+    }
+
+    /// Whether a response may be stored, by its head.
+    func mayKeep(_ head: ResponseHead) -> Bool {
+        guard let recall = recalled?.recall, !isPlaying else { return false }
+        // The answer to HEAD tells of the stored answer to GET.
+        if base.method == .head { return head.status == .ok && recall.mayBeTold(of: head) }
+        return Storability.allows(head, to: recall.request, authorisedFields: authorisedFields)
+    }
+
+    /// The fields that authorisers have set.
+    private var authorisedFields: [String] {
+        guard hasParticipants else { return [] }
+        return outgoing.headers.fields
+            .filter { base.headers.values(for: $0.name) != outgoing.headers.values(for: $0.name) }
+            .map(\.name)
+    }
+
+    /// The whole response of an attempt that has ended, if the cache may store it.
+    func kept(from attempt: Attempt) -> KeptResponse? {
+        guard let recall = recalled?.recall, !attempt.context.isStored, !attempt.isRefused,
+            let head = head ?? attempt.head
+        else { return nil }
+        let body: Data?
+        switch attempt.verdict {
+        case .deliver: body = attempt.isStreaming ? attempt.copy : attempt.body
+        // What came before the break is not in the copy.
+        case .append: body = attempt.isStreaming ? nil : attempt.body
+        case .discard, .hold, nil: body = nil
+        }
+        guard let body, mayKeep(head) else { return nil }
+        return KeptResponse(
+            head: head, body: body, recall: recall, begun: attempt.context.begun,
+            hasQuery: hasQuery)
+    }
+}
+
+extension DataLoaderError {
+    /// Whether the server or the way to it has failed, so that a stored response may take the place
+    /// of the error (RFC 5861 section 4).
+    fileprivate var isOfServer: Bool {
+        switch kind {
+        case .status(let status): status.isFailureOfOrigin
+        case .cancelled, .reset, .resetInProgress, .serviceInvalidated, .timedOut,
+            .invalidRequest, .invalidConfiguration, .chunksNotSupported, .notCached:
+            false
+        default: true
+        }
+    }
+}

@@ -1,0 +1,58 @@
+// Copyright the DataLoading authors
+// SPDX-License-Identifier: Apache-2.0
+
+import DataLoadingCache
+import DataLoadingTransport
+import Foundation
+
+/// What the cache has said about a load's request; an object, because few loads have one, and the
+/// data of a load are copied often.
+final class Recalled: Sendable {
+    let recall: Recall
+
+    init(_ recall: Recall) {
+        self.recall = recall
+    }
+}
+
+/// The way in which a stored response becomes that of a load.
+enum StoredUse: Sendable {
+    /// It answers by itself.
+    case answer(StoredAnswer, ResponseSource)
+    /// It answers the caller's own condition: he has it already.
+    case notModified(StoredAnswer)
+    /// The server has confirmed it; with what it was before.
+    case confirmed(StoredAnswer, was: StoredResponse)
+    /// It takes the place of an error.
+    case onError(StoredAnswer)
+
+    var stored: StoredAnswer {
+        switch self {
+        case .answer(let stored, _), .notModified(let stored), .confirmed(let stored, _),
+            .onError(let stored):
+            stored
+        }
+    }
+
+    var source: ResponseSource {
+        switch self {
+        case .answer(_, let source): source
+        case .notModified: .cache
+        case .confirmed: .validated
+        case .onError: .stale
+        }
+    }
+}
+
+extension CacheDecision {
+    /// The way in which a decision uses what is stored; nil when the server is to be asked.
+    func use(_ stored: StoredAnswer?) -> StoredUse? {
+        guard let stored else { return nil }
+        return switch self {
+        case .reuse(.fresh): .answer(stored, .cache)
+        case .reuse: .answer(stored, .stale)
+        case .notModified: .notModified(stored)
+        case .validate, .forward, .unavailable: nil
+        }
+    }
+}

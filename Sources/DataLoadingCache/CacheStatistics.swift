@@ -1,0 +1,33 @@
+// Copyright the DataLoading authors
+// SPDX-License-Identifier: Apache-2.0
+
+/// What a cache did since it was made, and what it holds.
+public struct CacheStatistics: Hashable, Sendable {
+    /// The number of loads that were answered without their server.
+    public var hits = 0
+    /// The number of stored responses that their servers have confirmed.
+    public var validated = 0
+    /// The number of loads for which nothing was stored that could answer or be validated.
+    public var misses = 0
+    /// The number of loads that got a response after its freshness: because they took one, while it
+    /// was validated, or in place of an error.
+    public var staleServed = 0
+    /// The number of bytes that are stored now.
+    public var bytes = 0
+    /// The number of responses that had to leave for others.
+    public var evicted = 0
+
+    /// Makes empty statistics.
+    public init() {}
+
+    mutating func count(_ recall: Recall) {
+        switch recall.decision {
+        case .reuse(.fresh), .notModified: hits += 1
+        case .reuse:
+            hits += 1
+            staleServed += 1
+        case .validate: break
+        case .forward, .unavailable: misses += 1
+        }
+    }
+}

@@ -1,0 +1,60 @@
+// Copyright the DataLoading authors
+// SPDX-License-Identifier: Apache-2.0
+
+import DataLoadingSupport
+package import DataLoadingTransport
+
+/// A request as the rules of a cache see it.
+package struct CacheRequest: Sendable {
+    package let method: HTTPMethod
+    /// The fields as the caller wrote them, before authorisers add theirs.
+    package let headers: HTTPHeaders
+    package let policy: CachePolicy
+    /// Whether the origin must not be asked.
+    package let isOffline: Bool
+    package let directives: CacheDirectives
+    let hasRange: Bool
+    /// Whether the caller makes the answer depend on what he has.
+    let hasCondition: Bool
+    /// Whether the caller's conditions are such as only the origin can judge (RFC 9111 section
+    /// 4.3.2).
+    let isForOrigin: Bool
+
+    package init(
+        method: HTTPMethod, headers: HTTPHeaders, policy: CachePolicy = .useProtocolPolicy,
+        isOffline: Bool = false, mustValidate: Bool = false
+    ) {
+        self.method = method
+        self.headers = headers
+        self.policy = policy
+        self.isOffline = isOffline
+        var directives = CacheDirectives(headers.values(for: "Cache-Control"))
+        // RFC 9111 section 5.4.
+        if !headers.contains("Cache-Control"), headers.tokens(of: "Pragma").contains("no-cache") {
+            directives.noCache = true
+        }
+        if mustValidate { directives.noCache = true }
+        self.directives = directives
+        hasRange = headers.contains("Range")
+        hasCondition = headers.contains("If-None-Match") || headers.contains("If-Modified-Since")
+        isForOrigin =
+            headers.contains("If-Match") || headers.contains("If-Unmodified-Since")
+            || headers.contains("If-Range")
+    }
+
+    /// Whether a stored response may answer the method: HEAD is answered from that of GET.
+    package var mayUse: Bool {
+        policy != .bypass && (method == .get || method == .head)
+    }
+
+    /// Whether a response to the request may be stored.
+    package var mayStore: Bool {
+        policy != .bypass && method == .get && !directives.noStore && !hasRange
+    }
+
+    /// Whether only what is stored may answer, however old it is.
+    var isOnlyCache: Bool { policy == .cacheOnly || isOffline }
+
+    /// Whether the request must not be sent.
+    var mustNotGoOn: Bool { isOnlyCache || directives.onlyIfCached }
+}

@@ -1,0 +1,43 @@
+// Copyright the DataLoading authors
+// SPDX-License-Identifier: Apache-2.0
+
+import DataLoadingSupport
+package import DataLoadingTransport
+
+/// Whether a whole response may be stored (RFC 9111 section 3), for a private cache.
+package enum Storability {
+    /// Whether a response may be stored; `authorisedFields` are the names of the request fields
+    /// that authorisers have set.
+    package static func allows(
+        _ response: ResponseHead, to request: CacheRequest, authorisedFields: [String] = []
+    ) -> Bool {
+        guard request.mayStore, isWhole(response.status) else { return false }
+        let directives = CacheDirectives(response.headers.values(for: "Cache-Control"))
+        guard !forbids(directives, response.status),
+            !varies(response.headers, onAnyOf: ["*"] + authorisedFields)
+        else { return false }
+        return response.status.isHeuristicallyCacheable || directives.isPublic
+            || directives.isPrivate || directives.maxAge != nil
+            || response.headers.contains("Expires")
+    }
+
+    private static func varies(_ response: HTTPHeaders, onAnyOf names: [String]) -> Bool {
+        guard response.contains("Vary") else { return false }
+        return response.tokens(of: "Vary").contains { varied in
+            names.contains { $0.equalsIgnoringASCIICase(varied) }
+        }
+    }
+
+    private static func forbids(_ directives: CacheDirectives, _ status: HTTPStatus) -> Bool {
+        // RFC 9111 section 5.2.2.3: who knows the status ignores `no-store` beside
+        // `must-understand`, and who does not stores nothing.
+        guard directives.mustUnderstand else { return directives.noStore }
+        return !status.isHeuristicallyCacheable
+    }
+
+    /// Whether a response with this status stands for itself: it is final, and neither a part nor
+    /// an update of another.
+    private static func isWhole(_ status: HTTPStatus) -> Bool {
+        status.rawValue >= 200 && status != .partialContent && status != .notModified
+    }
+}

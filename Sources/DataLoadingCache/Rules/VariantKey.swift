@@ -1,0 +1,76 @@
+// Copyright the DataLoading authors
+// SPDX-License-Identifier: Apache-2.0
+
+import DataLoadingSupport
+package import DataLoadingTransport
+
+/// The request fields that chose a response among those of its URL (RFC 9111 section 4.1).
+package struct VariantKey: Hashable, Sendable {
+    /// A field that the response's `Vary` names, with its value in the request in a normal form.
+    package struct Field: Hashable, Sendable {
+        package var name: String
+        package var value: String?
+    }
+
+    /// Fields that say who asks.
+    ///
+    /// Who sends another value gets no answer that was made for this one, whatever `Vary` says: a
+    /// process may act for several users, unlike a browser.
+    private static let secrets = ["authorization", "cookie"]
+
+    /// The fields, sorted by their names.
+    package private(set) var fields: [Field]
+    /// Whether no request chooses the response.
+    private var isOfNothing = false
+
+    /// The key of a response that varies on more than its request since it was confirmed.
+    package static let ofNothing: VariantKey = {
+        var key = VariantKey(stored: [])
+        key.isOfNothing = true
+        return key
+    }()
+
+    /// Takes the fields that a response varies on from its request; nil when it varies on more
+    /// than its request ("*").
+    package init?(_ response: HTTPHeaders, request: HTTPHeaders) {
+        var names = Set(response.tokens(of: "Vary"))
+        guard !names.contains("*") else { return nil }
+        names.formUnion(Self.secrets)
+        fields = names.sorted().map { Field(name: $0, value: Self.value(of: $0, in: request)) }
+    }
+
+    /// Makes the key that a store kept.
+    package init(stored fields: [Field]) {
+        self.fields = fields
+    }
+
+    /// Whether a request would have chosen the response as well.
+    package func matches(_ request: HTTPHeaders) -> Bool {
+        !isOfNothing && fields.allSatisfy { Self.value(of: $0.name, in: request) == $0.value }
+    }
+
+    /// The value of all fields of a name in a form that is the same for values of one meaning: no
+    /// blanks around members, and languages in one case and order.
+    private static func value(of name: String, in request: HTTPHeaders) -> String? {
+        guard request.contains(name) else { return nil }
+        let values = request.values(for: name)
+        if secrets.contains(name) {
+            // Only what tells it from others is kept.
+            let text = values.joined(separator: "\n")
+            return SHA256.hash(text.utf8).reduce(into: "") { $0 += String($1, radix: 16) + "." }
+        }
+        guard !values.contains(where: { $0.utf8.contains(UInt8(ascii: "\"")) }) else {
+            // A comma in a quoted string separates nothing.
+            return values.map { String($0.trimmingBlanks) }.joined(separator: ",")
+        }
+        var members = values.flatMap { $0.split(separator: ",") }
+            .map { String($0.trimmingBlanks) }
+            .filter { !$0.isEmpty }
+        if name == "accept-language" {
+            // RFC 9110 section 12.5.4 gives their order no meaning, and RFC 5646 section 2.1.1 none
+            // to their case.
+            members = members.map { $0.filter { $0 != " " && $0 != "\t" }.asciiLowercased }.sorted()
+        }
+        return members.joined(separator: ",")
+    }
+}
