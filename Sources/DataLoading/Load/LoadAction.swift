@@ -16,7 +16,7 @@ enum LoadAction: Sendable {
     /// Tell the owner that the load waits for a connection.
     case tellWaitingForConnectivity
     /// Share a request with other loads, if it can be shared.
-    indirect case share(DataLoaderRequest, RequestTarget, epoch: Int)
+    indirect case share(RequestTarget, epoch: Int)
     case leaveCarrier(Carrier)
     /// Tell the end that a head has arrived.
     case tellHead

@@ -12,7 +12,7 @@ extension Load {
         case .askForChunkSupport(let epoch):
             end.askForChunkSupport(self) { self.handle(.chunkSupport($0, epoch: epoch)) }
         case .recall(let request, let target, let epoch): recall(request, target, epoch)
-        case .share(let request, let target, let epoch): share(request, target, epoch)
+        case .share(let target, let epoch): share(target, epoch)
         case .leaveCarrier(let carrier): carrier.leave(self)
         case .tellHead: end.headArrived()
         case .play(let use, let target, let recalled, let epoch):

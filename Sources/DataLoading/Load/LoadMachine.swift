@@ -178,7 +178,7 @@ extension LoadMachine {
             return authorise(now)
         }
         enter(.following(nil))
-        return [.share(facts.base, target, epoch: epoch)]
+        return [.share(target, epoch: epoch)]
     }
 
     private mutating func follows(_ carrier: Carrier, _ epoch: Int) -> LoadActionList {

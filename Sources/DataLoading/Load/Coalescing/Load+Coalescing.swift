@@ -5,7 +5,7 @@ import DataLoadingTransport
 
 extension Load {
     /// Joins the load that is sent for all loads with one request, or starts it.
-    func share(_ request: DataLoaderRequest, _ target: RequestTarget, _ epoch: Int) {
+    func share(_ target: RequestTarget, _ epoch: Int) {
         guard let key = SharedLoadKey(request, target) else {
             return handle(.notShared(epoch: epoch))
         }
