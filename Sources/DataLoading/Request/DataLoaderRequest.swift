@@ -90,7 +90,7 @@ public struct DataLoaderRequest: Sendable, OpaquelyMirrored {
         get { fields.value.chunks }
         set { fields.change { $0.chunks = newValue } }
     }
-    /// Controls how a caching transport uses its cache; default `.useProtocolPolicy`.
+    /// Controls how the load uses the service's cache; default `.useProtocolPolicy`.
     public var cachePolicy: CachePolicy {
         get { fields.value.cachePolicy }
         set { fields.change { $0.cachePolicy = newValue } }
