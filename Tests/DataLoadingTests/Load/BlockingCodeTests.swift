@@ -209,6 +209,7 @@ import Testing
                 request.retryPolicy = BlockingPolicy(blocker: blocker)
             })
         let attempt = await bed.attempt(0)
+        bed.settle()
         attempt.sendHead(status: 200)
         await blocker.blocks()
         for start in stride(from: 0, to: body.count, by: 50_000) {

@@ -67,7 +67,7 @@ import Testing
         attempt.sendHead(status: 200)
         reading.cancel()
         await #expect(throws: DataLoaderError.cancelled) { try await reading.value }
-        #expect(attempt.isCancelled)
+        await attempt.waitUntilCancelled()
         bed.expectNothingLeft()
     }
 
@@ -142,7 +142,7 @@ import Testing
         attempt.sendHead(status: 200)
         bed.loader.cancelAllLoads()
         await #expect(throws: DataLoaderError.cancelled) { try await reading.value }
-        #expect(attempt.isCancelled)
+        await attempt.waitUntilCancelled()
         bed.expectNothingLeft()
     }
 

@@ -59,7 +59,7 @@ import Testing
         let attempt = await bed.attempt(0)
         task.cancel()
         await #expect(throws: DataLoaderError.cancelled) { try await task.value }
-        #expect(attempt.isCancelled)
+        await attempt.waitUntilCancelled()
         bed.expectNothingLeft()
     }
 

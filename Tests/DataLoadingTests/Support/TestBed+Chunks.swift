@@ -12,6 +12,8 @@ extension TestBed {
         let attempt = await attempt(0)
         attempt.sendHead(status: 200)
         _ = try await head
+        // The load starts on the loader's queue, and can be paused once its attempt has a handle.
+        settle()
         return (iterator, attempt)
     }
 }
