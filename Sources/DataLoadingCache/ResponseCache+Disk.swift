@@ -9,7 +9,7 @@ extension ResponseCache {
     /// Opens a cache in a directory, which stays when the process ends.
     ///
     /// ```swift
-    /// configuration.cache = try .disk(at: URL(fileURLWithPath: "/var/cache/feeds"))
+    /// configuration.cache = try .disk(at: directory)
     /// ```
     /// Any number of processes may share the directory, which is for nothing else. It gets the mode
     /// 0700 and its files 0600. Each response is a file of its own, with checksums: it is written

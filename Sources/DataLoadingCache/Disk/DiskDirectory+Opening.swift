@@ -44,10 +44,10 @@ extension DiskDirectory {
     private func checkUse() throws(DataLoaderError) {
         do throws(DiskFailure) {
             try makeFolder(Self.entries)
-        } catch  where [ENOSPC, EDQUOT, EROFS].contains(error.code) {
-            return
         } catch {
-            throw Self.failure("cannot be written", error)
+            guard [ENOSPC, EDQUOT, EROFS].contains(error.code) else {
+                throw Self.failure("cannot be written", error)
+            }
         }
     }
 

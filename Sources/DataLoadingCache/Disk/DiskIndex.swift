@@ -1,6 +1,8 @@
 // Copyright the DataLoading authors
 // SPDX-License-Identifier: Apache-2.0
 
+import DataLoadingSupport
+
 /// What this process knows of the files: how large they are and when they were used; a pure value.
 ///
 /// It says which files are to leave. Whether a file is there, only the disk says, because other
@@ -39,17 +41,17 @@ struct DiskIndex {
 
     mutating func set(_ name: EntryName, _ item: Item) {
         let old = items.updateValue(item, forKey: name)?.length ?? 0
-        bytes += item.length - old
-        added += item.length
+        bytes.addSaturated(item.length - old)
+        added.addSaturated(item.length)
         changed?.insert(name)
     }
 
-    /// Notes a file that another process has written.
+    /// Notes a file that another process has written; its use is to be noted at the file.
     mutating func see(_ name: EntryName, length: Int64, used: Int64) {
         guard items[name]?.length != length else { return }
         let old = items[name]?.length ?? 0
-        items[name] = Item(length: length, used: used, noted: used)
-        bytes += length - old
+        items[name] = Item(length: length, used: used, noted: 0)
+        bytes.addSaturated(length - old)
         changed?.insert(name)
     }
 
@@ -58,7 +60,8 @@ struct DiskIndex {
         guard var item = items[name] else { return true }
         item.used = max(item.used, now)
         // A clock that went back notes at once.
-        let mustNote = now < item.noted || now - item.noted >= interval
+        let (time, isFar) = now.subtractingReportingOverflow(item.noted)
+        let mustNote = isFar || time < 0 || time >= interval
         if mustNote { item.noted = now }
         items[name] = item
         return mustNote
@@ -95,7 +98,7 @@ struct DiskIndex {
         }
         for name in changed { present[name] = items[name] }
         items = present
-        bytes = present.values.reduce(0) { $0 + $1.length }
+        bytes = present.values.reduce(0) { $0.addingSaturated($1.length) }
     }
 
     /// The files that are to leave for a size, those first that were not used for longest.

@@ -21,7 +21,7 @@ extension DiskState {
         /// There is no such file, or it is not one of the key.
         case missing
         /// The file is not what was written.
-        case broken
+        case broken(FileMark)
         /// The disk or the process has failed, which says nothing about the file.
         case failed
     }
@@ -34,27 +34,27 @@ extension DiskState {
             let file = try directory.open(DiskDirectory.path(name))
             let status = try file.status()
             guard status.st_mode & S_IFMT == S_IFREG else { return .missing }
+            let mark = FileMark(name, status)
             let length = Int(status.st_size)
             let first = try file.read(at: 0, count: min(length, Self.firstLength))
             guard
                 let lengths = EntryFormat.lengths([UInt8](first.prefix(EntryFormat.prefixLength))),
                 lengths.file == length
-            else { return .broken }
+            else { return .broken(mark) }
             var bytes = first
             if lengths.head > first.count {
                 bytes += try file.read(at: first.count, count: lengths.head - first.count)
             }
             guard let head = EntryFormat.decode([UInt8](bytes.prefix(lengths.head))) else {
-                return .broken
+                return .broken(mark)
             }
             guard head.partition == key.partition, head.url == key.url else { return .missing }
             return .opened(
                 Opened(
                     file: file, head: head, headLength: lengths.head,
-                    mark: FileMark(name, status), beginning: bytes.dropFirst(lengths.head)))
+                    mark: mark, beginning: bytes.dropFirst(lengths.head)))
         } catch {
-            // ELOOP: a link, which no process of the cache makes.
-            return error.isMissing ? .missing : error.code == ELOOP ? .broken : .failed
+            return error.isMissing ? .missing : .failed
         }
     }
 

@@ -33,10 +33,12 @@ extension DiskState {
         do throws(DiskFailure) {
             try directory.rename(
                 DiskDirectory.entries, to: directory.freshName(DiskDirectory.removed))
-        } catch  where !error.isMissing {
-            unremoved.noteAll()
-            return false
-        } catch {}
+        } catch {
+            guard error.isMissing else {
+                unremoved.noteAll()
+                return false
+            }
+        }
         unremoved.removedAll()
         index.removeAll()
         sweep.isWanted = true

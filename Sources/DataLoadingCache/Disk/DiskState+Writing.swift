@@ -125,7 +125,9 @@ extension DiskState {
     private func createFile(_ path: String, in folder: String) throws(DiskFailure) -> OpenFile {
         do throws(DiskFailure) {
             return try directory.create(path)
-        } catch  where error.isMissing {
+        } catch {
+            // The first file of a folder, or all of them were removed.
+            guard error.isMissing else { throw error }
             try directory.makeFolder(DiskDirectory.entries)
             try directory.makeFolder(folder)
             return try directory.create(path)

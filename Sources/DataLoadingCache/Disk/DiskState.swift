@@ -51,7 +51,7 @@ struct DiskState {
                 }
                 // The latest one (RFC 9111 section 4).
                 if best.map({ $0.head.received <= opened.head.received }) ?? true { best = opened }
-            case .broken: remove(name)
+            case .broken(let mark): remove(mark)
             case .missing, .failed: break
             }
         }
