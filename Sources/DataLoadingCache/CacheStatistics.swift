@@ -13,9 +13,17 @@ public struct CacheStatistics: Hashable, Sendable {
     /// was validated, or in place of an error.
     public var staleServed = 0
     /// The number of bytes that are stored now.
+    ///
+    /// Of a cache on disk it counts the files, as far as this process knows: it counts those of
+    /// other processes from time to time.
     public var bytes = 0
     /// The number of responses that had to leave for others.
     public var evicted = 0
+    /// The number of times that the disk has refused to take a response.
+    ///
+    /// After each of them nothing is written for 60 seconds. The first one since a write succeeded
+    /// writes one line to standard error.
+    public var writeFailures = 0
 
     /// Makes empty statistics.
     public init() {}

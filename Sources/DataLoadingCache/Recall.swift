@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import DataLoadingTransport
-package import Foundation
 
 /// What the cache has for a request, and what is to be done with it.
 package struct Recall: Sendable {
@@ -11,6 +10,8 @@ package struct Recall: Sendable {
     package let decision: CacheDecision
     /// The stored response that the request chooses.
     package let stored: StoredAnswer?
+    /// The moment at which that was decided.
+    package let moment: CacheMoment
     /// When the request looked here.
     let stamp: Removals.Stamp
 
@@ -45,17 +46,45 @@ package struct Recall: Sendable {
         Recall(
             key: key, request: request,
             decision: .forward(.stale, mayUseOnError: forErrors != nil), stored: stored,
-            stamp: stamp)
+            moment: moment, stamp: stamp)
+    }
+
+    /// The same without the stored response, which cannot be read; nil when only that may answer.
+    package var withoutStored: Recall? {
+        guard !request.mustNotGoOn else { return nil }
+        return Recall(
+            key: key, request: request, decision: .forward(.stale, mayUseOnError: false),
+            stored: nil, moment: moment, stamp: stamp)
     }
 }
 
 /// A stored response with its body.
 package struct StoredAnswer: Sendable {
     package let response: StoredResponse
-    package let body: Data
+    package let body: StoredBody
 
-    package init(response: StoredResponse, body: Data) {
+    package init(response: StoredResponse, body: StoredBody) {
         self.response = response
         self.body = body
+    }
+
+    /// What is stored for a request.
+    enum Found: Sendable {
+        case answer(StoredAnswer)
+        /// Nothing is stored that the request's fields choose.
+        case otherVariants
+        case nothing
+    }
+}
+
+extension StoredAnswer.Found {
+    init(_ found: MemoryStore.Found) {
+        switch found {
+        case .entry(let entry):
+            self = .answer(
+                StoredAnswer(response: entry.response, body: .memory(entry.body)))
+        case .otherVariants: self = .otherVariants
+        case .nothing: self = .nothing
+        }
     }
 }

@@ -17,37 +17,50 @@ public import Foundation
 /// is validated, the responses say themselves; `DataLoaderRequest.cachePolicy` and the request's own
 /// `Cache-Control` change it for one load. Any thread may call any method.
 ///
+/// A cache in memory ends with the process. One on disk is there for the next process, and for others
+/// that run meanwhile.
+///
 /// Loads of a factory with authorisers see only what their own factory has stored. Requests of one
 /// partition that carry different `Authorization` or `Cookie` fields share nothing either.
 public final class ResponseCache: Sendable {
-    private let store: MemoryStore
+    let memory: MemoryStore
+    /// The files; nil for a cache that ends with the process.
+    let disk: DiskStore?
+    private let forwardClock = Locked(ForwardClock())
     private let counters = Locked(CacheStatistics())
     private let revalidating = Locked<Set<CacheKey>>([])
     package let heuristic: HeuristicFreshness
     /// The maximum number of bytes of a body that is kept.
     package let maxBody: Int
 
-    private init(_ store: MemoryStore, capacity: Int, _ heuristic: HeuristicFreshness) {
-        self.store = store
+    init(
+        _ memory: MemoryStore, _ disk: DiskStore? = nil, maxBody: Int,
+        guessesFreshnessOfQueries: Bool
+    ) {
+        self.memory = memory
+        self.disk = disk
+        self.maxBody = maxBody
+        var heuristic = HeuristicFreshness()
+        heuristic.includesQueries = guessesFreshnessOfQueries
         self.heuristic = heuristic
-        maxBody = capacity / 4
     }
 
     /// Makes a cache that ends with the process.
     ///
-    /// `capacity` is the maximum number of bytes that are kept; default 64 MiB. A body that is
-    /// larger than a quarter of it is not kept. The URL that was not used for longest leaves first.
-    ///
-    /// A response that does not say how long it is fresh counts as fresh for a tenth of the time
-    /// since its `Last-Modified`, a day at most (RFC 9111 section 4.2.2). When its URL has a query
-    /// it does so only if `guessesFreshnessOfQueries` is set; default false.
+    /// - Parameters:
+    ///   - capacity: The maximum number of bytes that are kept; default 64 MiB. A body that is
+    ///     larger than a quarter of it is not kept. The URL that was not used for longest leaves
+    ///     first.
+    ///   - guessesFreshnessOfQueries: Whether a response that does not say how long it is fresh
+    ///     counts as fresh for a tenth of the time since its `Last-Modified`, a day at most, also
+    ///     when its URL has a query; default false (RFC 9111 section 4.2.2).
+    /// - Returns: The cache.
     public static func memory(
         capacity: Int = 64 << 20, guessesFreshnessOfQueries: Bool = false
     ) -> ResponseCache {
-        var heuristic = HeuristicFreshness()
-        heuristic.includesQueries = guessesFreshnessOfQueries
-        let capacity = max(capacity, 0)
-        return ResponseCache(MemoryStore(capacity: capacity), capacity: capacity, heuristic)
+        ResponseCache(
+            MemoryStore(capacity: capacity), maxBody: max(capacity, 0) / 4,
+            guessesFreshnessOfQueries: guessesFreshnessOfQueries)
     }
 
     /// Removes every response of a URL, in all partitions.
@@ -55,56 +68,80 @@ public final class ResponseCache: Sendable {
     /// A URL that is not http or https has none.
     public func remove(_ url: URL) async {
         guard let target = try? RequestTarget(url) else { return }
-        store.remove(target)
+        remove(target)
+        await whenDone()
     }
 
     /// Removes every response.
     public func removeAll() async {
-        forgetAll()
+        _ = await forgetAll()
     }
 
     /// What the cache did so far, and what it holds now.
     public var statistics: CacheStatistics {
         var statistics = counters.withLock { $0 }
-        (statistics.bytes, statistics.evicted) = store.usage
+        (statistics.bytes, statistics.evicted) = memory.usage
+        if let usage = disk?.usage {
+            statistics.bytes = usage.bytes
+            statistics.evicted = usage.evicted
+            statistics.writeFailures = usage.writeFailures
+        }
         return statistics
     }
 }
 
 /// What loads ask of the cache, and tell it.
 extension ResponseCache {
-    /// Decides about a request; the answer may come inline.
+    /// Decides about a request at the moment that `clock` tells; the answer comes inline, or from
+    /// the queue of the files.
     package func recall(
-        _ request: CacheRequest, _ key: CacheKey, at now: CacheMoment,
+        _ request: CacheRequest, _ key: CacheKey,
+        at clock: @escaping @Sendable () -> CacheMoment,
         _ answer: @escaping @Sendable (Recall) -> Void
     ) {
-        let recall = recall(request, key, at: now)
+        // The moment before: what is removed from now on is newer than the answer to the request.
+        let stamp = memory.stamp
+        // A request that takes nothing from here need not wait for a disk.
+        guard request.mayUse, let disk = disk(for: key) else {
+            let found = memory.find(key, request.headers)
+            return decide(request, key, StoredAnswer.Found(found), stamp, clock(), answer)
+        }
+        disk.perform { state in
+            let found = self.find(key, request.headers, stamp, &state)
+            let now = self.forwardClock.withLock { $0.moment(clock()) }
+            self.decide(request, key, found, stamp, now, answer)
+        }
+    }
+
+    private func decide(
+        _ request: CacheRequest, _ key: CacheKey, _ found: StoredAnswer.Found,
+        _ stamp: Removals.Stamp, _ now: CacheMoment, _ answer: (Recall) -> Void
+    ) {
+        var stored: StoredAnswer?
+        let decision: CacheDecision
+        switch found {
+        case .answer(let answer):
+            decision = .with(answer.response, request, at: now)
+            stored = answer
+        case .otherVariants: decision = .withoutEntry(request, hasOtherVariants: true)
+        case .nothing: decision = .withoutEntry(request, hasOtherVariants: false)
+        }
+        let recall = Recall(
+            key: key, request: request, decision: decision, stored: stored, moment: now,
+            stamp: stamp)
         counters.withLock { $0.count(recall) }
         answer(recall)
     }
 
-    private func recall(_ request: CacheRequest, _ key: CacheKey, at now: CacheMoment) -> Recall {
-        // The moment before: what is removed from now on is newer than the answer to the request.
-        let stamp = store.stamp
-        var stored: StoredAnswer?
-        let decision: CacheDecision
-        switch store.find(key, request.headers) {
-        case .entry(let entry):
-            decision = .with(entry.response, request, at: now)
-            stored = StoredAnswer(response: entry.response, body: entry.body)
-        case .otherVariants: decision = .withoutEntry(request, hasOtherVariants: true)
-        case .nothing: decision = .withoutEntry(request, hasOtherVariants: false)
-        }
-        return Recall(
-            key: key, request: request, decision: decision, stored: stored, stamp: stamp)
-    }
-
     /// Stores a whole response.
     package func keep(_ response: StoredResponse, _ body: Data, _ recall: Recall) {
-        guard body.count <= maxBody else { return store.remove(recall.key.target) }
-        store.store(
-            MemoryStore.Entry(response: response, body: body), recall.key,
-            for: recall.request.headers, since: recall.stamp)
+        guard body.count <= maxBody else { return remove(recall.key.target) }
+        guard let disk = disk(for: recall.key) else {
+            return memory.store(
+                MemoryStore.Entry(response: response, body: body), recall.key,
+                for: recall.request.headers, since: recall.stamp)
+        }
+        write(response, body, recall, to: disk)
     }
 
     /// Puts the fields and times of an answer without a body in the place of the stored ones.
@@ -112,7 +149,7 @@ extension ResponseCache {
         _ old: StoredResponse, by new: StoredResponse, _ recall: Recall
     ) {
         counters.withLock { $0.validated += 1 }
-        store.update(old, by: new, recall.key, for: recall.request.headers)
+        update(old, by: new, recall)
     }
 
     /// Notes that a stored response took the place of a failure.
@@ -137,23 +174,47 @@ extension ResponseCache {
         guard let stored = recall.stored?.response else { return }
         let confirmed = stored.confirmed(
             byHead: head, to: recall.request.headers, times: times, hasQuery: hasQuery, heuristic)
-        guard let confirmed else { return store.remove(recall.key.target) }
-        store.update(stored, by: confirmed, recall.key, for: recall.request.headers)
+        guard let confirmed else { return remove(recall.key.target) }
+        update(stored, by: confirmed, recall)
+    }
+
+    private func update(_ old: StoredResponse, by new: StoredResponse, _ recall: Recall) {
+        guard let disk = disk(for: recall.key) else {
+            return memory.update(old, by: new, recall.key, for: recall.request.headers)
+        }
+        update(old, by: new, recall, in: disk)
     }
 
     /// Removes what the loads of a factory have stored for themselves.
-    package func forget(_ partition: CacheKey.Partition) {
-        guard partition != .shared else { return }
-        store.removeAll { $0.partition == partition }
+    ///
+    /// - Returns: Whether all is gone; a disk may take no changes.
+    package func forget(_ partition: CacheKey.Partition) async -> Bool {
+        guard partition != .shared else { return true }
+        memory.removeAll { $0.partition == partition }
+        guard let disk, let digest = DiskKey.digest(of: partition) else { return true }
+        return await withCheckedContinuation { continuation in
+            disk.perform { continuation.resume(returning: $0.forget(DiskKey.short(digest))) }
+        }
     }
 
     /// Removes every response.
-    package func forgetAll() {
-        store.removeAll()
+    ///
+    /// - Returns: Whether all is gone.
+    package func forgetAll() async -> Bool {
+        memory.removeAll()
+        guard let disk else { return true }
+        return await withCheckedContinuation { continuation in
+            disk.perform { continuation.resume(returning: $0.removeAll()) }
+        }
     }
 
     /// Removes what an unsafe request has changed.
     package func invalidate(_ targets: [RequestTarget]) {
-        for target in targets { store.remove(target) }
+        for target in targets { remove(target) }
+    }
+
+    private func remove(_ target: RequestTarget) {
+        memory.remove(target)
+        disk?.perform { $0.remove(DiskKey.digest(of: target)) }
     }
 }

@@ -1,6 +1,7 @@
 // Copyright the DataLoading authors
 // SPDX-License-Identifier: Apache-2.0
 
+import DataLoadingCache
 import DataLoadingSupport
 import DataLoadingTransport
 import Foundation
@@ -18,7 +19,7 @@ final class AttemptContext: TransportSink {
 
     private enum Content: Sendable {
         case wire(TransportRequest)
-        case stored(ResponseHead, Data)
+        case stored(ResponseHead, StoredBody)
     }
 
     let origin: Origin
@@ -44,7 +45,7 @@ final class AttemptContext: TransportSink {
 
     /// Makes the attempt that is answered by a stored response.
     init(
-        load: Load, origin: Origin, playing head: ResponseHead, _ body: Data,
+        load: Load, origin: Origin, playing head: ResponseHead, _ body: StoredBody,
         _ source: ResponseSource, begun: Instant
     ) {
         self.load = load

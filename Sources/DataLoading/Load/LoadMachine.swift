@@ -434,6 +434,11 @@ extension LoadMachine {
             if let slots { actions.append(.leave(slots)) }
             complete(nil, &actions, now)
         case .failure where attempt.context.isStored && !facts.hasDelivered:
+            facts.head = nil
+            guard let recall = facts.recalled?.recall.withoutStored else {
+                return complete(.notCached, &actions, now)
+            }
+            facts.recalled = Recalled(recall)
             actions += proceed(to: .fetchWhole, now)
         case .failure(let failure):
             facts.note(failure, at: attempt.context.candidate)

@@ -94,9 +94,10 @@ extension DataLoaderService {
             let isInTime = await timerQueue.wait(atMost: LeftBehind.transportLimit) {
                 await transport.reset()
             }
-            runtime.cache?.forgetAll()
+            let isRemoved = await runtime.removeStored { await $0.forgetAll() }
             runtime.isResetting.withLock { $0 = false }
             var left = await resets.value
+            left.cache = left.cache || !isRemoved
             left.transport = !isInTime
             return left
         }

@@ -27,6 +27,13 @@ package struct ResponseTimes: Hashable, Sendable {
         isOfThisProcess = false
     }
 
+    /// The times of a response that this process has received, as a store kept them.
+    init(own received: CacheMoment, delay: Duration) {
+        self.received = received
+        self.delay = max(delay, .zero)
+        isOfThisProcess = true
+    }
+
     /// How long the response has been here; nil when the wall clock went back.
     func residentTime(at now: CacheMoment) -> Duration? {
         guard !isOfThisProcess else { return max(now.monotonic - received.monotonic, .zero) }

@@ -6,7 +6,13 @@ import Foundation
 
 /// The responses of a `MemoryStore`, and how much room they take: a pure value.
 struct MemoryState {
-    typealias Variants = VariantList<Data>
+    /// A body, and the file that has it too.
+    struct Body: Sendable {
+        var bytes: Data
+        var file: FileMark?
+    }
+
+    typealias Variants = VariantList<Body>
 
     private let capacity: Int
     private var urls: [CacheKey: Variants] = [:]
@@ -30,7 +36,8 @@ struct MemoryState {
         guard let index = variants.index(for: request) else { return .otherVariants }
         recency.use(key)
         let entry = variants.entries[index]
-        return .entry(.init(response: entry.response, body: entry.body))
+        return .entry(
+            .init(response: entry.response, body: entry.body.bytes, file: entry.body.file))
     }
 
     /// Stores a response, unless anything was removed since its request looked here; returns what
@@ -39,7 +46,8 @@ struct MemoryState {
         _ entry: MemoryStore.Entry, _ key: CacheKey, for request: HTTPHeaders, since: Removals.Stamp
     ) -> [Variants.Entry] {
         guard !removals.concern(key.target, since: since) else { return [] }
-        let new = Variants.Entry(response: entry.response, body: entry.body)
+        let body = Body(bytes: entry.body, file: entry.file)
+        let new = Variants.Entry(response: entry.response, body: body)
         let size = Self.size(new)
         guard size <= capacity else { return remove(key, for: request) }
         if urls[key] == nil { partitions[key.partition, default: 0] += 1 }
@@ -51,16 +59,36 @@ struct MemoryState {
     }
 
     mutating func update(
-        _ old: StoredResponse, by new: StoredResponse, _ key: CacheKey, for request: HTTPHeaders
+        _ old: StoredResponse, by new: StoredResponse, _ key: CacheKey, for request: HTTPHeaders,
+        file: FileMark?
     ) -> [Variants.Entry] {
         guard let index = urls[key]?.index(for: request),
             let present = urls[key]?.entries[index], present.response.isSame(as: old)
         else { return [] }
         bytes -= Self.size(present)
+        let body = Body(bytes: present.body.bytes, file: file ?? present.body.file)
         urls[key]?.update(index, by: new)
-        bytes += Self.size(Variants.Entry(response: new, body: present.body))
+        urls[key]?.update(index, body: body)
+        bytes += Self.size(Variants.Entry(response: new, body: body))
         recency.use(key)
         return [present] + evict()
+    }
+
+    /// Removes the response that a request chooses, if it is that of a file.
+    mutating func drop(
+        _ file: FileMark, _ key: CacheKey, for request: HTTPHeaders
+    ) -> Variants.Entry? {
+        guard let index = urls[key]?.index(for: request),
+            urls[key]?.entries[index].body.file == file
+        else { return nil }
+        let left = urls[key]?.remove(index)
+        if let left { bytes -= Self.size(left) }
+        if urls[key]?.isEmpty == true { _ = remove(key) }
+        return left
+    }
+
+    func isRemoved(_ target: RequestTarget, since stamp: Removals.Stamp) -> Bool {
+        removals.concern(target, since: stamp)
     }
 
     /// Removes the variants that a request chooses.
@@ -110,7 +138,7 @@ struct MemoryState {
     }
 
     private static func size(_ entry: Variants.Entry) -> Int {
-        entry.response.headers.fields.reduce(overhead + entry.body.count) {
+        entry.response.headers.fields.reduce(overhead + entry.body.bytes.count) {
             $0 + $1.name.utf8.count + $1.value.utf8.count
         }
     }

@@ -12,6 +12,18 @@ package final class MemoryStore: Sendable {
     package struct Entry: Sendable {
         package var response: StoredResponse
         package var body: Data
+        /// The file that has the response too; nil where there is none.
+        var file: FileMark?
+
+        package init(response: StoredResponse, body: Data) {
+            self.init(response: response, body: body, file: nil)
+        }
+
+        init(response: StoredResponse, body: Data, file: FileMark?) {
+            self.response = response
+            self.body = body
+            self.file = file
+        }
     }
 
     /// What is stored for a request.
@@ -46,11 +58,23 @@ package final class MemoryStore: Sendable {
         _ = state.withLock { $0.store(entry, key, for: request, since: stamp) }
     }
 
-    /// Puts new fields and times in place of those of a response, if it is still there.
-    package func update(
-        _ old: StoredResponse, by new: StoredResponse, _ key: CacheKey, for request: HTTPHeaders
+    /// Puts new fields and times in place of those of a response, if it is still there; with its
+    /// new file, if that has changed.
+    func update(
+        _ old: StoredResponse, by new: StoredResponse, _ key: CacheKey, for request: HTTPHeaders,
+        file: FileMark? = nil
     ) {
-        _ = state.withLock { $0.update(old, by: new, key, for: request) }
+        _ = state.withLock { $0.update(old, by: new, key, for: request, file: file) }
+    }
+
+    /// Removes the response that a request chooses, if it is that of a file.
+    func drop(_ file: FileMark, _ key: CacheKey, for request: HTTPHeaders) {
+        _ = state.withLock { $0.drop(file, key, for: request) }
+    }
+
+    /// Whether a URL was removed since a moment.
+    func isRemoved(_ target: RequestTarget, since stamp: Removals.Stamp) -> Bool {
+        state.withLock { $0.isRemoved(target, since: stamp) }
     }
 
     /// Removes all variants of a URL in all partitions.

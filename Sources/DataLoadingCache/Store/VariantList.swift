@@ -42,6 +42,12 @@ package struct VariantList<Body: Sendable>: Sendable {
         entries[index].response = response
     }
 
+    /// Replaces the body of a response, if it is still there.
+    mutating func update(_ index: Int, body: Body) {
+        guard entries.indices.contains(index) else { return }
+        entries[index].body = body
+    }
+
     package mutating func remove(_ index: Int) -> Entry? {
         entries.indices.contains(index) ? entries.remove(at: index) : nil
     }

@@ -13,11 +13,14 @@ extension Load {
         let asked = CacheRequest(
             method: request.method, headers: request.headers, policy: request.cachePolicy,
             mustValidate: request[option: RevalidatesStored.self])
-        let now = CacheMoment(of: runtime.timekeeper)
-        runtime.cache?.recall(asked, CacheKey(context.partition, target), at: now) { recall in
+        let timekeeper = runtime.timekeeper
+        timekeeper.workBegan()
+        let key = CacheKey(context.partition, target)
+        runtime.cache?.recall(asked, key, at: { CacheMoment(of: timekeeper) }) { recall in
             let use = recall.decision.use(recall.stored)
-            let playing = use.map { self.playing($0, target, now) }
+            let playing = use.map { self.playing($0, target, recall.moment) }
             self.handle(.recalled(Recalled(recall), playing: playing, epoch: epoch))
+            timekeeper.workEnded()
         }
     }
 
@@ -44,9 +47,9 @@ extension Load {
         var body = stored.body
         if case .notModified = use {
             head.status = .notModified
-            body = Data()
+            body = .memory(Data())
         }
-        if request.method == .head { body = Data() }
+        if request.method == .head { body = .memory(Data()) }
         return AttemptContext(
             load: self, origin: target.origin, playing: head, body, use.source,
             begun: now.monotonic)

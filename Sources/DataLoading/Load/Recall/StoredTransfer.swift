@@ -9,7 +9,9 @@ import Foundation
 
 /// Plays a stored response into a load, as a transport would one from the wire.
 ///
-/// A body that is delivered in pieces waits while the load is paused, like any other.
+/// A body that is delivered in pieces waits while the load is paused, like any other. One that is in
+/// a file is read in pieces on the queue of the file, and each piece is checked before it is handed
+/// over.
 final class StoredTransfer: TransportTask {
     private struct State: Sendable {
         /// The number of bytes that were handed over.
@@ -21,7 +23,7 @@ final class StoredTransfer: TransportTask {
     }
 
     private let head: ResponseHead
-    private let body: Data
+    private let body: StoredBody
     private let pieceLength: Int
     /// Where a transfer that was paused goes on; the caller of `resume` may not be able to.
     private let queue: DispatchQueue
@@ -29,34 +31,60 @@ final class StoredTransfer: TransportTask {
     private let state = Locked(State())
 
     init(
-        _ head: ResponseHead, _ body: Data, inPieces: Bool, queue: DispatchQueue,
+        _ head: ResponseHead, _ body: StoredBody, inPieces: Bool, queue: DispatchQueue,
         sink: any TransportSink
     ) {
         self.head = head
         self.body = body
-        pieceLength = inPieces ? 65_536 : max(body.count, 1)
-        self.queue = queue
+        switch body {
+        case .memory(let bytes):
+            pieceLength = inPieces ? 65_536 : max(bytes.count, 1)
+            self.queue = queue
+        case .file(let file):
+            pieceLength = StoredFile.blockLength
+            self.queue = file.queue
+        }
         self.sink = sink
     }
 
     var mayHaveSent: Bool { false }
 
-    /// Hands the head over, and as much of the body as is taken.
+    /// Hands the head over, and as much of the body as is taken; of a body in a file later, because
+    /// reading may block.
     func start() {
-        sink.didReceive(head)
-        play()
-    }
-
-    private func play() {
-        while let piece = nextPiece() {
-            guard !piece.isEmpty else { return sink.didEnd(TransportReport()) }
-            sink.didReceive(piece)
+        switch body {
+        case .memory(let bytes):
+            sink.didReceive(head)
+            play(bytes)
+        case .file(let file): queue.async { self.play(file) }
         }
     }
 
+    private func play(_ bytes: Data) {
+        while let range = nextRange() {
+            guard !range.isEmpty else { return sink.didEnd(TransportReport()) }
+            let start = bytes.startIndex + range.lowerBound
+            sink.didReceive(bytes[start..<(start + range.count)])
+        }
+    }
+
+    /// Hands one block over, and goes on after the blocks of other transfers.
+    private func play(_ file: StoredFile) {
+        guard let range = nextRange() else { return }
+        guard !range.isEmpty else { return sink.didEnd(TransportReport()) }
+        guard let block = file.block(range.lowerBound / StoredFile.blockLength) else {
+            return fail(.transport(reason: "the stored body cannot be read"))
+        }
+        guard !state.withLock({ $0.isOver }) else { return }
+        // The first block is there: the load may deliver the head.
+        if range.lowerBound == 0 { sink.didReceive(head) }
+        sink.didReceive(block)
+        queue.async { self.play(file) }
+    }
+
     /// The next piece; empty at the end, nil when this thread is to stop.
-    private func nextPiece() -> Data? {
-        let range = state.withLock { state -> Range<Int>? in
+    private func nextRange() -> Range<Int>? {
+        state.withLock { state in
             guard !state.isOver, !state.isPaused else {
                 state.isPlaying = false
                 return nil
@@ -66,18 +94,19 @@ final class StoredTransfer: TransportTask {
             if state.position == end { state.isOver = true }
             return state.position..<end
         }
-        return range.map {
-            body[(body.startIndex + $0.lowerBound)..<(body.startIndex + $0.upperBound)]
-        }
     }
 
     func cancel() {
+        fail(.cancelled)
+    }
+
+    private func fail(_ error: DataLoaderError) {
         let isFirst = state.withLock { state in
             defer { state.isOver = true }
             return !state.isOver
         }
         guard isFirst else { return }
-        sink.didFail(TransportFailure(.cancelled, sent: .nothingWritten))
+        sink.didFail(TransportFailure(error, sent: .nothingWritten))
     }
 
     func pause() {
@@ -93,6 +122,12 @@ final class StoredTransfer: TransportTask {
             state.isPlaying = true
             return true
         }
-        if mustPlay { queue.async { self.play() } }
+        guard mustPlay else { return }
+        queue.async {
+            switch self.body {
+            case .memory(let bytes): self.play(bytes)
+            case .file(let file): self.play(file)
+            }
+        }
     }
 }

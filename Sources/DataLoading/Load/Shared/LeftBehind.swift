@@ -20,6 +20,11 @@ public struct LeftBehind: Hashable, Sendable {
     public var authorisers = 0
     /// Whether the transport has not finished.
     public var transport = false
+    /// Whether the cache has not removed what it has stored, because its disk is blocked or takes
+    /// no changes.
+    ///
+    /// Until the process ends, none of it answers a load.
+    public var cache = false
 
     /// Whether everything finished in time.
     public var isEmpty: Bool { self == LeftBehind() }
@@ -40,5 +45,6 @@ public struct LeftBehind: Hashable, Sendable {
         left.loads += right.loads
         left.authorisers += right.authorisers
         left.transport = left.transport || right.transport
+        left.cache = left.cache || right.cache
     }
 }

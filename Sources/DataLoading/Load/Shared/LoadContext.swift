@@ -133,9 +133,10 @@ extension LoadContext {
             LoadPause.endAll(pauses, as: .reset)
             async let authorisers = authorisersNotReset()
             async let loads = loadsNotHandedOver()
-            runtime.cache?.forget(partition)
+            async let cache = runtime.removeStored { [partition] in await $0.forget(partition) }
             var left = LeftBehind()
             (left.authorisers, left.loads) = await (authorisers, loads)
+            left.cache = await !cache
             return left
         }
     }
