@@ -209,6 +209,7 @@ import Testing
                 request.retryPolicy = BlockingPolicy(blocker: blocker)
             })
         let attempt = await bed.attempt(0)
+        // An attempt can be paused once its transport has returned.
         bed.settle()
         attempt.sendHead(status: 200)
         await blocker.blocks()

@@ -8,7 +8,7 @@ import Foundation
 import Testing
 
 // The reader of an iterator sets the pace of the transfer.
-@Suite struct DataChunksTests {
+@Suite(.timeLimit(.minutes(15))) struct DataChunksTests {
     @Test func `an iterator returns every chunk in order and then nil`() async throws {
         let bed = TestBed()
         let iterator = bed.loader.chunks(for: .make()).makeAsyncIterator()

@@ -7,7 +7,7 @@ import Foundation
 import Testing
 
 // Any status is a response; only a load without a response throws.
-@Suite struct ResponseTests {
+@Suite(.timeLimit(.minutes(15))) struct ResponseTests {
     @Test func `an awaited load returns any status and throws only without a response`()
         async throws
     {
