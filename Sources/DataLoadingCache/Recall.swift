@@ -29,6 +29,21 @@ package struct Recall: Sendable {
         }
     }
 
+    /// Why the request goes on to the origin; nil when it does not.
+    package var forward: CacheDecision.Forward? {
+        switch decision {
+        case .reuse, .notModified, .unavailable: nil
+        case .forward(let reason, _): reason
+        case .validate:
+            // What is fresh is only asked about where the request, or the response, wants that.
+            isFresh && stored?.response.directives.noCache == false ? .request : .stale
+        }
+    }
+
+    private var isFresh: Bool {
+        stored?.response.remaining(at: moment).map { $0 > .zero } ?? false
+    }
+
     /// Whether the origin was asked about the stored response.
     package var isValidation: Bool {
         if case .validate = decision { true } else { false }

@@ -144,7 +144,9 @@ extension LoadMachine {
 
     /// Asks the cache, before authorisers and slots: a stored response costs neither.
     private mutating func recall(_ now: Instant) -> LoadActionList {
-        guard traits.usesCache, facts.mayBeStored, let target = facts.baseTarget else {
+        guard traits.usesCache, let target = facts.baseTarget else { return share(now) }
+        guard facts.mayBeStored else {
+            facts.metrics.cacheStatus = .otherMethod
             return share(now)
         }
         facts.beginAttempt()
@@ -156,7 +158,7 @@ extension LoadMachine {
         _ recalled: Recalled, _ playing: AttemptContext?, _ epoch: Int, _ now: Instant
     ) -> LoadActionList {
         guard epoch == self.epoch, case .recalling = state else { return [] }
-        facts.recalled = recalled
+        facts.note(recalled)
         if recalled.recall.decision == .unavailable { return complete(.notCached, now) }
         guard let playing else { return share(now) }
         let mustAskMeanwhile =
@@ -421,6 +423,7 @@ extension LoadMachine {
         enter(.deciding(slots: nil))
         let conclusion = facts.conclude(attempt, failure)
         let kept = failure == nil ? facts.kept(from: attempt) : nil
+        facts.noteCacheStatus(of: attempt, isStored: kept != nil)
         switch conclusion {
         case .next(let next):
             if let kept { actions.append(.keep(kept)) }

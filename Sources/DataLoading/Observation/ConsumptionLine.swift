@@ -13,6 +13,7 @@ struct ConsumptionLine: Encodable {
     let url: String
     let status: Int?
     let error: String?
+    let cache: String?
     let attempts: Int
     let resends: Int
     let retries: Int
@@ -31,6 +32,7 @@ struct ConsumptionLine: Encodable {
         url = response.request.url.redactedText
         status = response.statusCode?.rawValue
         error = response.error?.name
+        cache = metrics.cacheStatus?.description
         attempts = metrics.attempts
         // The OpenTelemetry convention counts every resend, including redirects and 401s.
         resends = max(0, metrics.attempts - 1)
@@ -51,6 +53,7 @@ struct ConsumptionLine: Encodable {
         case url = "url.full"
         case status = "http.response.status_code"
         case error = "error.type"
+        case cache
         case attempts
         case resends = "http.request.resend_count"
         case retries
@@ -69,6 +72,7 @@ struct ConsumptionLine: Encodable {
         // The kind of a `.status` error is the status itself.
         if let error, error != words.last { words.append(error) }
         if let load { words.append("load=\(load)") }
+        if let cache { words.append("cache=(\(cache))") }
         words.append("attempts=\(attempts)")
         if redirects > 0 { words.append("redirects=\(redirects)") }
         if replaced > 0 { words.append("replaced=\(replaced)") }

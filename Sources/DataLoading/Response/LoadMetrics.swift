@@ -15,6 +15,8 @@ public struct LoadMetrics: Hashable, Sendable {
     public var load: Int64 = 0
     /// Where the response came from; `.network` where there is none.
     public var source = ResponseSource.network
+    /// What the cache did about the load's last request; nil where no cache was asked.
+    public internal(set) var cacheStatus: CacheStatus?
     /// The number of attempts: retries, redirects and re-authorised sends count.
     ///
     /// Attempts that failed to connect count too. Further addresses of the same attempt do not.

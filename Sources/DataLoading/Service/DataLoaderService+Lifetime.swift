@@ -63,9 +63,8 @@ extension DataLoaderService {
     /// Logs out: resets every factory at the same time, and then the transport.
     ///
     /// Running loads end `.reset`, and loads that are performed during the reset end
-    /// `.resetInProgress`. The transport and the
-    /// cache delete what they stored. A call during a reset waits for
-    /// that reset.
+    /// `.resetInProgress`. The transport and the cache delete what they stored. A call during a reset
+    /// waits for that reset.
     ///
     /// The function waits at most 2 seconds for outcomes to be delivered, 150 seconds for an
     /// authoriser and 30 seconds for the transport. A factory with a slow authoriser stays closed

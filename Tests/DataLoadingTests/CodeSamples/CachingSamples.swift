@@ -11,7 +11,7 @@ import Testing
 @Suite struct CachingSamples {
     @Test func `the sample of a cache answers the second load`() async throws {
         let transport = ScriptedTransport(
-            otherwise: .respond(status: 200, headers: ["Cache-Control": "max-age=60"]))
+            otherwise: .respond(status: 200, headers: ["Cache-Control": "max-age=86400"]))
         var configuration = DataLoaderService.Configuration()
         configuration.cache = .memory(capacity: 64 << 20)
         configuration.transport = transport

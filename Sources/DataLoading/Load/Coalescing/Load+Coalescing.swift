@@ -36,6 +36,7 @@ extension LoadFacts {
             metrics.load = own.load
         } else {
             metrics.source = .coalesced
+            metrics.cacheStatus?.isCollapsed = true
         }
     }
 }

@@ -27,6 +27,20 @@ extension LoadFacts {
         traits.usesCache && !isPlaying && outgoing.method != .get && outgoing.method != .head
     }
 
+    /// Notes what the cache has said; it is said again when a stored response is played later.
+    mutating func note(_ recalled: Recalled) {
+        if self.recalled !== recalled { metrics.cacheStatus = CacheStatus(asked: recalled.recall) }
+        self.recalled = recalled
+    }
+
+    /// Notes what the server has answered to a request that the cache let go on.
+    mutating func noteCacheStatus(of attempt: Attempt, isStored: Bool) {
+        guard metrics.cacheStatus != nil, !attempt.context.isStored else { return }
+        if let status = attempt.head?.status { metrics.cacheStatus?.forwardStatus = status }
+        // The answer to HEAD is not stored.
+        if isStored, base.method != .head { metrics.cacheStatus?.isStored = true }
+    }
+
     /// Whether the URL of the present request has a query.
     var hasQuery: Bool { baseTarget?.pathAndQuery.utf8.contains(UInt8(ascii: "?")) ?? false }
 

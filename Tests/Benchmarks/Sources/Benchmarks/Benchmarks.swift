@@ -28,6 +28,7 @@ enum Benchmarks {
             case WaitingLoads.number: try await WaitingLoads(options: options).run()
             case MemoryGrowth.number: try await MemoryGrowth(options: options).run()
             case Sequences.number: try await Sequences(options: options).run()
+            case Hits.number: try await Hits(options: options).run()
             default: throw Complaint("there is no measure \(options.measure)")
             }
         if let file = options.jsonFile { try Figure.write(figures, to: file) }

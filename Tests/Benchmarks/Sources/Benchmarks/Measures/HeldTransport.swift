@@ -17,16 +17,16 @@ final class HeldTransport: Transport {
     private let head: ResponseHead
     private let body: Data
 
-    init(bodySize: Int) {
+    init(bodySize: Int, _ more: HTTPHeaders = [:]) {
         // The fields that a server of static files sends.
-        head = ResponseHead(
-            status: .ok,
-            headers: [
-                "Server": "nginx/1.22.1", "Date": "Tue, 02 Sep 2025 10:00:00 GMT",
-                "Content-Type": "application/octet-stream", "Content-Length": "\(bodySize)",
-                "Last-Modified": "Tue, 02 Sep 2025 09:00:00 GMT", "Connection": "keep-alive",
-                "ETag": "\"68b6b9a0-400\"", "Accept-Ranges": "bytes",
-            ])
+        var headers: HTTPHeaders = [
+            "Server": "nginx/1.22.1", "Date": "Tue, 02 Sep 2025 10:00:00 GMT",
+            "Content-Type": "application/octet-stream", "Content-Length": "\(bodySize)",
+            "Last-Modified": "Tue, 02 Sep 2025 09:00:00 GMT", "Connection": "keep-alive",
+            "ETag": "\"68b6b9a0-400\"", "Accept-Ranges": "bytes",
+        ]
+        for field in more.fields { headers.add(field.value, for: field.name) }
+        head = ResponseHead(status: .ok, headers: headers)
         body = Data(repeating: UInt8(ascii: "x"), count: bodySize)
     }
 

@@ -1,0 +1,31 @@
+// Copyright the DataLoading authors
+// SPDX-License-Identifier: Apache-2.0
+
+import DataLoadingCache
+
+extension CacheStatus {
+    /// The status of a request about which the cache is not asked, for its method.
+    static let otherMethod = CacheStatus(forward: .method)
+
+    /// The status of a load that has asked the cache; nil when it ends without any response.
+    init?(asked recall: Recall) {
+        guard recall.decision != .unavailable else { return nil }
+        forward = recall.forward.map(Forward.init)
+        timeToLive = recall.stored?.response.remaining(at: recall.moment)
+    }
+}
+
+extension CacheStatus.Forward {
+    fileprivate init(_ reason: CacheDecision.Forward) {
+        self =
+            switch reason {
+            case .bypass: .bypass
+            case .method: .method
+            case .uriMiss: .uriMiss
+            case .varyMiss: .varyMiss
+            case .request: .request
+            case .stale: .stale
+            case .partial: .partial
+            }
+    }
+}
