@@ -15,12 +15,12 @@ public final class DataLoaderFactory: Sendable {
     let context: LoadContext
 
     init(
-        _ runtime: Runtime, authorisers: [any Authoriser], cachePartition: String? = nil,
-        isBelowAuthorisers: Bool = false
+        _ runtime: Runtime, authorisers: [any Authoriser], interceptors: [any Interceptor] = [],
+        cachePartition: String? = nil, isBelowAuthorisers: Bool = false
     ) {
         context = LoadContext(
-            runtime, authorisers: authorisers, cachePartition: cachePartition,
-            isBelowAuthorisers: isBelowAuthorisers)
+            runtime, authorisers: authorisers, interceptors: interceptors,
+            cachePartition: cachePartition, isBelowAuthorisers: isBelowAuthorisers)
     }
 
     /// Whether loads that are performed from now on use only the cache; default false.

@@ -25,20 +25,28 @@ final class Load: Sendable {
     let token: CancellationToken
     /// Whether the load is an authoriser's own; other loads wait for its result.
     let isForAuthoriser: Bool
+    /// The interceptors through which it goes; nil for none.
+    let interceptors: InterceptorChain?
+    /// What has started it inside another load; nil for a load of an owner.
+    let interception: Interception?
     /// The kind of connection slots that its attempts take.
     let slotUse: SlotUse
     /// Numbers the loads of the process.
     private static let numbers = Locked<Int64>(0)
     /// The request with the additions of the service and the factory.
     private let base: DataLoaderRequest
-    private let deadline: Instant?
+    /// The instant at which it times out; nil for none.
+    let deadline: Instant?
     private let machine: Locked<LoadMachine>
 
     init(
         _ request: DataLoaderRequest, context: LoadContext, registry: LoadRegistry,
-        end: any LoadEnd
+        end: any LoadEnd, interceptors: InterceptorChain? = nil,
+        inside interception: Interception? = nil
     ) {
         self.request = request
+        self.interceptors = interceptors
+        self.interception = interception
         runtime = context.runtime
         self.context = context
         self.registry = registry
@@ -47,12 +55,15 @@ final class Load: Sendable {
         self.end = end
         isForAuthoriser = context.isBelowAuthorisers || AuthorisersWork.isCurrent
         slotUse = isForAuthoriser ? .shared : request.slotUse
-        reporter = ProgressReporter.make(
-            for: request, queue: end.queue, timerQueue: runtime.timerQueue)
+        // The loads inside an intercepted one report their progress.
+        reporter =
+            interceptors == nil
+            ? ProgressReporter.make(
+                for: request, queue: end.queue, timerQueue: runtime.timerQueue) : nil
         base = Self.completed(request, context)
         let traits = LoadTraits(
             request, base, context, end, begun: runtime.timerQueue.now, reports: reporter != nil,
-            isForAuthoriser: isForAuthoriser)
+            isForAuthoriser: isForAuthoriser, isIntercepted: interceptors != nil)
         deadline = traits.deadline
         var facts = LoadFacts(traits, base: base)
         facts.metrics.load = token.loadNumber
@@ -135,8 +146,11 @@ final class Load: Sendable {
     /// Ends loads from outside, beginning with those that wait for a slot.
     ///
     /// The end of a load gives its slot to a waiting load, which must not be sent only to be
-    /// cancelled.
+    /// cancelled. No interceptor may turn the end of a load inside into an outcome.
     static func endAll(_ loads: [Load], as error: DataLoaderError) {
+        for load in loads where load.interceptors != nil {
+            load.machine.withLock { $0.interception }?.close()
+        }
         let waiting = loads.filter { $0.machine.withLock { $0.isApplying } }
         for load in waiting { load.cancel(as: error) }
         for load in loads { load.cancel(as: error) }
@@ -148,6 +162,15 @@ final class Load: Sendable {
         guard !isForAuthoriser else { return false }
         return machine.withLock { !$0.isEnding && (slotUse == .stream || $0.hasOpenEnd) }
     }
+
+    /// Whether another load waits for the result.
+    var isAwaited: Bool { isForAuthoriser || interception != nil }
+
+    /// The attempts, bytes and times by now.
+    var metrics: LoadMetrics { machine.withLock { $0.facts.metrics } }
+
+    /// Whether a server may have got the request.
+    var mayHaveBeenProcessed: Bool { machine.withLock { $0.facts.mayHaveBeenProcessed } }
 
     /// Whether the load has its outcome, taken or not.
     var isEnding: Bool { machine.withLock { $0.isEnding } }

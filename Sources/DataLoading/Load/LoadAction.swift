@@ -18,6 +18,12 @@ enum LoadAction: Sendable {
     /// Share a request with other loads, if it can be shared.
     indirect case share(RequestTarget, epoch: Int)
     case leaveCarrier(Carrier)
+    /// Call the factory's interceptors.
+    case intercept(epoch: Int)
+    /// End the interceptors' task and the loads inside.
+    case endInterception(Interception)
+    /// End them at the deadline, and report whether any of their requests may have been sent.
+    case withdrawInterception(Interception)
     /// Tell the end that a head has arrived.
     case tellHead
     /// Ask the cache about a request.

@@ -14,6 +14,10 @@ extension Load {
         case .recall(let request, let target, let epoch): recall(request, target, epoch)
         case .share(let target, let epoch): share(target, epoch)
         case .leaveCarrier(let carrier): carrier.leave(self)
+        case .intercept(let epoch): intercept(epoch)
+        case .endInterception(let interception): interception.end()
+        case .withdrawInterception(let interception):
+            handle(.insideWithdrawn(mayHaveSent: interception.end()))
         case .tellHead: end.headArrived()
         case .play(let use, let target, let recalled, let epoch):
             play(use, target, recalled, epoch)
@@ -78,6 +82,7 @@ extension Load {
         case .report:
             runtime.observers.notify { finalReport }
             runtime.liveLoads.loadEnded()
+            interception?.isOver(self)
         }
     }
 

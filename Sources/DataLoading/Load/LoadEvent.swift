@@ -24,6 +24,14 @@ enum LoadEvent: Sendable {
     case notShared(epoch: Int)
     /// The load that was sent for it has ended.
     indirect case shared(SharedResponse, epoch: Int)
+    /// The factory's interceptors are called.
+    case interceptionBegan(Interception, epoch: Int)
+    /// The interceptors have answered.
+    indirect case intercepted(InterceptedAnswer, epoch: Int)
+    /// Loads inside were counted; with whether none is left.
+    indirect case insideCounted(LoadMetrics, isOver: Bool)
+    /// The loads inside were cancelled at the deadline.
+    case insideWithdrawn(mayHaveSent: Bool)
     /// The owner made another body, or has none.
     case newBody(OneShotStream?, epoch: Int)
     /// An authoriser answers later, in a task.

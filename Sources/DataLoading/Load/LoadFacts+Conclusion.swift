@@ -82,7 +82,8 @@ extension LoadFacts {
         // kept the attempt from connecting.
         let isLate = hasTimedOut && now - context.begun >= .seconds(1)
         let mayConnect = outgoing.body == nil || outgoing.body?.bytes != nil
-        if isCutShort, failure.sent == .nothingWritten, isLate, mayConnect { return .serverTrouble }
+        let isSlow = isLate && mayConnect && !failure.wasHeldBack
+        if isCutShort, failure.sent == .nothingWritten, isSlow { return .serverTrouble }
         // An address that is too slow for one impatient request is fast enough for the others.
         if case .idleTimeout = failure.error.kind, traits.hasShortIdleTimeout { return .neutral }
         return AddressOutcome(failure)

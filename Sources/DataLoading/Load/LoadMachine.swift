@@ -8,7 +8,9 @@ import Foundation
 /// The state machine of one load: a pure value that turns events into actions.
 ///
 /// ```
-/// created ─▶ asking? ─▶ recalling? ─▶ following? ─▶ authorising ─▶ applying ─▶ queued? ─▶ running ─▶ deciding? ─▶ ended
+/// created ─▶ intercepting ─▶ ended
+///    │
+///    └─▶ asking? ─▶ recalling? ─▶ following? ─▶ authorising ─▶ applying ─▶ queued? ─▶ running ─▶ deciding? ─▶ ended
 ///                           ▲              ▲          │          │
 ///                           │              └──────────┘          │
 ///                           └── pausing ◀── retry, redirect, 401 ┘
@@ -25,6 +27,8 @@ struct LoadMachine: Sendable {
         case askingForChunks
         /// The owner is asked for another body.
         case askingForBody(then: NextStep, otherwise: DataLoaderError?)
+        /// The factory's interceptors are called.
+        case intercepting(Interception?)
         /// The cache is asked, or a stored response is about to be played.
         case recalling
         /// The load waits for the answer to a request that it shares.
@@ -79,6 +83,10 @@ struct LoadMachine: Sendable {
         case .begin(let target, let refusal, let timer): begin(target, refusal, timer, now())
         case .chunkSupport(let isThere, let epoch): chunkSupport(isThere, epoch, now())
         case .newBody(let stream, let epoch): newBody(stream, epoch, now())
+        case .interceptionBegan(let interception, let epoch): interceptionBegan(interception, epoch)
+        case .intercepted(let answer, let epoch): intercepted(answer, epoch, now())
+        case .insideCounted(let metrics, let isOver): insideCounted(metrics, isOver)
+        case .insideWithdrawn(let mayHaveSent): insideWithdrawn(mayHaveSent, now())
         case .recalled(let recalled, let playing, let epoch):
             self.recalled(recalled, playing, epoch, now())
         case .follows(let carrier, let epoch): follows(carrier, epoch)
@@ -126,6 +134,8 @@ extension LoadMachine {
         guard case .created = state else { return timer.map { [.cancelTimer($0)] } ?? [] }
         deadline = timer
         if let refusal { return complete(refusal, now) }
+        // The loads inside check what the interceptors make of the request.
+        guard !traits.isIntercepted else { return intercept(now) }
         switch target {
         case .success(let target): facts.baseTarget = target
         case .failure(let fault): return complete(.invalidRequest(fault), now)
@@ -140,6 +150,44 @@ extension LoadMachine {
     ) -> LoadActionList {
         guard epoch == self.epoch, case .askingForChunks = state else { return [] }
         return isThere ? recall(now) : complete(.chunksNotSupported, now)
+    }
+
+    private mutating func intercept(_ now: Instant) -> LoadActionList {
+        guard !traits.request.chunks else { return complete(.chunksNotSupported, now) }
+        enter(.intercepting(nil))
+        return [.intercept(epoch: epoch)]
+    }
+
+    private mutating func interceptionBegan(
+        _ interception: Interception, _ epoch: Int
+    ) -> LoadActionList {
+        // The load is over when the loads inside are.
+        openAttempts += 1
+        guard epoch == self.epoch, case .intercepting = state else {
+            return [.endInterception(interception)]
+        }
+        state = .intercepting(interception)
+        return []
+    }
+
+    private mutating func intercepted(
+        _ answer: InterceptedAnswer, _ epoch: Int, _ now: Instant
+    ) -> LoadActionList {
+        facts.metrics.add(answer.metrics)
+        guard epoch == self.epoch, case .intercepting = state else { return [] }
+        return complete(facts.take(answer), now)
+    }
+
+    private mutating func insideCounted(_ metrics: LoadMetrics, _ isOver: Bool) -> LoadActionList {
+        facts.metrics.add(metrics)
+        guard isOver else { return [] }
+        openAttempts -= 1
+        return reportIfOver()
+    }
+
+    private mutating func insideWithdrawn(_ mayHaveSent: Bool, _ now: Instant) -> LoadActionList {
+        guard case .timingOut = state else { return [] }
+        return complete(timeout(at: now, mayHaveBeenProcessed: mayHaveSent), now)
     }
 
     /// Asks the cache, before authorisers and slots: a stored response costs neither.
@@ -648,6 +696,8 @@ extension LoadMachine {
             actions += leave(slots)
         case .following(let carrier):
             if let carrier { actions.append(.leaveCarrier(carrier)) }
+        case .intercepting(let interception):
+            if let interception { actions.append(.endInterception(interception)) }
         case .created, .askingForChunks, .recalling, .dialling, .timingOut, .ended:
             // A load that is dialling gives its slots back when its attempt comes too late.
             break
@@ -680,6 +730,10 @@ extension LoadMachine {
 
     private mutating func deadlineHasPassed(_ now: Instant) -> LoadActionList {
         deadline = nil
+        if case .intercepting(let interception?) = state {
+            enter(.timingOut(nil))
+            return [.withdrawInterception(interception)]
+        }
         // Only a cancelled attempt can say whether any of it was sent.
         guard case .running(let attempt) = state else { return timeOut(now, mayHaveSent: false) }
         enter(.timingOut(attempt.head == nil ? nil : .readingBody))
@@ -687,16 +741,21 @@ extension LoadMachine {
     }
 
     private mutating func timeOut(_ now: Instant, mayHaveSent: Bool) -> LoadActionList {
-        let limit = traits.deadline.map { $0 - traits.begun } ?? now - traits.begun
         let isProcessed = facts.mayHaveBeenProcessed || mayHaveSent
-        let error = DataLoaderError.timedOut(after: limit, mayHaveBeenProcessed: isProcessed)
+        let error = timeout(at: now, mayHaveBeenProcessed: isProcessed)
         guard case .timingOut(let phase) = state else { return complete(error, now) }
         return complete(error.occurring(phase ?? facts.phase(mayHaveSent: mayHaveSent)), now)
+    }
+
+    private func timeout(at now: Instant, mayHaveBeenProcessed: Bool) -> DataLoaderError {
+        let limit = traits.deadline.map { $0 - traits.begun } ?? now - traits.begun
+        return .timedOut(after: limit, mayHaveBeenProcessed: mayHaveBeenProcessed)
     }
 
     private mutating func withdrawn(
         _ context: AttemptContext, _ mayHaveSent: Bool, _ now: Instant
     ) -> LoadActionList {
+        if mayHaveSent, isEnding { facts.mayHaveBeenProcessed = true }
         if !mayHaveSent, openAttempts > 0 {
             // Otherwise the transport has reported that time already.
             facts.metrics.connectTime += now - stageBegan
@@ -737,6 +796,7 @@ extension LoadMachine {
         case .created, .askingForChunks, .recalling: .preparing
         // An error of the carrier has its own phase.
         case .following: error.comesFromOutside ? .waitingForSlot : nil
+        case .intercepting: nil
         case .authorising: .authorising
         case .applying, .queued, .dialling: .waitingForSlot
         case .resting, .pausing: .backingOff
@@ -794,6 +854,11 @@ extension LoadMachine {
             return false
         }
         return facts.head.map { facts.hasOpenEnd($0) } ?? false
+    }
+
+    /// The interceptors at work, if any.
+    var interception: Interception? {
+        if case .intercepting(let interception) = state { interception } else { nil }
     }
 
     /// Whether the load waits for slots.

@@ -16,6 +16,8 @@ struct LoadTraits: Sendable {
     let delivery: Delivery
     /// Whether the factory's authorisers are asked.
     let isAuthorised: Bool
+    /// Whether interceptors answer in place of attempts.
+    let isIntercepted: Bool
     /// Whether the request has a retry policy that a user wrote.
     let hasUsersPolicy: Bool
     /// Whether the request has a handler for the progress of the bodies.
@@ -42,7 +44,8 @@ struct LoadTraits: Sendable {
 extension LoadTraits {
     init(
         _ request: DataLoaderRequest, _ base: DataLoaderRequest, _ context: LoadContext,
-        _ end: any LoadEnd, begun: Instant, reports: Bool, isForAuthoriser: Bool
+        _ end: any LoadEnd, begun: Instant, reports: Bool, isForAuthoriser: Bool,
+        isIntercepted: Bool
     ) {
         let runtime = context.runtime
         let delivery = end.delivery
@@ -57,6 +60,7 @@ extension LoadTraits {
             !isLeftAlone
             && (!context.authorisers.isEmpty
                 || request.authenticationMethods.first != nil)
+        self.isIntercepted = isIntercepted
         hasUsersPolicy = request.retryPolicy.map { !($0 is BuiltInRetryPolicy) } ?? false
         reportsProgress = reports
         let usualIdle = runtime.attempts.timeouts.idle

@@ -63,7 +63,7 @@ public final class DataLoader: Sendable {
 
     /// The requests whose outcome is not delivered yet, oldest first.
     public var currentRequests: [DataLoaderRequest] {
-        registry.loads.map { $0.request }
+        registry.loads.filter { $0.interception == nil }.map { $0.request }
     }
 
     /// The queue on which the delegate is called.

@@ -27,7 +27,10 @@ final class LoaderCore: Sendable {
 
     /// Starts a load that gives its outcome to an end.
     func start(_ request: DataLoaderRequest, _ end: any LoadEnd) -> Load {
-        context.start(request, SinkEnd.make(for: request, end), in: registry)
+        context.interceptors == nil
+            ? context.start(request, SinkEnd.make(for: request, end), in: registry)
+            : context.start(
+                request, InterceptedEnd.make(for: request, end), in: registry, isIntercepted: true)
     }
 
     /// Suspends a task before it starts another load; throws the error that such a load would end
@@ -39,7 +42,7 @@ final class LoaderCore: Sendable {
         // As with a load: a concurrent reset finds the pause, or the pause is refused below.
         registry.add(pause)
         defer { registry.remove(pause) }
-        if let refusal = context.refusal(isForAuthoriser: false) { throw refusal }
+        if let refusal = context.refusal(isAwaited: false) { throw refusal }
         guard duration > .zero else { return }
         let timerQueue = context.runtime.timerQueue
         let entry = timerQueue.schedule(at: timerQueue.now + duration, for: pause, tag: 0)

@@ -45,6 +45,8 @@ struct RetryPlanner: Sendable {
 
     /// The facts about the load that are not about the attempt.
     struct Circumstances: Sendable {
+        /// The request as it was performed.
+        let request: DataLoaderRequest
         /// The number of retries made so far; a policy is asked about attempt `retries + 1`.
         var retries: Int
         /// The request's own maximum; nil for the service's, or for none when there is a policy.
@@ -66,6 +68,7 @@ struct RetryPlanner: Sendable {
             retries: Int, request: DataLoaderRequest, origin: Origin,
             remaining: Duration?, date: Date
         ) {
+            self.request = request
             self.retries = retries
             maximumRetryCount = request.maximumRetryCount
             policy = request.retryPolicy
@@ -85,7 +88,7 @@ struct RetryPlanner: Sendable {
         if classification == .never { return .stop(.notRetryable) }
         if classification == .ifAsked, circumstances.policy == nil { return .stop(.policy) }
         guard circumstances.retries < maximum(circumstances) else { return .stop(.maximum) }
-        let outcome = outcome(of: finished, classification, date: circumstances.date)
+        let outcome = outcome(of: finished, classification, circumstances)
         let attempt = circumstances.retries + 1
         let timer =
             classification == .throttled ? configuration.throttledTimer : configuration.timer
@@ -141,16 +144,18 @@ struct RetryPlanner: Sendable {
     }
 
     private func outcome(
-        of finished: FinishedAttempt, _ classification: RetryClassification, date: Date
+        of finished: FinishedAttempt, _ classification: RetryClassification,
+        _ circumstances: Circumstances
     ) -> AttemptOutcome {
+        let (request, date) = (circumstances.request, circumstances.date)
         var outcome: AttemptOutcome
         switch finished.end {
         case .response(let head):
             outcome = AttemptOutcome(
-                status: head.status, headers: head.headers,
+                of: request, status: head.status, headers: head.headers,
                 retryAfter: RetryAfter.delay(in: head.headers, date: date))
         case .failure(let error, _):
-            outcome = AttemptOutcome(error: error)
+            outcome = AttemptOutcome(of: request, error: error)
         }
         outcome.isTransient = classification != .ifAsked
         outcome.random = random

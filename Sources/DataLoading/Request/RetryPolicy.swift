@@ -22,6 +22,10 @@ public protocol RetryPolicy: Sendable {
 
 /// The outcome of one attempt, as a retry policy receives it.
 public struct AttemptOutcome: Sendable {
+    /// The request of the attempt, without the changes of authorisers.
+    ///
+    /// It has the URL of the last redirect, and the `User-Agent` of the service.
+    public var request: DataLoaderRequest
     /// The status; nil without a response.
     public var status: HTTPStatus?
     /// The response's header fields; empty without a response.
@@ -41,9 +45,10 @@ public struct AttemptOutcome: Sendable {
 
     /// Makes an outcome, for tests of a policy.
     public init(
-        status: HTTPStatus? = nil, headers: HTTPHeaders = HTTPHeaders(),
+        of request: DataLoaderRequest, status: HTTPStatus? = nil, headers: HTTPHeaders = HTTPHeaders(),
         error: DataLoaderError? = nil, retryAfter: Duration? = nil, isTransient: Bool = true
     ) {
+        self.request = request
         self.status = status
         self.headers = headers
         self.error = error

@@ -6,7 +6,9 @@ import DataLoadingTransport
 
 /// The attempts, bytes and times of a load, over all its attempts.
 ///
-/// Durations add up over attempts. Byte counts are those that the transport sent and received.
+/// Durations add up over attempts. Byte counts are those that the transport sent and received. A
+/// load that went through interceptors has the sums over the loads inside, whose numbers are not
+/// reported.
 public struct LoadMetrics: Hashable, Sendable {
     /// The number of the load; loads of a process are numbered from 1 as they are performed.
     ///
@@ -78,6 +80,30 @@ public struct LoadMetrics: Hashable, Sendable {
     mutating func note(_ address: String) {
         guard addresses.count < 32, !addresses.contains(address) else { return }
         addresses.append(address)
+    }
+
+    /// Adds those of a load inside.
+    mutating func add(_ inside: LoadMetrics) {
+        guard inside.load != 0 else { return }
+        attempts += inside.attempts
+        retries += inside.retries
+        replacedConnections += inside.replacedConnections
+        redirects += inside.redirects
+        for address in inside.addresses { note(address) }
+        headBytesSent.addSaturated(inside.headBytesSent)
+        bodyBytesSent.addSaturated(inside.bodyBytesSent)
+        headBytesReceived.addSaturated(inside.headBytesReceived)
+        bodyBytesReceived.addSaturated(inside.bodyBytesReceived)
+        decodedBytes.addSaturated(inside.decodedBytes)
+        admissionTime += inside.admissionTime
+        authorisationTime += inside.authorisationTime
+        backOffTime += inside.backOffTime
+        connectTime += inside.connectTime
+        tlsTime += inside.tlsTime
+        firstByteTime = inside.firstByteTime
+        reusedConnection = inside.reusedConnection
+        remoteAddress = inside.remoteAddress
+        httpVersion = inside.httpVersion
     }
 
     mutating func add(_ report: TransportReport) {

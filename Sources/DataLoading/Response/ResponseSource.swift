@@ -14,4 +14,6 @@ public enum ResponseSource: String, Hashable, Sendable {
     case stale
     /// It was sent for another load that shares it; that load counts the bytes.
     case coalesced
+    /// An interceptor has made it.
+    case interceptor
 }

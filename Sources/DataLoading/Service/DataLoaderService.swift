@@ -43,15 +43,19 @@ public final class DataLoaderService: Sendable {
         slots = ConnectionSlots(runtime.admission)
     }
 
-    /// Makes a factory whose loads ask `authorisers`, in this order.
+    /// Makes a factory whose loads ask `authorisers`, in this order, inside `interceptors`, the
+    /// first of which is the outermost.
     ///
     /// Loads of all factories with one `cachePartition` see what the others have stored in the
     /// cache. With nil, the default, factories without authorisers share what they store, and a
     /// factory with authorisers has a partition of its own, which ends with the process.
     public func makeFactory(
-        authorisers: [any Authoriser] = [], cachePartition: String? = nil
+        authorisers: [any Authoriser] = [], interceptors: [any Interceptor] = [],
+        cachePartition: String? = nil
     ) -> DataLoaderFactory {
-        DataLoaderFactory(runtime, authorisers: authorisers, cachePartition: cachePartition)
+        DataLoaderFactory(
+            runtime, authorisers: authorisers, interceptors: interceptors,
+            cachePartition: cachePartition)
     }
 
     /// Makes a factory for authorisers' own requests, which stays open while they are reset.

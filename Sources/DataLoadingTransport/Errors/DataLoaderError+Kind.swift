@@ -10,7 +10,8 @@ extension DataLoaderError {
 
         /// A part of the request is not allowed on the wire.
         case invalidRequest(RequestFault)
-        /// `chunks` was set, but the delegate does not support chunks.
+        /// `chunks` was set, but the delegate does not support chunks, or the factory has
+        /// interceptors.
         case chunksNotSupported
         /// Too many loads were already waiting.
         ///
@@ -116,6 +117,11 @@ extension DataLoaderError {
         /// The sink failed to take the response body: no space, no permission, or an error of its
         /// own.
         case responseSink(reason: String)
+        /// An interceptor threw an error that is not a `DataLoaderError`, or gave no response.
+        ///
+        /// The reason is the type of the error, because its description may be secret. The error
+        /// itself is the `underlyingError`.
+        case interceptor(reason: String)
         /// The transport failed in a way that has no case of its own.
         case transport(reason: String)
 

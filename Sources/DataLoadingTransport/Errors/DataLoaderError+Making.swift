@@ -7,7 +7,7 @@ extension DataLoaderError {
     public static func invalidRequest(_ fault: RequestFault) -> Self {
         Self(.invalidRequest(fault), underlyingError: fault)
     }
-    /// `chunks` was set, but the delegate does not support chunks.
+    /// `chunks` was set, but the delegate does not support chunks, or the factory has interceptors.
     public static var chunksNotSupported: Self { Self(.chunksNotSupported) }
     /// Too many loads were already waiting.
     public static var overloaded: Self { Self(.overloaded) }
@@ -103,6 +103,10 @@ extension DataLoaderError {
     /// The sink failed to take the response body: no space, no permission, or an error of its own.
     public static func responseSink(reason: String) -> Self {
         Self(.responseSink(reason: reason))
+    }
+    /// An interceptor threw an error that is not a `DataLoaderError`, or gave no response.
+    public static func interceptor(reason: String) -> Self {
+        Self(.interceptor(reason: reason))
     }
     /// The transport failed in a way that has no case of its own.
     public static func transport(reason: String) -> Self {

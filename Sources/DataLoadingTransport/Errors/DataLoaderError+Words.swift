@@ -8,7 +8,7 @@ extension DataLoaderError.Kind: CustomStringConvertible {
     public var description: String {
         switch self {
         case .invalidRequest(let fault): "the request is invalid: \(fault)"
-        case .chunksNotSupported: "the delegate does not support chunks"
+        case .chunksNotSupported: "the delegate or the factory does not support chunks"
         case .overloaded: "too many loads are waiting"
         case .rateLimited(let wait):
             "the wait of \(wait.shortText) for a slot would outlast the deadline"
@@ -45,6 +45,7 @@ extension DataLoaderError.Kind: CustomStringConvertible {
         case .redirectRefused(let reason): Self.text("a redirect was refused", reason)
         case .requestBody(let reason): Self.text("the request body cannot be sent", reason)
         case .responseSink(let reason): Self.text("the sink failed", reason)
+        case .interceptor(let reason): Self.text("an interceptor failed", reason)
         case .transport(let reason): Self.text("the transport failed", reason)
         case .status(let status): "the server answered \(status)"
         case .undecodable(let status, let reason):

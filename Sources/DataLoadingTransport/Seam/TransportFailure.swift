@@ -11,6 +11,9 @@ public struct TransportFailure: Error, Sendable {
     public var sent: SentState
     /// The bytes and times of the attempt before the failure.
     public var report: TransportReport
+    /// Whether a transport that wraps another held the attempt back, so that its time says nothing
+    /// about the server.
+    package var wasHeldBack = false
 
     /// Makes a failure.
     public init(

@@ -11,7 +11,8 @@ import Testing
     private func outcome(
         _ status: HTTPStatus?, _ headers: HTTPHeaders = [:], retryAfter: Duration? = nil
     ) -> AttemptOutcome {
-        var outcome = AttemptOutcome(status: status, headers: headers, retryAfter: retryAfter)
+        var outcome = AttemptOutcome(
+            of: .make(), status: status, headers: headers, retryAfter: retryAfter)
         outcome.random = RandomSource(SeededGenerator(seed: 5))
         outcome.date = Date(timeIntervalSince1970: 1_000_000)
         return outcome

@@ -86,7 +86,8 @@ extension SecurityTests {
             Self.expectNoLeak(response.statusError(.ok).context as Any)
             let head = ResponseHead(status: .ok, headers: Self.headers)
             Self.expectNoLeak(head)
-            Self.expectNoLeak(AttemptOutcome(status: .ok, headers: Self.headers))
+            Self.expectNoLeak(
+                AttemptOutcome(of: Self.request(), status: .ok, headers: Self.headers))
             let url = Self.request().url
             Self.expectNoLeak(
                 Redirect(

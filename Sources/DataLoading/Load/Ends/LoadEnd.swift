@@ -98,6 +98,8 @@ extension ForwardingEnd {
 
     var endsWithLoader: Bool { base.endsWithLoader }
 
+    var isObserved: Bool { base.isObserved }
+
     func askForChunkSupport(_ load: Load, _ answer: @escaping @Sendable (Bool) -> Void) {
         base.askForChunkSupport(load, answer)
     }

@@ -60,6 +60,32 @@ final class SinkEnd: ForwardingEnd {
         return SinkEnd(sink, before: base)
     }
 
+    /// Writes a body that no transfer delivers; keeps it only while `isWanted` returns true.
+    static func write(
+        _ body: Data, to sink: ResponseSink, queue: DispatchQueue,
+        while isWanted: @escaping @Sendable () -> Bool
+    ) async throws {
+        if let limit = sink.limit, body.count > limit {
+            throw DataLoaderError.bodyTooLarge(limit: limit)
+        }
+        let place = SinkPlace(sink, closureQueue: queue)
+        try await withCheckedThrowingContinuation { (done: CheckedContinuation<Void, any Error>) in
+            place.async { sink in
+                do throws(DataLoaderError) {
+                    guard isWanted() else { throw .cancelled }
+                    try sink.begin()
+                    if !body.isEmpty { try sink.write(body) }
+                    guard isWanted() else { throw .cancelled }
+                    try sink.commit()
+                    done.resume()
+                } catch {
+                    sink.discard()
+                    done.resume(throwing: error)
+                }
+            }
+        }
+    }
+
     var delivery: Delivery { sink?.isRestartable == true ? .restartable : .pieces }
 
     func didReceiveInitial(_ response: DataLoaderResponse, from load: Load) {

@@ -13,6 +13,8 @@ import Dispatch
 final class LoadContext: Sendable {
     let runtime: Runtime
     let authorisers: [any Authoriser]
+    /// The interceptors of the loads that loaders start; nil for none.
+    let interceptors: InterceptorChain?
     /// Whether its loads are authorisers' own loads, which may start during a reset.
     let isBelowAuthorisers: Bool
     /// Whose responses its loads see in the cache.
@@ -35,11 +37,12 @@ final class LoadContext: Sendable {
     private let registries = Locked<[ObjectIdentifier: LoadRegistry]>([:])
 
     init(
-        _ runtime: Runtime, authorisers: [any Authoriser], cachePartition: String?,
-        isBelowAuthorisers: Bool
+        _ runtime: Runtime, authorisers: [any Authoriser], interceptors: [any Interceptor] = [],
+        cachePartition: String?, isBelowAuthorisers: Bool
     ) {
         self.runtime = runtime
         self.authorisers = authorisers
+        self.interceptors = InterceptorChain(interceptors, runtime.limits)
         self.isBelowAuthorisers = isBelowAuthorisers
         partition =
             switch cachePartition {
@@ -67,10 +70,12 @@ final class LoadContext: Sendable {
     }
 
     /// Returns the error that keeps a load from starting; nil when it may start.
-    func refusal(isForAuthoriser: Bool) -> DataLoaderError? {
+    ///
+    /// A load that another load awaits may start while the service closes.
+    func refusal(isAwaited: Bool) -> DataLoaderError? {
         switch runtime.stage.withLock({ $0 }) {
         case .over: return .serviceInvalidated
-        case .closing where !isForAuthoriser: return .serviceInvalidated
+        case .closing where !isAwaited: return .serviceInvalidated
         case .closing, .open: break
         }
         if let fault = runtime.fault { return fault }
@@ -79,18 +84,21 @@ final class LoadContext: Sendable {
         return isResetting ? .resetInProgress : nil
     }
 
-    /// Starts a load that gives its outcome to an end.
+    /// Starts a load that gives its outcome to an end; `interception` has started a load inside.
     func start(
-        _ request: DataLoaderRequest, _ end: any LoadEnd, in registry: LoadRegistry
+        _ request: DataLoaderRequest, _ end: any LoadEnd, in registry: LoadRegistry,
+        isIntercepted: Bool = false, inside interception: Interception? = nil
     ) -> Load {
         // A clock of a test must not jump between a load's deadline and its first attempt.
         runtime.timekeeper.workBegan()
         defer { runtime.timekeeper.workEnded() }
-        let load = Load(request, context: self, registry: registry, end: end)
+        let load = Load(
+            request, context: self, registry: registry, end: end,
+            interceptors: isIntercepted ? interceptors : nil, inside: interception)
         runtime.liveLoads.loadBegan()
         // The load is listed first: a concurrent reset then finds it, or the load is refused below.
         registry.add(load)
-        load.begin(refusal: refusal(isForAuthoriser: load.isForAuthoriser))
+        load.begin(refusal: interception?.take(load) ?? refusal(isAwaited: load.isAwaited))
         return load
     }
 

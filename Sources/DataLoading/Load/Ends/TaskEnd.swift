@@ -38,23 +38,26 @@ final class TaskEnd: LoadEnd {
     }
 
     func outcomeIsReady(_ load: Load) {
-        load.handOver { response in
-            let result: Result<DataLoaderResponse, DataLoaderError>
-            if let error = response.error, !error.isWholeResponse {
-                result = .failure(error)
-            } else {
-                result = .success(response)
-            }
-            let continuation = state.withLock {
-                state -> CheckedContinuation<DataLoaderResponse, any Error>? in
-                guard case .awaited(let continuation) = state else {
-                    state = .ended(result)
-                    return nil
-                }
-                state = .over
-                return continuation
-            }
-            continuation?.resume(with: result)
+        load.handOver { end(with: $0) }
+    }
+
+    /// Resumes the task with an outcome; called once.
+    func end(with response: DataLoaderResponse) {
+        let result: Result<DataLoaderResponse, DataLoaderError>
+        if let error = response.error, !error.isWholeResponse {
+            result = .failure(error)
+        } else {
+            result = .success(response)
         }
+        let continuation = state.withLock {
+            state -> CheckedContinuation<DataLoaderResponse, any Error>? in
+            guard case .awaited(let continuation) = state else {
+                state = .ended(result)
+                return nil
+            }
+            state = .over
+            return continuation
+        }
+        continuation?.resume(with: result)
     }
 }

@@ -1,0 +1,155 @@
+// Copyright the DataLoading authors
+// SPDX-License-Identifier: Apache-2.0
+
+import DataLoadingSupport
+import Foundation
+
+/// One attempt with a `ThrottledTransport`: it waits, runs in the next transport, and gives its
+/// place back.
+final class ThrottledAttempt: TransportTask, TransportSink {
+    private enum Stage: Sendable {
+        case waiting
+        /// The next transport has not returned its handle yet.
+        case starting(isCancelled: Bool)
+        case running(any TransportTask)
+        case endedEarly
+    }
+
+    private struct State: Sendable {
+        var stage = Stage.waiting
+        /// Whether the sink was paused before there was a handle.
+        var isPaused = false
+        /// Whether the attempt did not start at once.
+        var hasWaited = false
+        var isEnded = false
+    }
+
+    private let request: TransportRequest
+    private let sink: any TransportSink
+    private let throttle: ThrottledTransport
+    private let state = Locked(State())
+
+    init(_ request: TransportRequest, sink: any TransportSink, of throttle: ThrottledTransport) {
+        self.request = request
+        self.sink = sink
+        self.throttle = throttle
+    }
+
+    /// Notes that the attempt waits, if it does.
+    func noteWait() {
+        state.withLock { state in
+            if case .waiting = state.stage { state.hasWaited = true }
+        }
+    }
+
+    /// Starts the attempt; false when it has ended before.
+    func start(on transport: any Transport) -> Bool {
+        let isWanted = state.withLock { state in
+            guard case .waiting = state.stage else { return false }
+            state.stage = .starting(isCancelled: false)
+            return true
+        }
+        guard isWanted else { return false }
+        let task = transport.start(request, sink: self)
+        let (isCancelled, isPaused) = state.withLock { state in
+            defer { state.stage = .running(task) }
+            guard case .starting(let isCancelled) = state.stage else { return (false, false) }
+            return (isCancelled, state.isPaused)
+        }
+        if isCancelled {
+            task.cancel()
+        } else if isPaused {
+            task.pause()
+            // A resume that came before this pause found no handle that was paused.
+            if !state.withLock({ $0.isPaused }) { task.resume() }
+        }
+        return true
+    }
+
+    /// Ends an attempt that was not started; no effect on any other.
+    func endEarly(_ error: DataLoaderError) {
+        let isFirst = state.withLock { state in
+            guard case .waiting = state.stage else { return false }
+            state.stage = .endedEarly
+            return true
+        }
+        guard isFirst else { return }
+        var failure = TransportFailure(error, sent: .nothingWritten)
+        failure.wasHeldBack = true
+        throttle.ends.async { [sink, failure] in sink.didFail(failure) }
+    }
+
+    var mayHaveSent: Bool {
+        switch state.withLock({ $0.stage }) {
+        case .waiting, .endedEarly: false
+        case .starting: true
+        case .running(let task): task.mayHaveSent
+        }
+    }
+
+    func cancel() {
+        let stage = state.withLock { state in
+            if case .starting = state.stage { state.stage = .starting(isCancelled: true) }
+            return state.stage
+        }
+        switch stage {
+        case .waiting:
+            throttle.remove(self)
+            endEarly(.cancelled)
+            // It may have started since the stage was read; it never waits again.
+            if hasStarted { cancel() }
+        case .running(let task): task.cancel()
+        case .starting, .endedEarly: break
+        }
+    }
+
+    private var hasStarted: Bool {
+        switch state.withLock({ $0.stage }) {
+        case .starting, .running: true
+        case .waiting, .endedEarly: false
+        }
+    }
+
+    func pause() { handle(isPaused: true)?.pause() }
+
+    func resume() { handle(isPaused: false)?.resume() }
+
+    private func handle(isPaused: Bool) -> (any TransportTask)? {
+        state.withLock { state in
+            state.isPaused = isPaused
+            if case .running(let task) = state.stage { return task }
+            return nil
+        }
+    }
+
+    func didSend(_ bodyBytes: Int64, of total: Int64?) { sink.didSend(bodyBytes, of: total) }
+
+    func didReceive(_ head: ResponseHead) { sink.didReceive(head) }
+
+    func didReceive(_ bytes: Data) { sink.didReceive(bytes) }
+
+    func didEnd(_ report: TransportReport) {
+        guard takeEnd() != nil else { return }
+        sink.didEnd(report)
+        throttle.attemptEnded()
+    }
+
+    func didFail(_ failure: TransportFailure) {
+        guard let hasWaited = takeEnd() else { return }
+        var failure = failure
+        failure.wasHeldBack = failure.wasHeldBack || hasWaited
+        sink.didFail(failure)
+        throttle.attemptEnded()
+    }
+
+    /// Returns whether the attempt has waited, at its first end; nil at any other.
+    ///
+    /// A transport that ends an attempt twice would give its place back twice.
+    private func takeEnd() -> Bool? {
+        state.withLock { state in
+            guard !state.isEnded else { return nil }
+            state.isEnded = true
+            return state.hasWaited
+        }
+    }
+}
