@@ -39,12 +39,7 @@ final class TaskEnd: LoadEnd {
 
     func outcomeIsReady(_ load: Load) {
         load.handOver { response in
-            let result: Result<DataLoaderResponse, DataLoaderError>
-            if let error = response.error, !error.isWholeResponse {
-                result = .failure(error)
-            } else {
-                result = .success(response)
-            }
+            let result = response.whole
             let continuation = state.withLock {
                 state -> CheckedContinuation<DataLoaderResponse, any Error>? in
                 guard case .awaited(let continuation) = state else {
