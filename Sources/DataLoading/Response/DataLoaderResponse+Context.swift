@@ -16,3 +16,11 @@ extension DataLoaderError {
         return error
     }
 }
+
+extension DataLoaderResponse {
+    /// The response, whatever its status; the error of a load that has no whole one.
+    var whole: Result<DataLoaderResponse, DataLoaderError> {
+        guard let error, !error.isWholeResponse else { return .success(self) }
+        return .failure(error)
+    }
+}

@@ -50,7 +50,7 @@ public struct Connection: RequestSender, OpaquelyMirrored {
     }
 
     /// Makes the request that is loaded, with the fields of the connection.
-    private func complete<Value>(_ request: Request<Value>) throws -> DataLoaderRequest {
+    func complete<Value>(_ request: Request<Value>) throws -> DataLoaderRequest {
         var whole = try whole(request)
         whole.sourceIdentifier = whole.sourceIdentifier ?? sourceIdentifier
         guard isOurs(whole.url) else { return whole }

@@ -62,7 +62,9 @@ private struct CodeSample {
     private let tree = SourceTree()
 
     @Test func `every sample in the documentation is part of a compiled file`() throws {
-        let compiled = try tree.files(below: "Tests/DataLoadingTests/CodeSamples", "swift").map {
+        let folders = ["Tests/DataLoadingTests/", "Tests/CombineOnLinux/Tests/PublisherTests/"]
+        let files = folders.flatMap { tree.files(below: $0 + "CodeSamples", "swift") }
+        let compiled = try files.map {
             let lines = try tree.lines(of: $0).map { $0.trimmingCharacters(in: .whitespaces) }
             return "\n" + lines.filter { !$0.isEmpty }.joined(separator: "\n") + "\n"
         }

@@ -43,12 +43,7 @@ final class TaskEnd: LoadEnd {
 
     /// Resumes the task with an outcome; called once.
     func end(with response: DataLoaderResponse) {
-        let result: Result<DataLoaderResponse, DataLoaderError>
-        if let error = response.error, !error.isWholeResponse {
-            result = .failure(error)
-        } else {
-            result = .success(response)
-        }
+        let result = response.whole
         let continuation = state.withLock {
             state -> CheckedContinuation<DataLoaderResponse, any Error>? in
             guard case .awaited(let continuation) = state else {

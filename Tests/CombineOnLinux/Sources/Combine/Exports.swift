@@ -1,0 +1,4 @@
+// Copyright the DataLoading authors
+// SPDX-License-Identifier: Apache-2.0
+
+@_exported public import OpenCombine

@@ -1,0 +1,1 @@
+../../../../DataLoadingTests/Support/ClockedTransport.swift

@@ -1,0 +1,1 @@
+../../../../DataLoadingTests/Support/Patience.swift
