@@ -23,6 +23,8 @@ struct LoadMachine: Sendable {
         case created
         /// The owner is asked whether it takes chunks.
         case askingForChunks
+        /// The sink looks for what an earlier load has left.
+        case preparingSink
         /// The owner is asked for another body.
         case askingForBody(then: NextStep, otherwise: DataLoaderError?)
         /// The cache is asked, or a stored response is about to be played.
@@ -79,6 +81,7 @@ struct LoadMachine: Sendable {
         case .begin(let target, let refusal, let timer): begin(target, refusal, timer, now())
         case .chunkSupport(let isThere, let epoch): chunkSupport(isThere, epoch, now())
         case .newBody(let stream, let epoch): newBody(stream, epoch, now())
+        case .sinkIsReady(let part, let epoch): sinkIsReady(part, epoch, now())
         case .recalled(let recalled, let playing, let epoch):
             self.recalled(recalled, playing, epoch, now())
         case .follows(let carrier, let epoch): follows(carrier, epoch)
@@ -130,6 +133,10 @@ extension LoadMachine {
         case .success(let target): facts.baseTarget = target
         case .failure(let fault): return complete(.invalidRequest(fault), now)
         }
+        guard !traits.resumesFile else {
+            enter(.preparingSink)
+            return [.prepareSink(epoch: epoch)]
+        }
         guard traits.request.chunks else { return recall(now) }
         enter(.askingForChunks)
         return [.askForChunkSupport(epoch: epoch)]
@@ -140,6 +147,14 @@ extension LoadMachine {
     ) -> LoadActionList {
         guard epoch == self.epoch, case .askingForChunks = state else { return [] }
         return isThere ? recall(now) : complete(.chunksNotSupported, now)
+    }
+
+    private mutating func sinkIsReady(
+        _ part: StoredPart?, _ epoch: Int, _ now: Instant
+    ) -> LoadActionList {
+        guard epoch == self.epoch, case .preparingSink = state else { return [] }
+        facts.take(part)
+        return recall(now)
     }
 
     /// Asks the cache, before authorisers and slots: a stored response costs neither.
@@ -544,6 +559,7 @@ extension LoadMachine {
             return play(use)
         case .fetchWhole:
             facts.recalled = facts.recalled.map { Recalled($0.recall.withoutConditions) }
+            facts.resumption = .none
             return authorise(now)
         case .finish(let error):
             return fail(error, now)
@@ -645,7 +661,8 @@ extension LoadMachine {
             actions += leave(slots)
         case .following(let carrier):
             if let carrier { actions.append(.leaveCarrier(carrier)) }
-        case .created, .askingForChunks, .recalling, .dialling, .timingOut, .ended:
+        case .created, .askingForChunks, .preparingSink, .recalling, .dialling, .timingOut,
+            .ended:
             // A load that is dialling gives its slots back when its attempt comes too late.
             break
         }
@@ -731,7 +748,7 @@ extension LoadMachine {
     private func phase(of stage: State, _ error: DataLoaderError?) -> DataLoaderError.Phase? {
         guard let error, !error.isWholeResponse else { return nil }
         return switch stage {
-        case .created, .askingForChunks, .recalling: .preparing
+        case .created, .askingForChunks, .preparingSink, .recalling: .preparing
         // An error of the carrier has its own phase.
         case .following: error.comesFromOutside ? .waitingForSlot : nil
         case .authorising: .authorising

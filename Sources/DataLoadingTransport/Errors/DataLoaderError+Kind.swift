@@ -116,6 +116,8 @@ extension DataLoaderError {
         /// The sink failed to take the response body: no space, no permission, or an error of its
         /// own.
         case responseSink(reason: String)
+        /// The body does not have the SHA-256 that its request names.
+        case digestMismatch
         /// The transport failed in a way that has no case of its own.
         case transport(reason: String)
 

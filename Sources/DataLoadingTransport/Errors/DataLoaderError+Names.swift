@@ -40,6 +40,7 @@ extension DataLoaderError.Kind {
         case .redirectRefused: "redirect_refused"
         case .requestBody: "request_body"
         case .responseSink: "response_sink"
+        case .digestMismatch: "digest_mismatch"
         case .transport: "transport"
         case .status(let status): "\(status.rawValue)"
         case .undecodable: "undecodable"

@@ -45,6 +45,7 @@ extension DataLoaderError.Kind: CustomStringConvertible {
         case .redirectRefused(let reason): Self.text("a redirect was refused", reason)
         case .requestBody(let reason): Self.text("the request body cannot be sent", reason)
         case .responseSink(let reason): Self.text("the sink failed", reason)
+        case .digestMismatch: "the body does not have the expected SHA-256"
         case .transport(let reason): Self.text("the transport failed", reason)
         case .status(let status): "the server answered \(status)"
         case .undecodable(let status, let reason):
