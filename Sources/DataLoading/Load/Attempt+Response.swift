@@ -33,7 +33,7 @@ extension Attempt {
             actions = deliver(head, reason, &facts)
         case .append(let range):
             let partial = facts.resumption.takePartial()
-            facts.head = facts.resumption.broken?.head
+            facts.head = facts.resumption.broken?.wholeHead(head, range)
             append(range, isStreaming: facts.traits.isStreaming, to: partial)
         case .discard, .hold:
             leaveOut(verdict)
@@ -96,7 +96,7 @@ extension LoadFacts {
     /// Whether a response is delivered without a verdict, as most are.
     fileprivate func isPlain(_ head: ResponseHead) -> Bool {
         head.status.isSuccess && resumption.broken == nil
-            && (isPlaying || base.retryPolicy == nil)
+            && (isPlaying || base.retryPolicy == nil) && !isCodedUnasked(head)
     }
 
     /// Whether user code takes part in the verdict on a response.

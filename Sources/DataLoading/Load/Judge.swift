@@ -26,6 +26,8 @@ struct Judge: Sendable {
         if facts.isPlaying { return redirection(head, target) ?? .deliver(nil) }
         if let next = validated(head) { return .discard(then: next) }
         let reauthorisation = reauthorisation(head)
+        // What the transport has not decoded must not become the file.
+        if facts.isCodedUnasked(head) { return .discard(then: .startOver(then: .fetchWhole)) }
         if let verdict = resumed(head, target) { return verdict }
         let verdict =
             reauthorisation ?? redirection(head, target) ?? retry(head, target)
@@ -48,16 +50,18 @@ struct Judge: Sendable {
     /// end.
     private func wholeAgain(_ broken: BrokenResponse, _ target: RequestTarget) -> NextStep {
         guard !facts.hasDelivered else { return end(broken) }
+        // An earlier load has left what cannot be continued: that is no failure of this one.
+        guard let error = broken.error else { return .fetchWhole }
         var facts = facts
         facts.resumption = .none
         let retry = Judge(facts, runtime).retry(
-            after: .failure(broken.error, .headReceived), target)
-        return .startOver(then: retry.next(otherwise: broken.error))
+            after: .failure(error, .headReceived), target)
+        return .startOver(then: retry.next(otherwise: error))
     }
 
     /// Ends a load whose response broke after a part of it was delivered.
     private func end(_ broken: BrokenResponse) -> NextStep {
-        .finish(broken.error.stopped(by: .alreadyDelivered))
+        .finish((broken.error ?? .truncatedBody).stopped(by: .alreadyDelivered))
     }
 
     /// Replaces a verdict that cannot follow delivered bytes: a response that is not the rest of

@@ -11,6 +11,8 @@ import Foundation
 enum LoadAction: Sendable {
     /// Ask the owner whether it takes chunks.
     case askForChunkSupport(epoch: Int)
+    /// Ask the sink for what an earlier load has left.
+    case prepareSink(epoch: Int)
     /// Ask the owner for a body in place of a body that was read.
     case askForBody(epoch: Int)
     /// Tell the owner that the load waits for a connection.

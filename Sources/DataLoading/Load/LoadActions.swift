@@ -11,6 +11,7 @@ extension Load {
         switch action {
         case .askForChunkSupport(let epoch):
             end.askForChunkSupport(self) { self.handle(.chunkSupport($0, epoch: epoch)) }
+        case .prepareSink(let epoch): prepareSink(epoch)
         case .recall(let request, let target, let epoch): recall(request, target, epoch)
         case .share(let target, let epoch): share(target, epoch)
         case .leaveCarrier(let carrier): carrier.leave(self)
@@ -92,6 +93,18 @@ extension Load {
     /// The wait does not retain a load that ends meanwhile, and no user code runs for it.
     func onFactoryQueue(_ body: @escaping @Sendable (Load) -> Void) {
         if !context.backlog.run(for: token, body) { handle(.overloaded) }
+    }
+
+    /// Lets the sink look for what an earlier load has left, before anything is sent.
+    private func prepareSink(_ epoch: Int) {
+        runtime.timekeeper.workBegan()
+        end.prepareSink(self) { result in
+            switch result {
+            case .success(let part): self.handle(.sinkIsReady(part, epoch: epoch))
+            case .failure(let error): self.handle(.failed(error, epoch: epoch))
+            }
+            self.runtime.timekeeper.workEnded()
+        }
     }
 
     /// Asks for slots; the load continues at once, or when it is admitted from the queue.

@@ -16,6 +16,8 @@ enum LoadEvent: Sendable {
         Result<RequestTarget, RequestFault>, refusal: DataLoaderError?, deadline: TimerQueue.Entry?)
     /// The owner said whether it takes chunks.
     case chunkSupport(Bool, epoch: Int)
+    /// The sink has looked for what an earlier load has left.
+    indirect case sinkIsReady(StoredPart?, epoch: Int)
     /// The cache has answered; with the attempt that plays what is stored, if that is to be used.
     case recalled(Recalled, playing: AttemptContext?, epoch: Int)
     /// The load has joined another one that is sent for it.

@@ -15,6 +15,7 @@ extension LoadFacts {
             for field in conditions.fields { outgoing.headers.add(field.value, for: field.name) }
         }
         resumption.broken?.resume(&outgoing, at: received)
+        if asksForIdentity { outgoing.headers["Accept-Encoding"] = "identity" }
         resumption.beginAttempt()
         target = baseTarget
         chain = nil
@@ -68,8 +69,33 @@ extension LoadFacts {
         metrics.redirects += 1
         needsFreshConnection = false
         recalled = nil
-        // The target of a redirect is another resource, whatever its validator says.
-        resumption = .none
+        resumption = resumption.redirected
+        continuePart()
+    }
+
+    /// Takes what an earlier load has left.
+    mutating func take(_ part: StoredPart?) {
+        guard let part else { return }
+        resumption = .elsewhere(part)
+        continuePart()
+    }
+
+    /// Continues the part of an earlier load, if the present URL has sent it.
+    private mutating func continuePart() {
+        guard case .elsewhere(let part) = resumption, part.belongs(to: base.url) else { return }
+        received = part.count
+        resumption = .from(BrokenResponse(part))
+    }
+
+    /// Whether a body without a content coding is asked for, so that a later load may continue it.
+    private var asksForIdentity: Bool {
+        traits.resumesFile && mayResume && !base.headers.contains("Accept-Encoding")
+    }
+
+    /// Whether a response has a content coding that was not asked for; nothing has decoded it.
+    func isCodedUnasked(_ head: ResponseHead) -> Bool {
+        asksForIdentity && !isPlaying && head.status.isSuccess
+            && head.headers.contains("Content-Encoding")
     }
 
     /// Puts a new stream in the place of a body stream that was read.
@@ -125,12 +151,12 @@ extension LoadFacts {
                 var broken = BrokenResponse(head, to: base, error: error)
             else { return resumption = .none }
             broken.partial = attempt.body
-            broken.noteBreak(at: received)
+            broken.noteBreak(at: received, error)
             resumption = .from(broken)
         case .append:
             guard case .from(var broken) = resumption else { return }
             broken.partial = attempt.body
-            broken.noteBreak(at: received)
+            broken.noteBreak(at: received, error)
             resumption = .from(broken)
         case nil, .discard, .hold:
             break

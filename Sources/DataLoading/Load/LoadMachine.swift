@@ -25,6 +25,8 @@ struct LoadMachine: Sendable {
         case created
         /// The owner is asked whether it takes chunks.
         case askingForChunks
+        /// The sink looks for what an earlier load has left.
+        case preparingSink
         /// The owner is asked for another body.
         case askingForBody(then: NextStep, otherwise: DataLoaderError?)
         /// The factory's interceptors are called.
@@ -87,6 +89,7 @@ struct LoadMachine: Sendable {
         case .intercepted(let answer, let epoch): intercepted(answer, epoch, now())
         case .insideCounted(let metrics, let isOver): insideCounted(metrics, isOver)
         case .insideWithdrawn(let mayHaveSent): insideWithdrawn(mayHaveSent, now())
+        case .sinkIsReady(let part, let epoch): sinkIsReady(part, epoch, now())
         case .recalled(let recalled, let playing, let epoch):
             self.recalled(recalled, playing, epoch, now())
         case .follows(let carrier, let epoch): follows(carrier, epoch)
@@ -140,6 +143,10 @@ extension LoadMachine {
         case .success(let target): facts.baseTarget = target
         case .failure(let fault): return complete(.invalidRequest(fault), now)
         }
+        guard !traits.resumesFile else {
+            enter(.preparingSink)
+            return [.prepareSink(epoch: epoch)]
+        }
         guard traits.request.chunks else { return recall(now) }
         enter(.askingForChunks)
         return [.askForChunkSupport(epoch: epoch)]
@@ -188,6 +195,14 @@ extension LoadMachine {
     private mutating func insideWithdrawn(_ mayHaveSent: Bool, _ now: Instant) -> LoadActionList {
         guard case .timingOut = state else { return [] }
         return complete(timeout(at: now, mayHaveBeenProcessed: mayHaveSent), now)
+    }
+
+    private mutating func sinkIsReady(
+        _ part: StoredPart?, _ epoch: Int, _ now: Instant
+    ) -> LoadActionList {
+        guard epoch == self.epoch, case .preparingSink = state else { return [] }
+        facts.take(part)
+        return recall(now)
     }
 
     /// Asks the cache, before authorisers and slots: a stored response costs neither.
@@ -595,6 +610,7 @@ extension LoadMachine {
             return play(use)
         case .fetchWhole:
             facts.recalled = facts.recalled.map { Recalled($0.recall.withoutConditions) }
+            facts.resumption = .none
             return authorise(now)
         case .finish(let error):
             return fail(error, now)
@@ -698,7 +714,8 @@ extension LoadMachine {
             if let carrier { actions.append(.leaveCarrier(carrier)) }
         case .intercepting(let interception):
             if let interception { actions.append(.endInterception(interception)) }
-        case .created, .askingForChunks, .recalling, .dialling, .timingOut, .ended:
+        case .created, .askingForChunks, .preparingSink, .recalling, .dialling, .timingOut,
+            .ended:
             // A load that is dialling gives its slots back when its attempt comes too late.
             break
         }
@@ -793,7 +810,7 @@ extension LoadMachine {
     private func phase(of stage: State, _ error: DataLoaderError?) -> DataLoaderError.Phase? {
         guard let error, !error.isWholeResponse else { return nil }
         return switch stage {
-        case .created, .askingForChunks, .recalling: .preparing
+        case .created, .askingForChunks, .preparingSink, .recalling: .preparing
         // An error of the carrier has its own phase.
         case .following: error.comesFromOutside ? .waitingForSlot : nil
         case .intercepting: nil

@@ -39,6 +39,9 @@ struct LoadTraits: Sendable {
 
     /// Whether the body is handed on while it arrives, to the owner or to a sink.
     var isStreaming: Bool { delivery != .whole }
+
+    /// Whether the sink may have a part of an earlier load.
+    var resumesFile: Bool { delivery == .restartable && request.resumesFile }
 }
 
 extension LoadTraits {

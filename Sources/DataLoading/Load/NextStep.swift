@@ -33,8 +33,8 @@ indirect enum NextStep: Sendable {
     case renewBody(then: NextStep, otherwise: DataLoaderError?)
     /// Deliver the stored response.
     case useStored(StoredUse)
-    /// Send once more without the conditions that the cache added: the 304 was about another
-    /// response, or the stored one cannot be read.
+    /// Send once more without the conditions that the cache added, and for no range: the 304 was
+    /// about another response, the stored one cannot be read, or no range continues the part.
     case fetchWhole
     /// End, with an error or with the response that is there.
     case finish(DataLoaderError?)

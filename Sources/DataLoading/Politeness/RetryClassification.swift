@@ -79,7 +79,7 @@ enum RetryClassification: Hashable, Sendable {
             sent == .nothingWritten || mayBeSentTwice ? .transient : .never
         case .certificate, .pin, .privateAddress, .framing, .headTooLarge, .bodyTooLarge, .decode,
             .redirectLimit, .redirectRefused, .invalidRequest, .requestBody, .responseSink,
-            .unsupported, .chunksNotSupported, .interceptor,
+            .digestMismatch, .unsupported, .chunksNotSupported, .interceptor,
             .cannotAuthenticate, .invalidConfiguration, .notCached, .status, .undecodable:
             // It would fail again.
             .never

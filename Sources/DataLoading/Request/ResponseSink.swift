@@ -20,9 +20,17 @@ public import Foundation
 public struct ResponseSink: Sendable, OpaquelyMirrored {
     enum Kind: Sendable {
         case memory
-        case file(URL, synchronizes: Bool)
+        case file(URL, FileOptions)
         case outputStream(@Sendable () throws -> OutputStream)
         case closure(@Sendable (Data) throws -> Void)
+    }
+
+    struct FileOptions: Sendable {
+        var synchronizes = false
+        /// Whether a later load may continue what this one leaves.
+        var resumes = false
+        /// The hexadecimal digits of the hash that the file must have; nil for any.
+        var sha256: String?
     }
 
     let kind: Kind
@@ -47,10 +55,24 @@ public struct ResponseSink: Sendable, OpaquelyMirrored {
     ///
     /// With `synchronizes` the bytes are on the disk, and not only in the system's cache, before
     /// the load succeeds (`fsync`).
+    ///
+    /// With `sha256`, the 64 hexadecimal digits of the hash that the file must have, another body
+    /// ends the load `.digestMismatch`, and the destination stays unchanged. Other text ends the
+    /// load `.invalidRequest(.setting(name: "responseSink"))` before anything is sent.
+    ///
+    /// With `resumesAcrossRestarts` a load that does not succeed leaves its part, and the next load
+    /// of the same request to the same destination asks only for the rest, also after the process
+    /// was killed. See <doc:Bodies> for the rules. It applies to a GET without a body and without
+    /// a `Range` or `If-Range` of its own, asks for a body without a content coding, and
+    /// synchronizes.
     public static func file(
-        _ url: URL, limit: Int64? = nil, synchronizes: Bool = false
+        _ url: URL, limit: Int64? = nil, synchronizes: Bool = false,
+        resumesAcrossRestarts: Bool = false, sha256: String? = nil
     ) -> ResponseSink {
-        ResponseSink(kind: .file(url, synchronizes: synchronizes), limit: limit)
+        let options = FileOptions(
+            synchronizes: synchronizes || resumesAcrossRestarts, resumes: resumesAcrossRestarts,
+            sha256: sha256)
+        return ResponseSink(kind: .file(url, options), limit: limit)
     }
 
     /// Writes the body to a stream that `make` returns when a successful response begins.
@@ -74,6 +96,17 @@ public struct ResponseSink: Sendable, OpaquelyMirrored {
 
     /// Whether the body can be written again from its start.
     var isRestartable: Bool { if case .file = kind { true } else { false } }
+
+    /// Whether a part that a load leaves may be continued.
+    var resumes: Bool { if case .file(_, let options) = kind { options.resumes } else { false } }
+
+    /// Whether a setting has a value that it cannot have.
+    var isMalformed: Bool {
+        guard case .file(_, let options) = kind, let hash = options.sha256 else {
+            return limit ?? 0 < 0
+        }
+        return limit ?? 0 < 0 || SHA256.hash(hex: hash) == nil
+    }
 
     /// The destination file; nil for other sinks.
     var file: URL? { if case .file(let url, _) = kind { url } else { nil } }
@@ -101,5 +134,11 @@ extension DataLoaderRequest {
     public var responseSink: ResponseSink {
         get { self[option: Sink.self] }
         set { self[option: Sink.self] = newValue }
+    }
+
+    /// Whether the body goes to a file whose part a later load may continue.
+    var resumesFile: Bool {
+        responseSink.resumes && method == .get && body == nil && !headers.contains("Range")
+            && !headers.contains("If-Range")
     }
 }

@@ -6,8 +6,10 @@ import Foundation
 
 /// Receives the body of a response, on a queue that it may block.
 protocol BodySink {
+    /// Returns what an earlier load has left, before anything is sent; it may stop early.
+    mutating func prepare(isStopped: () -> Bool) throws(DataLoaderError) -> StoredPart?
     /// Begins a response, and removes what an earlier one has written where that is possible.
-    mutating func begin() throws(DataLoaderError)
+    mutating func begin(_ response: DataLoaderResponse) throws(DataLoaderError)
     mutating func write(_ bytes: Data) throws(DataLoaderError)
     /// Completes the response.
     mutating func commit() throws(DataLoaderError)
@@ -17,11 +19,15 @@ protocol BodySink {
     mutating func discard()
 }
 
+extension BodySink {
+    func prepare(isStopped: () -> Bool) -> StoredPart? { nil }
+}
+
 /// Passes pieces to a closure.
 struct ClosureSink: BodySink, Sendable {
     let receive: @Sendable (Data) throws -> Void
 
-    func begin() {}
+    func begin(_ response: DataLoaderResponse) {}
 
     func write(_ bytes: Data) throws(DataLoaderError) {
         do { try receive(bytes) } catch { throw .closureThrew(error) }
@@ -41,7 +47,7 @@ struct StreamSink: BodySink {
         self.make = make
     }
 
-    mutating func begin() throws(DataLoaderError) {
+    mutating func begin(_ response: DataLoaderResponse) throws(DataLoaderError) {
         // A response that broke before its first byte has left the stream unchanged.
         guard stream == nil else { return }
         let made: OutputStream

@@ -1,6 +1,7 @@
 // Copyright the DataLoading authors
 // SPDX-License-Identifier: Apache-2.0
 
+import DataLoadingSupport
 import DataLoadingTransport
 package import Foundation
 
@@ -10,49 +11,83 @@ package struct FileSink: BodySink {
     private let synchronizes: Bool
     private let mode: mode_t
     private let unfinished: URL?
+    private let sha256: [UInt8]?
     private var written: Written?
 
     private struct Written {
         let descriptor: Int32
         let path: String
+        var count: Int64 = 0
+        var hash = SHA256()
     }
 
     /// Makes a sink; `mode` sets the permissions of the file, limited by the process's umask.
     ///
     /// Until it is complete the file is `writtenAs`, which only this sink may use, or a file beside
-    /// the destination.
+    /// the destination. With `sha256` it must have that hash.
     package init(
-        _ destination: URL, synchronizes: Bool, mode: mode_t = 0o666, writtenAs: URL? = nil
+        _ destination: URL, synchronizes: Bool, mode: mode_t = 0o666, writtenAs: URL? = nil,
+        sha256: [UInt8]? = nil
     ) {
         unfinished = writtenAs
+        self.sha256 = sha256
         self.destination = destination
         self.synchronizes = synchronizes
         self.mode = mode
     }
 
-    package mutating func begin() throws(DataLoaderError) {
-        guard let written else { return written = try create() }
-        guard ftruncate(written.descriptor, 0) == 0, lseek(written.descriptor, 0, SEEK_SET) == 0
-        else { throw Self.failure("the file cannot be written") }
+    /// Takes over an open file, to write after its first bytes.
+    mutating func adopt(
+        _ descriptor: Int32, at path: String, count: Int64 = 0, hash: SHA256 = SHA256()
+    ) {
+        written = Written(descriptor: descriptor, path: path, count: count, hash: hash)
     }
 
-    package func write(_ bytes: Data) throws(DataLoaderError) {
-        guard let written else { throw .responseSink(reason: "no response has begun") }
+    /// The number of bytes of the unfinished file; nil when there is none.
+    var size: Int64? {
+        var status = stat()
+        guard let written, fstat(written.descriptor, &status) == 0 else { return nil }
+        return Int64(status.st_size)
+    }
+
+    mutating func begin(_ response: DataLoaderResponse) throws(DataLoaderError) { try begin() }
+
+    package mutating func begin() throws(DataLoaderError) {
+        guard let old = written else { return written = try create() }
+        guard ftruncate(old.descriptor, 0) == 0, lseek(old.descriptor, 0, SEEK_SET) == 0
+        else { throw .ofFile("the file cannot be written") }
+        written = Written(descriptor: old.descriptor, path: old.path)
+    }
+
+    package mutating func write(_ bytes: Data) throws(DataLoaderError) {
+        guard let descriptor = written?.descriptor else {
+            throw .responseSink(reason: "no response has begun")
+        }
         var rest = bytes
         while !rest.isEmpty {
             let count = rest.withUnsafeBytes { buffer in
-                Foundation.write(written.descriptor, buffer.baseAddress, buffer.count)
+                Foundation.write(descriptor, buffer.baseAddress, buffer.count)
             }
             if count < 0, errno == EINTR { continue }
-            guard count > 0 else { throw Self.failure("the file cannot be written") }
+            guard count > 0 else { throw .ofFile("the file cannot be written") }
             rest = rest.dropFirst(count)
         }
+        written?.count += Int64(bytes.count)
+        if sha256 != nil { bytes.withUnsafeBytes { written?.hash.update($0) } }
     }
 
-    package mutating func commit() throws(DataLoaderError) {
+    package mutating func commit() throws(DataLoaderError) { try commit(as: nil) }
+
+    /// Completes the response, with another mode if there is one.
+    mutating func commit(as mode: mode_t?) throws(DataLoaderError) {
         guard let written else { throw .responseSink(reason: "no response has begun") }
+        guard size == written.count else {
+            throw .responseSink(reason: "the file was changed while it was written")
+        }
+        if let sha256, written.hash.hash != sha256 { throw .digestMismatch }
+        if let mode { _ = fchmod(written.descriptor, mode) }
         if synchronizes, fsync(written.descriptor) != 0 {
-            throw Self.failure("the file cannot be written")
+            throw .ofFile("the file cannot be written")
         }
         self.written = nil
         // The copy of the descriptor keeps the lock until the file has its final name.
@@ -61,13 +96,18 @@ package struct FileSink: BodySink {
         // Some file systems report a full disk only in `close`.
         guard Foundation.close(written.descriptor) == 0 else {
             defer { unlink(written.path) }
-            throw Self.failure("the file cannot be written")
+            throw .ofFile("the file cannot be written")
         }
         guard rename(written.path, destination.path) == 0 else {
             defer { unlink(written.path) }
-            throw Self.failure("the file cannot be put in its place")
+            throw .ofFile("the file cannot be put in its place")
         }
         if synchronizes { synchronizeDirectory() }
+    }
+
+    /// Closes the unfinished file, which stays.
+    mutating func keep() {
+        if let written = written.take() { _ = Foundation.close(written.descriptor) }
     }
 
     package mutating func discard() {
@@ -82,12 +122,12 @@ package struct FileSink: BodySink {
         if let unfinished {
             let path = unfinished.path
             let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode)
-            guard descriptor >= 0 else { throw Self.failure("the file cannot be made") }
+            guard descriptor >= 0 else { throw .ofFile("the file cannot be made") }
             return Written(descriptor: descriptor, path: path)
         }
         let directory = destination.deletingLastPathComponent()
         guard let file = UnfinishedFiles.make(in: directory, mode: mode) else {
-            throw Self.failure("the file cannot be made")
+            throw .ofFile("the file cannot be made")
         }
         return Written(descriptor: file.descriptor, path: file.path)
     }
@@ -98,16 +138,5 @@ package struct FileSink: BodySink {
         guard descriptor >= 0 else { return }
         _ = fsync(descriptor)
         _ = Foundation.close(descriptor)
-    }
-
-    /// Returns the error of the last system call, without the path.
-    private static func failure(_ what: String) -> DataLoaderError {
-        let code = errno
-        let cause = POSIXErrorCode(rawValue: code).map { POSIXError($0) }
-        guard code != EMFILE, code != ENFILE else {
-            return DataLoaderError(.resources(reason: "file descriptors"), underlyingError: cause)
-        }
-        let reason = "\(what): \(String(cString: strerror(code)))"
-        return DataLoaderError(.responseSink(reason: reason), underlyingError: cause)
     }
 }

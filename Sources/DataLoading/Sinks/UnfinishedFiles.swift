@@ -44,6 +44,17 @@ enum UnfinishedFiles {
         return nil
     }
 
+    /// The mode of new files in a directory, by the process's umask, which has no other way to be
+    /// read; nil when no file can be made there.
+    static func usualMode(in directory: URL) -> mode_t? {
+        guard let file = make(in: directory, mode: 0o666) else { return nil }
+        var status = stat()
+        let isThere = fstat(file.descriptor, &status) == 0
+        unlink(file.path)
+        _ = close(file.descriptor)
+        return isThere ? status.st_mode & 0o777 : nil
+    }
+
     /// Forgets which directories were searched.
     static func forgetSearches() {
         searched.withLock { $0 = [] }

@@ -122,6 +122,8 @@ extension DataLoaderError {
         /// The reason is the type of the error, because its description may be secret. The error
         /// itself is the `underlyingError`.
         case interceptor(reason: String)
+        /// The body does not have the SHA-256 that its request names.
+        case digestMismatch
         /// The transport failed in a way that has no case of its own.
         case transport(reason: String)
 

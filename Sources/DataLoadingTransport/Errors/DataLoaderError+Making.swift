@@ -108,6 +108,8 @@ extension DataLoaderError {
     public static func interceptor(reason: String) -> Self {
         Self(.interceptor(reason: reason))
     }
+    /// The body does not have the SHA-256 that its request names.
+    public static var digestMismatch: Self { Self(.digestMismatch) }
     /// The transport failed in a way that has no case of its own.
     public static func transport(reason: String) -> Self {
         Self(.transport(reason: reason))

@@ -41,6 +41,7 @@ extension DataLoaderError.Kind {
         case .requestBody: "request_body"
         case .responseSink: "response_sink"
         case .interceptor: "interceptor"
+        case .digestMismatch: "digest_mismatch"
         case .transport: "transport"
         case .status(let status): "\(status.rawValue)"
         case .undecodable: "undecodable"

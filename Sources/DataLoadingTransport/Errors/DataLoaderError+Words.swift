@@ -46,6 +46,7 @@ extension DataLoaderError.Kind: CustomStringConvertible {
         case .requestBody(let reason): Self.text("the request body cannot be sent", reason)
         case .responseSink(let reason): Self.text("the sink failed", reason)
         case .interceptor(let reason): Self.text("an interceptor failed", reason)
+        case .digestMismatch: "the body does not have the expected SHA-256"
         case .transport(let reason): Self.text("the transport failed", reason)
         case .status(let status): "the server answered \(status)"
         case .undecodable(let status, let reason):

@@ -13,6 +13,10 @@ private struct Order: Encodable {
     let item: String
 }
 
+private struct Release {
+    let sha256: String
+}
+
 @Suite struct BodySamples {
     private let directory = TemporaryDirectory()
     private let url = testURL("http://origin.test/")
@@ -42,6 +46,20 @@ private struct Order: Encodable {
         let response = try await loader.response(for: request)
         print(response.bodyFile?.path ?? "no file", response.error?.name ?? "success")
         #expect(try Data(contentsOf: destination) == Data("news".utf8))
+    }
+
+    @Test func `the sample of a download that is continued refuses another file`() async throws {
+        let bed = TestBed(otherwise: .respond(status: 200, body: Data("news".utf8)))
+        let loader = bed.loader
+        let destination = directory.url("news")
+        let release = Release(sha256: String(repeating: "0", count: 64))
+        var request = DataLoaderRequest(url: url)
+        request.responseSink = .file(
+            destination, resumesAcrossRestarts: true, sha256: release.sha256)
+        let response = try await loader.response(for: request)
+        if response.error == .digestMismatch { print("not the release that was announced") }
+        #expect(response.error == .digestMismatch)
+        #expect(directory.names.isEmpty)
     }
 
     @Test func `the sample of a closure sink receives every piece of the body`() async throws {

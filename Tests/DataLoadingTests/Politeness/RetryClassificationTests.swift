@@ -61,7 +61,7 @@ import Testing
         .chunksNotSupported, .cannotAuthenticate(reason: ""), .notCached, .cancelled, .reset,
         .resetInProgress, .serviceInvalidated, .overloaded, .rateLimited(wait: .zero),
         .timedOut(after: .zero, mayHaveBeenProcessed: false),
-        .undecodable(status: .ok, reason: ""),
+        .digestMismatch, .undecodable(status: .ok, reason: ""),
     ].flatMap { error in
         [SentState.nothingWritten, .written, .headReceived].map {
             Cell(error, $0, twice: .never)

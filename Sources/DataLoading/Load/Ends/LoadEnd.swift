@@ -21,6 +21,11 @@ protocol LoadEnd: AnyObject, Sendable {
 
     /// Asks whether chunks are accepted; answered on `queue`, never inline.
     func askForChunkSupport(_ load: Load, _ answer: @escaping @Sendable (Bool) -> Void)
+    /// Asks the sink for what an earlier load has left; answered later, never inline.
+    ///
+    /// It is asked only for a request that `resumesFile`.
+    func prepareSink(
+        _ load: Load, _ answer: @escaping @Sendable (Result<StoredPart?, DataLoaderError>) -> Void)
     /// Asks for a new stream for a body that can be read once; answered on `queue`, never inline.
     func askForBodyStream(_ load: Load, _ answer: @escaping @Sendable (OneShotStream?) -> Void)
     /// Notifies that the load has no connection, and waits for one.
@@ -71,6 +76,12 @@ extension LoadEnd {
 
     func askForChunkSupport(_ load: Load, _ answer: @escaping @Sendable (Bool) -> Void) {
         queue.async { answer(false) }
+    }
+
+    func prepareSink(
+        _ load: Load, _ answer: @escaping @Sendable (Result<StoredPart?, DataLoaderError>) -> Void
+    ) {
+        queue.async { answer(.success(nil)) }
     }
 
     func askForBodyStream(_ load: Load, _ answer: @escaping @Sendable (OneShotStream?) -> Void) {

@@ -12,12 +12,14 @@ import Foundation
 final class SinkEnd: ForwardingEnd {
     let base: any LoadEnd
     let sink: ResponseSink?
+    private let place: SinkPlace
     private let pipe: BodyPipe<any BodySink>
 
-    init(_ sink: ResponseSink, before base: any LoadEnd) {
+    init(_ sink: ResponseSink, for request: DataLoaderRequest, before base: any LoadEnd) {
         self.sink = sink
         self.base = base
-        let place = SinkPlace(sink, closureQueue: base.queue)
+        let place = SinkPlace(sink, for: request, closureQueue: base.queue)
+        self.place = place
         pipe = BodyPipe(at: { place.async($0) }) { item, sink, load in
             Self.deliver(item, to: &sink, load)
         } finish: { sink, load in
@@ -31,7 +33,7 @@ final class SinkEnd: ForwardingEnd {
     ) -> Bool {
         do throws(DataLoaderError) {
             switch item {
-            case .initial: try sink.begin()
+            case .initial(let response): try sink.begin(response)
             case .chunk(let bytes): try sink.write(bytes)
             }
             return true
@@ -57,7 +59,7 @@ final class SinkEnd: ForwardingEnd {
         guard request.hasOptions, !request.chunks else { return base }
         let sink = request.responseSink
         if case .memory = sink.kind { return base }
-        return SinkEnd(sink, before: base)
+        return SinkEnd(sink, for: request, before: base)
     }
 
     /// Writes a body that no transfer delivers; keeps it only while `isWanted` returns true.
@@ -88,6 +90,17 @@ final class SinkEnd: ForwardingEnd {
 
     var delivery: Delivery { sink?.isRestartable == true ? .restartable : .pieces }
 
+    func prepareSink(
+        _ load: Load, _ answer: @escaping @Sendable (Result<StoredPart?, DataLoaderError>) -> Void
+    ) {
+        place.async { sink in
+            answer(
+                Result { () throws(DataLoaderError) in
+                    try sink.prepare { load.isEnding }
+                })
+        }
+    }
+
     func didReceiveInitial(_ response: DataLoaderResponse, from load: Load) {
         pipe.append(response, from: load)
     }
@@ -110,11 +123,16 @@ private enum SinkPlace: Sendable {
     /// The pipe runs one block at a time, also on a concurrent queue.
     case owners(ClosureSink, DispatchQueue)
 
-    init(_ sink: ResponseSink, closureQueue: DispatchQueue) {
+    init(_ sink: ResponseSink, for request: DataLoaderRequest, closureQueue: DispatchQueue) {
         let label = "DataLoading.sink"
         switch sink.kind {
-        case .file(let url, let synchronizes):
-            self = .own(QueueIsolated(FileSink(url, synchronizes: synchronizes), label: label))
+        case .file(let url, let options):
+            let sha256 = options.sha256.flatMap { SHA256.hash(hex: $0) }
+            let file: any BodySink =
+                request.resumesFile
+                ? ResumableFileSink(url, for: request, limit: sink.limit, sha256: sha256)
+                : FileSink(url, synchronizes: options.synchronizes, sha256: sha256)
+            self = .own(QueueIsolated(file, label: label))
         case .outputStream(let make):
             self = .own(QueueIsolated(StreamSink(make), label: label))
         case .closure(let receive):

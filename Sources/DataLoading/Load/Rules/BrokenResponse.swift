@@ -5,30 +5,24 @@ import DataLoadingSupport
 import DataLoadingTransport
 import Foundation
 
-/// A response whose body broke off, with the data to ask for the rest and to recognise it.
+/// A response whose body broke off, in this load or an earlier one, with the data to ask for the rest
+/// and to recognise it.
 struct BrokenResponse: Sendable {
-    /// The head of the whole response.
-    let head: ResponseHead
-    /// The error that broke it first.
-    let error: DataLoaderError
+    /// The head of the whole response; nil for one of an earlier load.
+    let head: ResponseHead?
+    /// The error that broke it first; nil while only an earlier load was broken.
+    private(set) var error: DataLoaderError?
     /// The bytes that were kept of a body that is delivered whole.
     var partial = Data()
     /// The number of bytes of the body that were there when the last attempt broke.
     private var position: Int64 = 0
     /// Whether the attempt that broke last received enough bytes that its retry is free.
     private(set) var hasProgressed = false
-    private let validator: Validator
-
-    private enum Validator: Equatable, Sendable {
-        case entityTag(String)
-        case lastModified(String)
-
-        var text: String {
-            switch self {
-            case .entityTag(let text), .lastModified(let text): text
-            }
-        }
-    }
+    private let validator: StrongValidator
+    /// The length of the whole body; nil when the server did not tell.
+    private let length: Int64?
+    /// What an earlier load has left, where this one has not received the rest of it yet.
+    private(set) var part: StoredPart?
 
     /// The meaning of the response to a range.
     enum Meaning: Equatable {
@@ -50,11 +44,21 @@ struct BrokenResponse: Sendable {
             !request.headers.contains("If-Range"), request.resumesBrokenBodies,
             !headers.contains("Content-Encoding"),
             headers["Accept-Ranges"]?.equalsIgnoringASCIICase("none") != true,
-            let validator = Self.validator(in: headers)
+            let validator = StrongValidator(of: headers)
         else { return nil }
         self.head = head
         self.error = error
         self.validator = validator
+        length = head.bodyLength
+    }
+
+    /// Makes it from what an earlier load has left.
+    init(_ part: StoredPart) {
+        head = nil
+        validator = part.validator
+        length = part.length
+        position = part.count
+        self.part = part
     }
 
     /// The number of bytes that an attempt must receive so that the retry after it is free.
@@ -64,7 +68,9 @@ struct BrokenResponse: Sendable {
     static let smallestProgress: Int64 = 65_536
 
     /// Records that an attempt broke with this number of bytes of the body.
-    mutating func noteBreak(at received: Int64) {
+    mutating func noteBreak(at received: Int64, _ error: DataLoaderError) {
+        self.error = self.error ?? error
+        part = nil
         hasProgressed = received - position >= Self.smallestProgress
         position = received
     }
@@ -100,43 +106,23 @@ struct BrokenResponse: Sendable {
     private func part(_ answer: ResponseHead, at position: Int64) -> ContentRange? {
         let fields = answer.headers.values(for: "Content-Range")
         guard fields.count == 1, let range = ContentRange(fields[0]), range.first == position,
-            range.length == head.bodyLength ?? range.length,
+            range.length == length ?? range.length,
             !answer.mayLackPieces,
             answer.bodyLength ?? (range.last - range.first + 1) == range.last - range.first + 1,
             !answer.headers.contains("Content-Encoding")
         else { return nil }
-        switch validator {
-        case .entityTag(let tag):
-            return answer.headers.values(for: "ETag") == [tag] ? range : nil
-        case .lastModified(let date):
-            return answer.headers.values(for: "Last-Modified") == [date] ? range : nil
-        }
+        return validator.matches(answer.headers) ? range : nil
     }
 
-    private static func validator(in headers: HTTPHeaders) -> Validator? {
-        let tags = headers.values(for: "ETag")
-        if let tag = tags.first {
-            // A weak tag may be the same for several representations.
-            return tags.count == 1 && isStrong(tag) ? .entityTag(tag) : nil
-        }
-        let modified = headers.values(for: "Last-Modified")
-        guard modified.count == 1, let last = HTTPDate.secondsSince1970(modified[0][...], now: 0),
-            let sent = headers.values(for: "Date").first.flatMap({
-                HTTPDate.secondsSince1970($0[...], now: 0)
-            })
-        else { return nil }
-        // RFC 9110 section 8.8.2.2 requires a second and clocks that agree; a minute, as in RFC
-        // 7232, covers clocks that do not agree.
-        return sent.subtractingReportingOverflow(last).partialValue >= 60
-            ? .lastModified(modified[0]) : nil
-    }
-
-    /// Whether an entity tag is in quotes, without `W/` (RFC 9110 section 8.8.3).
-    private static func isStrong(_ tag: String) -> Bool {
-        let bytes = Array(tag.utf8)
-        guard bytes.count >= 2, bytes.first == UInt8(ascii: "\""), bytes.last == UInt8(ascii: "\"")
-        else { return false }
-        return bytes[1..<(bytes.count - 1)].allSatisfy { $0 == 0x21 || ($0 >= 0x23 && $0 != 0x7F) }
+    /// The head of the whole response, by that of a range; its fields are those that the server sends
+    /// with a range (RFC 9110 section 15.3.7).
+    func wholeHead(_ answer: ResponseHead, _ range: ContentRange) -> ResponseHead {
+        if let head { return head }
+        var whole = ResponseHead(status: .ok, headers: answer.headers)
+        whole.headers["Content-Range"] = nil
+        whole.headers["Transfer-Encoding"] = nil
+        whole.headers["Content-Length"] = "\(range.length)"
+        return whole
     }
 }
 
@@ -144,9 +130,22 @@ struct BrokenResponse: Sendable {
 indirect enum Resumption: Sendable {
     case none
     case from(BrokenResponse)
+    /// An earlier load has left a part, of another URL than the present one.
+    case elsewhere(StoredPart)
 
     var broken: BrokenResponse? {
         if case .from(let broken) = self { broken } else { nil }
+    }
+
+    /// What may be continued after a redirect.
+    ///
+    /// Its target is another resource than the one that broke, whatever its validator says.
+    var redirected: Resumption {
+        switch self {
+        case .none: .none
+        case .elsewhere: self
+        case .from(let broken): broken.part.map { .elsewhere($0) } ?? .none
+        }
     }
 
     mutating func beginAttempt() {

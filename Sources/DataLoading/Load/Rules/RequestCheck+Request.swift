@@ -23,9 +23,7 @@ extension RequestCheck {
             throw .setting(name: "retryPolicy")
         }
         if request.hasOptions {
-            if let limit = request.responseSink.limit, limit < 0 {
-                throw .setting(name: "responseSink")
-            }
+            if request.responseSink.isMalformed { throw .setting(name: "responseSink") }
             if request.serverTrustPolicy?.fault != nil { throw .setting(name: "serverTrustPolicy") }
             if let identity = request.clientIdentity {
                 // Over plain http the request would be sent without the identity.

@@ -38,6 +38,15 @@ enum Parsers {
         precondition(challenges.allSatisfy { !$0.scheme.isEmpty })
     }
 
+    static func events(_ input: [UInt8]) {
+        var parser = EventParser(maxSize: 100)
+        parser.add(Data(input))
+        while let event = try? parser.next() {
+            precondition(event.data.utf8.count <= 300 && !event.event.isEmpty)
+            precondition(!event.id.utf8.contains(0) && event.retry ?? .zero >= .zero)
+        }
+    }
+
     static func tokenAnswers(_ input: [UInt8]) {
         guard let url = URL(string: "https://a.test") else { return }
         let response = DataLoaderResponse(

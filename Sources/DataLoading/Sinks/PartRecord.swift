@@ -1,0 +1,73 @@
+// Copyright the DataLoading authors
+// SPDX-License-Identifier: Apache-2.0
+
+import DataLoadingSupport
+import DataLoadingTransport
+import Foundation
+
+/// What a part is the beginning of, as a file beside it says in JSON.
+///
+/// It names no URL, because a query may have secrets. The number of bytes is the length of the part
+/// itself, so a record that is there is true at any moment of a download.
+struct PartRecord: Codable, Hashable, Sendable {
+    /// The maximum size of the file; the longest validator that is recorded is half of it.
+    static let maxSize = 4_096
+    private static let format = 1
+
+    private(set) var version = Self.format
+    /// The digest of the request.
+    let request: String
+    /// The digest of the URL that answered, after redirects.
+    let url: String
+    let validator: StrongValidator
+    /// The length of the whole body; nil when the server did not tell.
+    let length: Int64?
+    /// The time between two starts of the machine; bytes of an earlier one may not have reached the
+    /// disk.
+    let boot: String?
+
+    /// Makes the record of a response; nil when no range can continue it.
+    init?(of response: DataLoaderResponse, request: String) {
+        let head = ResponseHead(
+            status: response.statusCode ?? .noContent, headers: response.headers)
+        guard head.status == .ok, !head.headers.contains("Content-Encoding"),
+            head.headers["Accept-Ranges"]?.equalsIgnoringASCIICase("none") != true,
+            let validator = StrongValidator(of: head.headers),
+            validator.text.utf8.count <= Self.maxSize / 2, let url = response.resolvedURL
+        else { return nil }
+        self.request = request
+        self.url = Self.digest(of: url)
+        self.validator = validator
+        length = head.bodyLength
+        boot = BootIdentity.current
+    }
+
+    /// Reads a record; nil for data that is none.
+    init?(_ data: Data) {
+        guard data.count <= Self.maxSize,
+            let record = try? JSONDecoder().decode(Self.self, from: data),
+            record.version == Self.format, record.validator.isWellFormed
+        else { return nil }
+        self = record
+    }
+
+    /// Whether what the part has was written since the machine has started.
+    var isOfThisBoot: Bool { boot != nil && boot == BootIdentity.current }
+
+    /// Identifies a request among those that are loaded to the same file.
+    ///
+    /// A date as validator may be the same for several representations of a URL, so the fields that
+    /// choose one of them belong to it. Credentials do not: a token may be renewed between two loads.
+    static func digest(of request: DataLoaderRequest) -> String {
+        var text = digest(of: request.url)
+        for name in ["Accept", "Accept-Encoding", "Accept-Language"] {
+            text += "\n\(name): \(request.headers[name] ?? "")"
+        }
+        return SHA256.hex(SHA256.hash(text.utf8))
+    }
+
+    /// The digest of a URL without its fragment, which is not sent.
+    static func digest(of url: URL) -> String {
+        SHA256.hex(SHA256.hash(url.absoluteString.prefix { $0 != "#" }.utf8))
+    }
+}
