@@ -7,7 +7,8 @@ extension DataLoaderError.Kind {
         switch self {
         case .timedOut(_, let mayHaveBeenProcessed): mayHaveBeenProcessed
         case .noResponse, .connectionReset, .idleTimeout, .truncatedHead, .truncatedBody, .framing,
-            .headTooLarge, .bodyTooLarge, .decode, .http2, .responseSink, .interceptor, .transport, .status,
+            .headTooLarge, .bodyTooLarge, .decode, .http2, .responseSink, .interceptor, .transport,
+            .status,
             .undecodable:
             true
         default: false

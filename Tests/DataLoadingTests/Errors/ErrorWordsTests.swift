@@ -24,7 +24,8 @@ import Testing
             .framing(reason: "two lengths"), .headTooLarge, .bodyTooLarge(limit: 9),
             .decode(reason: "gzip"), .http2(reason: "a frame"), .redirectLimit,
             .redirectRefused(reason: "to http"), .requestBody(reason: "a file"),
-            .responseSink(reason: "no space"), .interceptor(reason: "Refusal"), .transport(reason: "libcurl result 99"),
+            .responseSink(reason: "no space"), .interceptor(reason: "Refusal"),
+            .transport(reason: "libcurl result 99"),
             .status(.notFound), .undecodable(status: .ok, reason: "a name is missing"),
             .undecodable(status: nil, reason: "a name is missing"),
         ] + faults.map { .invalidRequest($0) }
