@@ -45,8 +45,10 @@ public struct AttemptOutcome: Sendable {
 
     /// Makes an outcome, for tests of a policy.
     public init(
-        of request: DataLoaderRequest, status: HTTPStatus? = nil, headers: HTTPHeaders = HTTPHeaders(),
-        error: DataLoaderError? = nil, retryAfter: Duration? = nil, isTransient: Bool = true
+        of request: DataLoaderRequest, status: HTTPStatus? = nil,
+        headers: HTTPHeaders = HTTPHeaders(), error: DataLoaderError? = nil,
+        retryAfter: Duration? = nil,
+        isTransient: Bool = true
     ) {
         self.request = request
         self.status = status

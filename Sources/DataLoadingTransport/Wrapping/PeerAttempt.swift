@@ -77,7 +77,11 @@ final class PeerAttempt: TransportTask {
     }
 
     private func deliver(_ head: ResponseHead) async -> Bool {
-        await onQueue { state in state.hasHead = true } call: { $0.didReceive(head) }
+        await onQueue { state in
+            state.hasHead = true
+        } call: {
+            $0.didReceive(head)
+        }
     }
 
     /// Delivers a piece when the sink has room; false when no more are wanted.
@@ -93,7 +97,10 @@ final class PeerAttempt: TransportTask {
             end(.bodyTooLarge(limit: request.bodyLimit ?? 0))
             return false
         }
-        let isWanted = await onQueue { _ in } call: { $0.didReceive(piece) }
+        let isWanted = await onQueue { _ in
+        } call: {
+            $0.didReceive(piece)
+        }
         while isWanted, let pause = state.withLock({ $0.pause }) { await pause.wait() }
         return isWanted
     }

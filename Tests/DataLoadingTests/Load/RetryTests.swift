@@ -68,6 +68,27 @@ import Testing
         }
     }
 
+    @Test func `a retry policy sees the request of the attempt, without credentials`() async throws
+    {
+        let policy = SeeingPolicy()
+        let bed = TestBed(
+            [.respond(status: 307, headers: ["Location": "/b"]), .respond(status: 503)],
+            authorisers: [TestAuthoriser()])
+        bed.loader.perform(
+            .make("/a") {
+                $0.method = .put
+                $0.headers["X-Own"] = "1"
+                $0.retryPolicy = policy
+            })
+        bed.settle()
+        let request = try #require(policy.seen.elements.first).request
+        #expect(request.url.path == "/b")
+        #expect(request.method == .put)
+        #expect(request.headers["X-Own"] == "1")
+        #expect(bed.transport.attempts.last?.request.headers.contains("Authorization") == true)
+        #expect(!request.headers.contains("Authorization"))
+    }
+
     @Test(arguments: [
         (DataLoaderError.dns, SentState.nothingWritten), (.connectRefused, .nothingWritten),
         (.idleTimeout, .written), (.connectionReset, .written), (.noResponse, .written),

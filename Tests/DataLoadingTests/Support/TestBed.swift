@@ -24,7 +24,7 @@ final class TestBed: Sendable {
 
     init(
         _ answers: [ScriptedAnswer] = [], otherwise: ScriptedAnswer = .hold,
-        authorisers: [any Authoriser] = [],
+        authorisers: [any Authoriser] = [], interceptors: [any Interceptor] = [],
         delegate: RecordingDelegate = RecordingDelegate(supportsChunks: true),
         delegateQueue: DispatchQueue? = nil, clock: ManualClock = ManualClock(),
         _ configure: (inout DataLoaderService.Configuration) -> Void = { _ in }
@@ -36,7 +36,7 @@ final class TestBed: Sendable {
         configuration.transport = clocked
         configure(&configuration)
         service = DataLoaderService(configuration: configuration, clock: clock)
-        factory = service.makeFactory(authorisers: authorisers)
+        factory = service.makeFactory(authorisers: authorisers, interceptors: interceptors)
         self.delegate = delegate
         loader = factory.makeDataLoader(delegate: delegate, delegateQueue: delegateQueue)
         service.addConsumptionObserver(observer, on: observerQueue)
