@@ -42,6 +42,6 @@
 public protocol Interceptor: Sendable {
     /// Returns the response to a request, usually that of `next`.
     func intercept(
-        _ request: DataLoaderRequest, next: NextLoad
+        _ request: DataLoaderRequest, next: @escaping NextLoad
     ) async throws -> DataLoaderResponse
 }

@@ -175,7 +175,7 @@ struct NightShift {
     }
 
     @Test func `an interceptor is tested alone, with a made next load`() async throws {
-        let next = NextLoad { request in
+        let next: NextLoad = { request in
             DataLoaderResponse(request: request, statusCode: .ok)
         }
         let response = try await ClientVersion(version: "2.1").intercept(.make(), next: next)

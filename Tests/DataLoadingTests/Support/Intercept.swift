@@ -7,18 +7,16 @@ import Foundation
 
 /// An interceptor made of a closure.
 struct Intercept: Interceptor {
-    private let body: @Sendable (DataLoaderRequest, NextLoad) async throws -> DataLoaderResponse
+    typealias Body =
+        @Sendable (DataLoaderRequest, @escaping NextLoad) async throws -> DataLoaderResponse
+    private let body: Body
 
-    init(
-        _ body:
-            @escaping @Sendable (DataLoaderRequest, NextLoad) async throws ->
-            DataLoaderResponse
-    ) {
+    init(_ body: @escaping Body) {
         self.body = body
     }
 
     func intercept(
-        _ request: DataLoaderRequest, next: NextLoad
+        _ request: DataLoaderRequest, next: @escaping NextLoad
     ) async throws -> DataLoaderResponse {
         try await body(request, next)
     }

@@ -82,7 +82,7 @@ final class Interception: Sendable {
     ) async throws -> DataLoaderResponse {
         guard isOpen else { throw DataLoaderError.cancelled.ending(request) }
         guard index < chain.interceptors.count else { return try await load(request) }
-        let next = NextLoad { try await self.pass($0, to: index + 1) }
+        let next: NextLoad = { try await self.pass($0, to: index + 1) }
         return try await chain.interceptors[index].intercept(request, next: next)
     }
 

@@ -12,5 +12,6 @@ enum Client {
             return print("Client URL")
         }
         try await useService(url)
+        try await useSystems(url, FileManager.default.temporaryDirectory)
     }
 }
