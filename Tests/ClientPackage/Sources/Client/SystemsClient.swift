@@ -43,6 +43,6 @@ func useSystems(_ url: URL, _ directory: URL) async throws {
     print(response.metrics.source, response.metrics.cacheStatus as Any)
     for try await line in loader.lines(for: request) { print(line) }
     for try await event in loader.events(for: request) { print(event.data) }
-    let person = try await Connection(loader, baseURL: url).send(.person(42))
+    let person = try await Connection(baseURL: url, loader: loader).send(.person(42))
     print(person.name)
 }
