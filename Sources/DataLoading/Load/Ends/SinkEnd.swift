@@ -18,7 +18,8 @@ final class SinkEnd: ForwardingEnd {
     init(_ sink: ResponseSink, for request: DataLoaderRequest, before base: any LoadEnd) {
         self.sink = sink
         self.base = base
-        let place = SinkPlace(sink, for: request, closureQueue: base.queue)
+        let place = SinkPlace(
+            sink, continuing: request.resumesFile ? request : nil, closureQueue: base.queue)
         self.place = place
         pipe = BodyPipe(at: { place.async($0) }) { item, sink, load in
             Self.deliver(item, to: &sink, load)
@@ -62,20 +63,21 @@ final class SinkEnd: ForwardingEnd {
         return SinkEnd(sink, for: request, before: base)
     }
 
-    /// Writes a body that no transfer delivers; keeps it only while `isWanted` returns true.
+    /// Writes a response's body that no transfer delivers; keeps it only while `isWanted` returns
+    /// true.
     static func write(
-        _ body: Data, to sink: ResponseSink, queue: DispatchQueue,
+        _ body: Data, of response: DataLoaderResponse, to sink: ResponseSink, queue: DispatchQueue,
         while isWanted: @escaping @Sendable () -> Bool
     ) async throws {
         if let limit = sink.limit, body.count > limit {
             throw DataLoaderError.bodyTooLarge(limit: limit)
         }
-        let place = SinkPlace(sink, closureQueue: queue)
+        let place = SinkPlace(sink, continuing: nil, closureQueue: queue)
         try await withCheckedThrowingContinuation { (done: CheckedContinuation<Void, any Error>) in
             place.async { sink in
                 do throws(DataLoaderError) {
                     guard isWanted() else { throw .cancelled }
-                    try sink.begin()
+                    try sink.begin(response)
                     if !body.isEmpty { try sink.write(body) }
                     guard isWanted() else { throw .cancelled }
                     try sink.commit()
@@ -123,15 +125,20 @@ private enum SinkPlace: Sendable {
     /// The pipe runs one block at a time, also on a concurrent queue.
     case owners(ClosureSink, DispatchQueue)
 
-    init(_ sink: ResponseSink, for request: DataLoaderRequest, closureQueue: DispatchQueue) {
+    /// Makes the place; with a request, its file may continue what an earlier load has left.
+    init(
+        _ sink: ResponseSink, continuing request: DataLoaderRequest?, closureQueue: DispatchQueue
+    ) {
         let label = "DataLoading.sink"
         switch sink.kind {
         case .file(let url, let options):
             let sha256 = options.sha256.flatMap { SHA256.hash(hex: $0) }
-            let file: any BodySink =
-                request.resumesFile
-                ? ResumableFileSink(url, for: request, limit: sink.limit, sha256: sha256)
-                : FileSink(url, synchronizes: options.synchronizes, sha256: sha256)
+            let file: any BodySink
+            if let request {
+                file = ResumableFileSink(url, for: request, limit: sink.limit, sha256: sha256)
+            } else {
+                file = FileSink(url, synchronizes: options.synchronizes, sha256: sha256)
+            }
             self = .own(QueueIsolated(file, label: label))
         case .outputStream(let make):
             self = .own(QueueIsolated(StreamSink(make), label: label))

@@ -218,7 +218,9 @@ extension Interception {
         }
         var response = response
         let body = response.body.take() ?? Data()
-        try await SinkEnd.write(body, to: sink, queue: outer.end.queue) { self.isOpen }
+        try await SinkEnd.write(body, of: response, to: sink, queue: outer.end.queue) {
+            self.isOpen
+        }
         return response
     }
 }
