@@ -18,6 +18,9 @@ enum Awaiter: CaseIterable, Sendable {
         }
     }
 
+    /// One for all, because making one takes longer than a load; the next run removes it.
+    private static let directory = TemporaryDirectory()
+
     /// Loads a request, which retains a canary as a caller's object.
     func load(
         _ loader: DataLoader, _ request: DataLoaderRequest = .make(), _ canary: Canary? = nil
@@ -38,8 +41,7 @@ enum Awaiter: CaseIterable, Sendable {
         case .callSerializer:
             _ = try await call(loader, request, canary).serialized(by: WholeResponse())
         case .file:
-            let directory = TemporaryDirectory()
-            request.responseSink = .file(directory.url("file"))
+            request.responseSink = .file(Self.directory.url(UUID().uuidString))
             _ = try await loader.response(for: request)
         case .closure:
             request.responseSink = .closure { _ in _ = canary }

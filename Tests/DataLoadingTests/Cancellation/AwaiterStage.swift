@@ -89,7 +89,7 @@ final class AwaiterScene: Sendable {
         case .head: _ = await bed.attempt(0)
         case .body:
             let attempt = await bed.attempt(0)
-            attempt.sendHead(status: 200)
+            attempt.sendHead(status: 200, headers: ["Content-Type": "text/event-stream"])
             attempt.send(Data("1".utf8))
             bed.settle()
         case .sharedLoad:
