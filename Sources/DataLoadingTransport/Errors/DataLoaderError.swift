@@ -45,9 +45,9 @@ public struct DataLoaderError: Error, Sendable, OpaquelyMirrored {
 
     /// The error that caused this one; nil when there was none.
     ///
-    /// It is what an authoriser, the fetch of a token, a sink, a stream or the provider of a body
-    /// threw, the error of a decoder, a `LibcurlError`, a `RequestFault`, or an error of the
-    /// system.
+    /// It is what an authoriser, the fetch of a token, an interceptor, a sink, a stream or the
+    /// provider of a body threw, the error of a decoder, a `LibcurlError`, a `RequestFault`, or an
+    /// error of the system.
     public var underlyingError: (any Error)? {
         details?.value.underlyingError
     }

@@ -66,7 +66,7 @@ extension CacheCase {
             case .cache: response.statusCode == .notModified ? .notModified : .reused
             case .stale: response.metrics.attempts == 0 ? .reused : .usedOnError
             case .validated: .validated
-            case .network, .coalesced: .forwarded
+            case .network, .coalesced, .interceptor: .forwarded
             }
         return CacheHistory.Outcome(
             way: way, status: response.statusCode, headers: response.headers)

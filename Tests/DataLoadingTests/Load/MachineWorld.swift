@@ -75,6 +75,7 @@ struct MachineWorld {
             let traits = LoadTraits(
                 request: request, begun: Self.instant, deadline: Self.instant + .seconds(60),
                 delivery: form == .chunks ? .chunks : .whole, isAuthorised: true,
+                isIntercepted: false,
                 hasUsersPolicy: form == .askingPolicy,
                 reportsProgress: false, hasShortIdleTimeout: false, mayShare: false,
                 tellsHeads: false, usesCache: false, keepLimit: 0,

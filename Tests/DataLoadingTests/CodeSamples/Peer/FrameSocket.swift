@@ -89,7 +89,7 @@
             var rest = bytes
             while !rest.isEmpty {
                 let sent = rest.withUnsafeBytes {
-                    Glibc.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL.rawValue))
+                    Glibc.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
                 }
                 if sent < 0, errno == EINTR { continue }
                 guard sent > 0 else { throw DataLoaderError.connectionReset }
