@@ -31,7 +31,7 @@
             var end = block + [0x80]
             end += [UInt8](repeating: 0, count: (120 - end.count % 64) % 64)
             end += stride(from: 56, through: 0, by: -8).map {
-                UInt8(truncatingIfNeeded: count &* 8 >> UInt64($0))
+                UInt8(truncatingIfNeeded: (count &* 8) >> UInt64($0))
             }
             var words = words
             end.withUnsafeBytes { Self.compress($0, into: &words) }
@@ -111,7 +111,14 @@
                 (h, g, f, e) = (g, f, e, d &+ first)
                 (d, c, b, a) = (c, b, a, first &+ sum0 &+ majority)
             }
-            for (index, word) in [a, b, c, d, e, f, g, h].enumerated() { hash[index] &+= word }
+            hash[0] &+= a
+            hash[1] &+= b
+            hash[2] &+= c
+            hash[3] &+= d
+            hash[4] &+= e
+            hash[5] &+= f
+            hash[6] &+= g
+            hash[7] &+= h
         }
 
         private static func rotated(_ word: UInt32, _ count: UInt32) -> UInt32 {

@@ -58,10 +58,14 @@ struct PartRecord: Codable, Hashable, Sendable {
     ///
     /// A date as validator may be the same for several representations of a URL, so the fields that
     /// choose one of them belong to it. Credentials do not: a token may be renewed between two loads.
+    /// A part of a file with another hash is of no use.
     static func digest(of request: DataLoaderRequest) -> String {
         var text = digest(of: request.url)
         for name in ["Accept", "Accept-Encoding", "Accept-Language"] {
             text += "\n\(name): \(request.headers[name] ?? "")"
+        }
+        if case .file(_, let options) = request.responseSink.kind, let hash = options.sha256 {
+            text += "\nsha256: \(hash.asciiLowercased)"
         }
         return SHA256.hex(SHA256.hash(text.utf8))
     }

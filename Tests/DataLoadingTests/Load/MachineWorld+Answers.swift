@@ -15,6 +15,7 @@ extension MachineWorld {
     func answers(_ question: LoadAction) -> Int {
         switch question {
         case .authorise, .judge, .askPolicy, .askForChunkSupport: 2
+        case .prepareSink: 3
         case .apply: freeSlots > 0 ? 3 : 2
         case .judgeFailure(let failure, let facts, let holdsSlot, _):
             nextSteps(failure, facts, holdsSlot).count
@@ -68,6 +69,13 @@ extension MachineWorld {
             handle(.authorised(chain, epoch: epoch), index)
         case .askForChunkSupport(let epoch):
             handle(.chunkSupport(choice == 0, epoch: epoch), index)
+        case .prepareSink(let epoch):
+            guard choice < 2 else {
+                return handle(.failed(.responseSink(reason: "no"), epoch: epoch), index)
+            }
+            let part = StoredPart(
+                count: 5, validator: .entityTag("\"a\""), length: 9, url: nil)
+            handle(.sinkIsReady(choice == 0 ? nil : part, epoch: epoch), index)
         case .apply(let sending, _, let epoch):
             switch choice {
             case 0:
@@ -115,7 +123,7 @@ extension MachineWorld {
     private mutating func perform(_ action: LoadAction, _ index: Int, isLate: Bool) {
         switch action {
         case .authorise, .apply, .dial, .judge, .judgeFailure, .askPolicy, .askForChunkSupport,
-            .setTimer:
+            .prepareSink, .setTimer:
             if isLate { faults.append("\(action) after the end") }
             if case .setTimer = action { players[index].hasPaused = true }
             players[index].questions.append(action)

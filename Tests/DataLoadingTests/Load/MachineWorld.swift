@@ -27,6 +27,16 @@ struct MachineWorld {
         /// With a retry policy of the user's, which is asked about every head and failure.
         case askingPolicy
         case chunks
+        /// Into a file whose part an earlier load may have left.
+        case resumedFile
+
+        fileprivate var delivery: Delivery {
+            switch self {
+            case .whole, .askingPolicy: .whole
+            case .chunks: .chunks
+            case .resumedFile: .restartable
+            }
+        }
     }
 
     struct Player {
@@ -71,11 +81,13 @@ struct MachineWorld {
             let request = DataLoaderRequest.make {
                 $0.maximumRetryCount = 1
                 $0.chunks = form == .chunks
+                guard form == .resumedFile else { return }
+                $0.responseSink = .file(
+                    URL(fileURLWithPath: "/file"), resumesAcrossRestarts: true)
             }
             let traits = LoadTraits(
                 request: request, begun: Self.instant, deadline: Self.instant + .seconds(60),
-                delivery: form == .chunks ? .chunks : .whole, isAuthorised: true,
-                isIntercepted: false,
+                delivery: form.delivery, isAuthorised: true, isIntercepted: false,
                 hasUsersPolicy: form == .askingPolicy,
                 reportsProgress: false, hasShortIdleTimeout: false, mayShare: false,
                 tellsHeads: false, usesCache: false, keepLimit: 0,

@@ -5,6 +5,7 @@
 @testable import DataLoading
 import DataLoadingTesting
 import Foundation
+import Testing
 
 /// A destination of downloads that are continued, each with a service of its own, as after a restart.
 struct ResumedFileBed {
@@ -28,11 +29,15 @@ struct ResumedFileBed {
     }
 
     /// Makes one load in a service of its own.
+    @discardableResult func load(_ answers: [ScriptedAnswer]) async -> ResumedLoad {
+        await load(request(), answers)
+    }
+
     @discardableResult func load(
-        _ request: DataLoaderRequest? = nil, _ answers: [ScriptedAnswer]
+        _ request: DataLoaderRequest, _ answers: [ScriptedAnswer]
     ) async -> ResumedLoad {
         let bed = TestBed(answers, otherwise: .fail(.dns))
-        bed.loader.perform(request ?? self.request())
+        bed.loader.perform(request)
         let response = await bed.outcome()?.response
         bed.expectNothingLeft()
         return ResumedLoad(response: response, sent: bed.transport.attempts.map(\.request))
@@ -42,7 +47,7 @@ struct ResumedFileBed {
     func leavePart(
         _ count: Int = 40, _ headers: HTTPHeaders = tagged, _ request: DataLoaderRequest? = nil
     ) async {
-        await load(request, [Self.breaks(after: count, headers)])
+        await load(request ?? self.request(), [Self.breaks(after: count, headers)])
     }
 
     /// A 200 that breaks off.

@@ -138,6 +138,8 @@ private final class LyingServer: Sendable {
         }
         var held: Int64?
         defer { if mustHold { holding.record(held) } }
+        // The load waits for the end of an answer that it cannot use.
+        var isUsable = true
         if dice == 0 { return attempt.give(.respond(status: 503)) }
         if dice == 1 { return attempt.give(.fail(.connectionReset, sent: .written)) }
         var headers = validator(version)
@@ -152,6 +154,7 @@ private final class LyingServer: Sendable {
         if let range, range < body.count, isSame || dice > 17 {
             // A lie: the range begins elsewhere, or is one of a body that has changed.
             start = dice == 2 ? min(max(range + lie, 0), body.count - 1) : range
+            isUsable = isSame && start == range
             headers["Content-Range"] = "bytes \(start)-\(body.count - 1)/\(body.count)"
             attempt.sendHead(status: 206, headers: headers)
         } else {
@@ -160,7 +163,7 @@ private final class LyingServer: Sendable {
         }
         let end = dice > 13 ? body.count : max(start, cut)
         attempt.send(body[start..<end])
-        if mustHold {
+        if mustHold, isUsable {
             // A part keeps its last byte until it is replaced.
             held = Int64(max(end, start > 0 ? start + 1 : 0))
         } else if end == body.count {

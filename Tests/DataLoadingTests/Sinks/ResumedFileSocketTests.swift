@@ -76,8 +76,8 @@
                         changed = try Self.other(record)
                         part[0] ^= 1
                     }
-                    FileManager.default.createFile(
-                        atPath: place.part, contents: part, attributes: [.posixPermissions: 0o600])
+                    try part.write(to: URL(fileURLWithPath: place.part))
+                    chmod(place.part, 0o600)
                     try place.write(changed)
                     let next = try await loader.response(for: Self.request(url, file))
                     #expect(next.error == nil)
