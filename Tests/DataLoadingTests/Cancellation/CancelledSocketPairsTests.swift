@@ -23,9 +23,12 @@
                 let loader = service.makeFactory().makeDataLoader()
                 for number in 0..<Self.pairs {
                     let awaiter = Awaiter.allCases[number % Awaiter.allCases.count]
-                    let request = DataLoaderRequest(url: server.url("/\(number % 3)"))
+                    // What the server never answers is there until it is cancelled.
+                    let waits = number % 10 == 0
+                    let request = DataLoaderRequest(
+                        url: server.url("/\(waits ? 0 : number % 3)"))
                     let task = Task { try await awaiter.load(loader, request) }
-                    if number % 10 == 0 {
+                    if waits {
                         await eventually { service.runtime.liveLoads.live > 0 }
                     }
                     for _ in 0..<(number % 7) { await Task.yield() }
