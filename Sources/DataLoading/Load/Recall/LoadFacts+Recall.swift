@@ -45,6 +45,13 @@ extension LoadFacts {
         return Storability.allows(head, to: recall.request, authorisedFields: authorisedFields)
     }
 
+    /// Whether a stored response may stay after a 304 has changed its fields.
+    func mayStay(_ confirmed: StoredResponse) -> Bool {
+        Storability.allowsFields(
+            of: ResponseHead(status: confirmed.status, headers: confirmed.headers),
+            authorisedFields: authorisedFields)
+    }
+
     /// The fields that authorisers have set.
     private var authorisedFields: [String] {
         guard hasParticipants else { return [] }
@@ -53,8 +60,29 @@ extension LoadFacts {
             .map(\.name)
     }
 
+    /// What the cache is to do after an attempt that has ended without a failure.
+    func keeping(after attempt: Attempt) -> LoadAction? {
+        guard traits.usesCache else { return nil }
+        if let kept = kept(from: attempt) { return .keep(kept) }
+        return isNewer(attempt) ? baseTarget.map { .removeStored($0) } : nil
+    }
+
+    /// Whether an attempt has brought a response in place of a stored one, and is not kept.
+    ///
+    /// The stored one would otherwise be used as long as it may be used stale.
+    private func isNewer(_ attempt: Attempt) -> Bool {
+        guard let recall = recalled?.recall, recall.stored != nil, recall.request.mayStore,
+            !attempt.context.isStored, let status = attempt.head?.status,
+            status != .partialContent
+        else { return false }
+        switch attempt.verdict {
+        case .deliver, .append: return status.isSuccess || [404, 410].contains(status.rawValue)
+        case .discard, .hold, nil: return false
+        }
+    }
+
     /// The whole response of an attempt that has ended, if the cache may store it.
-    func kept(from attempt: Attempt) -> KeptResponse? {
+    private func kept(from attempt: Attempt) -> KeptResponse? {
         guard let recall = recalled?.recall, !attempt.context.isStored, !attempt.isRefused,
             let head = head ?? attempt.head
         else { return nil }
