@@ -52,7 +52,7 @@ package struct Recall: Sendable {
     /// Whether the answer to a HEAD may change what is stored.
     package func mayBeTold(of head: ResponseHead) -> Bool {
         let directives = CacheDirectives(head.headers.values(for: "Cache-Control"))
-        return stored != nil && request.policy != .bypass && !request.directives.noStore
+        return stored != nil && request.mayUse && !request.directives.noStore
             && !directives.noStore
     }
 

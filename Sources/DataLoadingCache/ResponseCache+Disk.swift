@@ -23,11 +23,13 @@ extension ResponseCache {
     /// receiving.
     ///
     /// On a full or read-only disk the cache answers with what is there and what it has in memory.
-    /// It tries again to write after a minute; `statistics.writeFailures` counts.
+    /// It tries again to write after a minute; `statistics.writeFailures` counts. While a disk does
+    /// not answer for two seconds, loads pass it by.
     ///
     /// - Parameters:
     ///   - directory: The directory; it is made if it is not there.
-    ///   - capacity: The maximum number of bytes of all files; default 1 GiB. The files that were
+    ///   - capacity: The maximum number of bytes of all files, each of which counts in whole blocks
+    ///     of 4 KiB; default 1 GiB. The files that were
     ///     not used for longest leave first, until nine tenths are left. Each process counts what
     ///     others add when it has added a sixteenth itself, so several may pass it by as much. A
     ///     body that is larger than 16 MiB, or than a quarter of the capacity, is not kept.
@@ -93,7 +95,7 @@ extension ResponseCache {
     /// Stores a response, unless its URL was removed since its request looked here.
     func write(_ response: StoredResponse, _ body: Data, _ recall: Recall, to disk: DiskStore) {
         let (key, request) = (recall.key, recall.request.headers)
-        let isWaiting = disk.write(body.count) { state in
+        let isWaiting = disk.write(body.count + DiskStore.overhead) { state in
             guard !self.memory.isRemoved(key.target, since: recall.stamp),
                 let diskKey = DiskKey(key)
             else { return }
@@ -110,6 +112,8 @@ extension ResponseCache {
     func update(
         _ old: StoredResponse, by new: StoredResponse, _ recall: Recall, in disk: DiskStore
     ) {
+        // A file with a large body takes long to write anew.
+        guard new.matters(after: old) else { return }
         let (key, request) = (recall.key, recall.request.headers)
         disk.perform { state in
             guard !self.memory.isRemoved(key.target, since: recall.stamp),

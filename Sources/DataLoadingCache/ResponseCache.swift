@@ -106,6 +106,9 @@ extension ResponseCache {
             let found = memory.find(key, request.headers)
             return decide(request, key, StoredAnswer.Found(found), stamp, clock(), answer)
         }
+        guard !disk.isSilent else {
+            return decide(request, key, .nothing, stamp, clock(), answer)
+        }
         disk.perform { state in
             let found = self.find(key, request.headers, stamp, &state)
             let now = self.forwardClock.withLock { $0.moment(clock()) }
@@ -144,11 +147,13 @@ extension ResponseCache {
         write(response, body, recall, to: disk)
     }
 
-    /// Puts the fields and times of an answer without a body in the place of the stored ones.
+    /// Puts the fields and times of an answer without a body in the place of the stored ones, or
+    /// removes these when they may not stay.
     package func confirm(
-        _ old: StoredResponse, by new: StoredResponse, _ recall: Recall
+        _ old: StoredResponse, by new: StoredResponse, _ recall: Recall, mayStay: Bool = true
     ) {
         counters.withLock { $0.validated += 1 }
+        guard mayStay else { return remove(recall.key.target) }
         update(old, by: new, recall)
     }
 

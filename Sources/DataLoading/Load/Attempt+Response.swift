@@ -12,7 +12,8 @@ extension Attempt {
         let asksUsers = facts.asksUsers(about: head)
         receive(head, holdingBack: asksUsers)
         var actions: LoadActionList = []
-        if facts.mayInvalidate, let target = facts.target {
+        // Responses are stored under the URL before authorisers have changed it.
+        if facts.mayInvalidate, let target = facts.baseTarget {
             actions.append(.invalidate(head, facts.outgoing.method, target))
         }
         if head.status == .tooManyRequests || head.status == .serviceUnavailable,
@@ -58,8 +59,11 @@ extension Attempt {
         facts.head = head
         facts.received = 0
         facts.resumption = .none
-        guard isStreaming else { return [] }
-        if facts.mayKeep(head), !context.isStored { beginCopy() }
+        guard isStreaming else { return facts.traits.tellsHeads ? [.tellHead] : [] }
+        let keepLimit = Int64(clamping: facts.traits.keepLimit)
+        if facts.mayKeep(head), !context.isStored, facts.bodyLength(head) ?? 0 <= keepLimit {
+            beginCopy()
+        }
         if isTooLarge { return [.cancelAttempt(context)] }
         if facts.traits.delivery == .chunks { facts.hasDelivered = true }
         return [.deliverHead(facts.response(head.status.isSuccess ? nil : .status(head.status)))]

@@ -26,7 +26,9 @@ enum LoadAction: Sendable {
     case endInterception(Interception)
     /// End them at the deadline, and report whether any of their requests may have been sent.
     case withdrawInterception(Interception)
-    /// Tell the end that a head has arrived.
+    /// Tell a shared load that its bytes and times are those of this load.
+    case noteCounted(Carrier)
+    /// Tell the end that a head has arrived which is that of the load's response.
     case tellHead
     /// Ask the cache about a request.
     indirect case recall(DataLoaderRequest, RequestTarget, epoch: Int)
@@ -36,6 +38,8 @@ enum LoadAction: Sendable {
     indirect case revalidate(DataLoaderRequest, Recalled)
     /// Store a whole response.
     indirect case keep(KeptResponse)
+    /// Remove what is stored of a URL, because a newer response is not kept.
+    indirect case removeStored(RequestTarget)
     /// Remove what a request of an unsafe method has changed.
     indirect case invalidate(ResponseHead, HTTPMethod, RequestTarget)
     /// Ask the factory's authorisers.

@@ -19,12 +19,14 @@ extension Load {
         case .endInterception(let interception): interception.end()
         case .withdrawInterception(let interception):
             handle(.insideWithdrawn(mayHaveSent: interception.end()))
+        case .noteCounted(let carrier): carrier.wasCounted()
         case .tellHead: end.headArrived()
         case .play(let use, let target, let recalled, let epoch):
             play(use, target, recalled, epoch)
         case .revalidate(let request, let recalled):
             context.revalidate(request, recalled.recall.key)
         case .keep(let kept): keep(kept)
+        case .removeStored(let target): removeStored(target)
         case .invalidate(let head, let method, let target): invalidate(head, method, target)
         case .authorise(let epoch): authorise(epoch)
         case .cancelTask(let task):
@@ -116,7 +118,8 @@ extension Load {
             candidate: Admission.Candidate(
                 waiting: self, epoch: epoch, deadline: sending.deadline),
             key: runtime.limiter.ruleKey(for: sending.target), origin: sending.target.origin,
-            loader: ObjectIdentifier(registry), priority: sending.priority, use: slotUse,
+            loader: ObjectIdentifier(end.loader ?? registry), priority: sending.priority,
+            use: slotUse,
             bypassesConnectionLimit: isForAuthoriser, hasWaited: hasWaited)
         switch runtime.admission.enter(application) {
         case .admitted: dial(sending, nil, epoch)

@@ -239,7 +239,10 @@ extension LoadMachine {
 
     /// Lets the load share a request, before authorisers and slots.
     private mutating func share(_ now: Instant) -> LoadActionList {
-        guard traits.mayShare, facts.metrics.attempts == 0, let target = facts.baseTarget else {
+        // What is shared is the request as it was performed, not what a redirect has made of it.
+        guard traits.mayShare, facts.metrics.attempts == 0, facts.metrics.redirects == 0,
+            let target = facts.baseTarget
+        else {
             return authorise(now)
         }
         enter(.following(nil))
@@ -264,7 +267,8 @@ extension LoadMachine {
         facts.take(shared)
         // The carrier is over.
         state = .following(nil)
-        return fail(shared.response.error, now)
+        let actions = fail(shared.response.error, now)
+        return shared.isCounted ? [.noteCounted(shared.carrier)] + actions : actions
     }
 
     /// Plays a stored response in place of an attempt.
@@ -401,8 +405,7 @@ extension LoadMachine {
         -> LoadActionList
     {
         facts.mayHaveBeenProcessed = true
-        let actions = inAttempt(context) { $0.received(head, &$1) } ?? []
-        return traits.tellsHeads ? [.tellHead] + actions : actions
+        return inAttempt(context) { $0.received(head, &$1) } ?? []
     }
 
     private mutating func judged(_ verdict: Verdict, _ context: AttemptContext) -> LoadActionList {
@@ -485,15 +488,15 @@ extension LoadMachine {
     ) {
         enter(.deciding(slots: nil))
         let conclusion = facts.conclude(attempt, failure)
-        let kept = failure == nil ? facts.kept(from: attempt) : nil
-        facts.noteCacheStatus(of: attempt, isStored: kept != nil)
+        let keeping = failure == nil ? facts.keeping(after: attempt) : nil
+        facts.noteCacheStatus(of: attempt, keeping)
         switch conclusion {
         case .next(let next):
-            if let kept { actions.append(.keep(kept)) }
+            if let keeping { actions.append(keeping) }
             if let slots { actions.append(.leave(slots)) }
             actions += proceed(to: next, now)
         case .success:
-            if let kept { actions.append(.keep(kept)) }
+            if let keeping { actions.append(keeping) }
             if !attempt.context.isStored {
                 actions.append(facts.takeSuccess(of: attempt.context.origin))
             }

@@ -9,12 +9,13 @@
 /// Loads of one factory that share are one request on the wire: one token, one place in the queue,
 /// one response for all of them. Each keeps its own deadline, its own cancellation and its own
 /// outcome. The request goes on until its last load has left. A load can join until the head of the
-/// response has arrived. Loads in chunks and loads with a `responseSink` never share.
+/// response has arrived: the request may have been sent before a change that the program has made
+/// since. Loads in chunks and loads with a `responseSink` never share.
 public enum Coalescing: RequestOption, Hashable, Sendable {
     /// The load is sent by itself; the default.
     case none
-    /// The load shares with loads whose requests have the same method, URL, fields, body in memory
-    /// and policies.
+    /// The load shares with loads whose requests have the same method, URL, fields, body in memory,
+    /// idle limit and policies.
     ///
     /// It is sent by itself if its request must not be sent twice (`isIdempotent`), or has a
     /// `retryPolicy`, a redirect policy that asks, or any other option: such values cannot be

@@ -61,11 +61,14 @@ public struct ResponseBytes: AsyncSequence, Sendable {
             piece = []
             position = 0
             do {
-                guard let next = try await body?.next(isolation: actor) else {
-                    body = nil
-                    return false
+                // A transport may hand over pieces without bytes.
+                while piece.isEmpty {
+                    guard let next = try await body?.next(isolation: actor) else {
+                        body = nil
+                        return false
+                    }
+                    piece = Array(next)
                 }
-                piece = Array(next)
                 return true
             } catch {
                 body = nil

@@ -9,6 +9,7 @@ import DataLoadingSupport
 /// processes write too.
 struct DiskIndex {
     struct Item: Hashable, Sendable {
+        /// The room that the file takes.
         var length: Int64
         /// When the file was used last, in nanoseconds since 1970.
         var used: Int64
@@ -31,6 +32,15 @@ struct DiskIndex {
         let used: Int64
     }
 
+    /// The length of a block of most file systems.
+    private static let block: Int64 = 4_096
+
+    /// The room of a file: it takes whole blocks, and a part of the memory of this index.
+    static func room(_ length: Int64) -> Int64 {
+        let length = max(length, 1).addingSaturated(block - 1)
+        return length - length % block
+    }
+
     private(set) var items: [EntryName: Item] = [:]
     private(set) var bytes: Int64 = 0
     private(set) var evicted = 0
@@ -48,6 +58,7 @@ struct DiskIndex {
 
     /// Notes a file that another process has written; its use is to be noted at the file.
     mutating func see(_ name: EntryName, length: Int64, used: Int64) {
+        let length = Self.room(length)
         guard items[name]?.length != length else { return }
         let old = items[name]?.length ?? 0
         items[name] = Item(length: length, used: used, noted: 0)
@@ -70,7 +81,7 @@ struct DiskIndex {
     mutating func remove(_ name: EntryName) {
         changed?.insert(name)
         guard let item = items.removeValue(forKey: name) else { return }
-        bytes -= item.length
+        bytes.addSaturated(-item.length)
     }
 
     mutating func removeAll() {
@@ -92,7 +103,7 @@ struct DiskIndex {
         for file in seen where !changed.contains(file.name) {
             var item =
                 items[file.name] ?? Item(length: 0, used: file.used, noted: file.used)
-            item.length = file.length
+            item.length = Self.room(file.length)
             item.used = max(item.used, file.used)
             present[file.name] = item
         }

@@ -86,12 +86,12 @@ extension DiskState {
         return .memory(body)
     }
 
-    /// The files of a URL in a partition.
-    func names(_ key: DiskKey) -> [EntryName] {
+    /// The files of a URL in a partition; nil when they cannot be listed.
+    func names(_ key: DiskKey) -> [EntryName]? {
         let prefix = EntryName.prefix(key.urlDigest, DiskKey.short(key.partition))
         let folder = DiskDirectory.folder(EntryName.folder(key.urlDigest))
         let names = try? directory.names(in: folder, beginning: prefix)
-        return (names ?? []).compactMap { EntryName($0) }
+        return names?.compactMap { EntryName($0) }
     }
 }
 

@@ -13,7 +13,11 @@ extension DiskState {
         removeBroken()
         // Before the new file is there: of two processes that store at the same time, none sees the
         // other's file and removes it, or only one of them does.
-        let present = names(key)
+        guard let present = names(key) else {
+            // What is there can be neither replaced nor left.
+            unremoved.note(url: key.urlDigest)
+            return nil
+        }
         let replaced = present.compactMap { matching($0, key, request) }
         let head = EntryHead(
             response, key, bodyLength: body.count, blocks: EntryHead.blocks(of: body))
@@ -79,7 +83,7 @@ extension DiskState {
     ) -> FileMark? {
         guard outage.allowsWrite(at: settings.now()), isRidOfRemoved(key),
             let bytes = EntryFormat.encode(head),
-            Int64(bytes.count + head.bodyLength) <= settings.capacity
+            DiskIndex.room(Int64(bytes.count + head.bodyLength)) <= settings.capacity
         else { return nil }
         let name = key.name(head.variant)
         do throws(DiskFailure) {
@@ -89,7 +93,7 @@ extension DiskState {
             index.set(
                 name,
                 DiskIndex.Item(
-                    length: mark.length, used: now, noted: now,
+                    length: DiskIndex.room(mark.length), used: now, noted: now,
                     received: times.isOfThisProcess ? times.received : nil))
             return mark
         } catch {

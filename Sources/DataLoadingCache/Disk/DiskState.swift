@@ -42,7 +42,7 @@ struct DiskState {
         guard isRidOfRemoved(key) else { return .nothing }
         var best: Opened?
         var hasOthers = false
-        for name in names(key) {
+        for name in names(key) ?? [] {
             switch open(name, key) {
             case .opened(let opened):
                 guard opened.head.variantKey.matches(request) else {

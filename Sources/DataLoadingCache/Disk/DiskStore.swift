@@ -32,6 +32,14 @@ final class DiskStore: Sendable {
     private let used = Locked(Usage())
     /// The number of bytes that wait to be written.
     private let pending = Locked(0)
+    /// When the call began that runs now; nil while none runs.
+    private let began = Locked<Instant?>(nil)
+
+    /// What a response that waits takes beside its body, about.
+    static let overhead = 1_024
+    /// How long a call may take before loads pass the disk by: a disk that is about to fail, or a
+    /// server of files that cannot be reached, blocks for minutes.
+    private static let patience = Duration.seconds(2)
 
     /// The number of files that are removed before other calls get their turn.
     private static let maxInARow = 64
@@ -52,9 +60,17 @@ final class DiskStore: Sendable {
     /// Runs a closure with the files, after earlier ones.
     func perform(_ body: @escaping @Sendable (inout DiskState) -> Void) {
         isolated.async { state in
+            let now = self.settings.now()
+            self.began.withLock { $0 = now }
             body(&state)
             self.goOn(&state)
+            self.began.withLock { $0 = nil }
         }
+    }
+
+    /// Whether the disk does not answer.
+    var isSilent: Bool {
+        began.withLock { $0 }.map { settings.now() - $0 >= Self.patience } ?? false
     }
 
     /// Runs a closure that writes `count` bytes, unless too many wait already; whether it runs.

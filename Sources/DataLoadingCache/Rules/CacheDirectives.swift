@@ -66,7 +66,14 @@ package struct CacheDirectives: Hashable, Sendable {
         // An empty list names nothing that could be left out.
         if names.allSatisfy(\.isEmpty) { noCache = true }
         noCacheFields += names.filter { !$0.isEmpty }
+        guard noCacheFields.count > Self.maxFields else { return }
+        // Each reuse looks for all of them.
+        noCacheFields = []
+        noCache = true
     }
+
+    /// The maximum number of fields that may be left out of a reuse.
+    private static let maxFields = 64
 
     private static func lower(_ value: inout Duration?, to other: Duration) {
         value = min(value ?? other, other)

@@ -7,7 +7,8 @@ package import DataLoadingTransport
 /// A request as the rules of a cache see it.
 package struct CacheRequest: Sendable {
     package let method: HTTPMethod
-    /// The fields as the caller wrote them, before authorisers add theirs.
+    /// The fields as the caller wrote them, before authorisers add theirs; with a field for the
+    /// authorisers that he has chosen.
     package let headers: HTTPHeaders
     package let policy: CachePolicy
     /// Whether the origin must not be asked.
@@ -19,13 +20,24 @@ package struct CacheRequest: Sendable {
     /// Whether the caller's conditions are such as only the origin can judge (RFC 9111 section
     /// 4.3.2).
     let isForOrigin: Bool
+    /// Whether the response depends on what is neither the URL nor a field of the request.
+    let isApart: Bool
 
+    /// The field that stands for the authorisers that a caller has chosen; no field has such a name.
+    static let authorisers = ":authorisers"
+
+    /// Makes it; `authorisers` are the names of those that the caller has chosen, and nil when he
+    /// has chosen none.
     package init(
         method: HTTPMethod, headers: HTTPHeaders, policy: CachePolicy = .useProtocolPolicy,
-        isOffline: Bool = false, mustValidate: Bool = false
+        isOffline: Bool = false, mustValidate: Bool = false, isApart: Bool = false,
+        authorisers: [String]? = nil
     ) {
         self.method = method
-        self.headers = headers
+        self.isApart = isApart
+        var fields = headers
+        for name in authorisers ?? [] { fields.add(name, for: Self.authorisers) }
+        self.headers = fields
         self.policy = policy
         self.isOffline = isOffline
         var directives = CacheDirectives(headers.values(for: "Cache-Control"))
@@ -44,12 +56,12 @@ package struct CacheRequest: Sendable {
 
     /// Whether a stored response may answer the method: HEAD is answered from that of GET.
     package var mayUse: Bool {
-        policy != .bypass && (method == .get || method == .head)
+        policy != .bypass && (method == .get || method == .head) && !isApart
     }
 
     /// Whether a response to the request may be stored.
     package var mayStore: Bool {
-        policy != .bypass && method == .get && !directives.noStore && !hasRange
+        policy != .bypass && method == .get && !directives.noStore && !hasRange && !isApart
     }
 
     /// Whether only what is stored may answer, however old it is.

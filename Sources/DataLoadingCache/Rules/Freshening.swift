@@ -7,7 +7,7 @@ package import DataLoadingTransport
 /// What a response without a body says about a stored one.
 extension StoredResponse {
     /// The stored response as a 304 has confirmed it (RFC 9111 section 4.3.4); nil when the 304
-    /// speaks of another response.
+    /// speaks of another response, or its fields would be too many.
     package func confirmed(
         by head: ResponseHead, to request: HTTPHeaders, times: ResponseTimes, hasQuery: Bool,
         _ heuristic: HeuristicFreshness = HeuristicFreshness()
@@ -46,11 +46,23 @@ extension StoredResponse {
         return modified.isEmpty || modified == headers.values(for: "Last-Modified")
     }
 
+    /// Whether this response, which has confirmed an older one, will be used otherwise.
+    ///
+    /// One that is never fresh is asked for each time, whenever it was confirmed last.
+    func matters(after old: StoredResponse) -> Bool {
+        let mayBeFresh = lifetime.duration > .zero && !directives.noCache
+        let mayBeStale =
+            directives.staleWhileRevalidate != nil || directives.staleIfError != nil
+        return mayBeFresh || mayBeStale || status != old.status || variant != old.variant
+            || !StorableFields.ofContent(headers).hasSameBytes(
+                as: StorableFields.ofContent(old.headers))
+    }
+
     private func merged(
         with newer: HTTPHeaders, _ request: HTTPHeaders, _ times: ResponseTimes, _ hasQuery: Bool,
         _ heuristic: HeuristicFreshness
-    ) -> StoredResponse {
-        let headers = StorableFields.merge(headers, with: newer)
+    ) -> StoredResponse? {
+        guard let headers = StorableFields.merge(headers, with: newer) else { return nil }
         return StoredResponse(
             status: status, headers: headers,
             variant: VariantKey(headers, request: request) ?? .ofNothing, times: times,

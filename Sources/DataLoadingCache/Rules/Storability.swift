@@ -11,21 +11,25 @@ package enum Storability {
     package static func allows(
         _ response: ResponseHead, to request: CacheRequest, authorisedFields: [String] = []
     ) -> Bool {
-        guard request.mayStore, isWhole(response.status) else { return false }
-        let directives = CacheDirectives(response.headers.values(for: "Cache-Control"))
-        guard !forbids(directives, response.status),
-            !varies(response.headers, onAnyOf: ["*"] + authorisedFields)
+        guard request.mayStore, isWhole(response.status), !isForRequest(response.status),
+            allowsFields(of: response, authorisedFields: authorisedFields)
         else { return false }
+        let directives = CacheDirectives(response.headers.values(for: "Cache-Control"))
         return response.status.isHeuristicallyCacheable || directives.isPublic
             || directives.isPrivate || directives.maxAge != nil
             || response.headers.contains("Expires")
     }
 
-    private static func varies(_ response: HTTPHeaders, onAnyOf names: [String]) -> Bool {
-        guard response.contains("Vary") else { return false }
-        return response.tokens(of: "Vary").contains { varied in
-            names.contains { $0.equalsIgnoringASCIICase(varied) }
-        }
+    /// Whether the fields of a response allow to store it, or to leave it stored once a 304 has
+    /// brought them.
+    package static func allowsFields(
+        of response: ResponseHead, authorisedFields: [String] = []
+    ) -> Bool {
+        let directives = CacheDirectives(response.headers.values(for: "Cache-Control"))
+        guard !forbids(directives, response.status),
+            let names = VariantKey.names(response.headers)
+        else { return false }
+        return !authorisedFields.contains { names.contains($0.asciiLowercased) }
     }
 
     private static func forbids(_ directives: CacheDirectives, _ status: HTTPStatus) -> Bool {
@@ -33,6 +37,12 @@ package enum Storability {
         // `must-understand`, and who does not stores nothing.
         guard directives.mustUnderstand else { return directives.noStore }
         return !status.isHeuristicallyCacheable
+    }
+
+    /// Whether a response with this status answers what one client or network did: it asks for
+    /// credentials, which the cache does not see, or RFC 6585 forbids to store it.
+    private static func isForRequest(_ status: HTTPStatus) -> Bool {
+        [401, 407, 428, 429, 431, 511].contains(status.rawValue)
     }
 
     /// Whether a response with this status stands for itself: it is final, and neither a part nor

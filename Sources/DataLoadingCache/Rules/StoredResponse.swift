@@ -77,11 +77,21 @@ package struct StoredResponse: Sendable {
     package var validators: HTTPHeaders {
         var fields = HTTPHeaders()
         let tags = headers.values(for: "ETag")
-        if tags.count == 1, !tags[0].isEmpty { fields.add(tags[0], for: "If-None-Match") }
+        if tags.count == 1, Self.mayBeSent(tags[0]) { fields.add(tags[0], for: "If-None-Match") }
         let dates = headers.values(for: "Last-Modified")
         if dates.count == 1, HTTPDate.secondsSince1970(dates[0][...], now: 0) != nil {
             fields.add(dates[0], for: "If-Modified-Since")
         }
         return fields
+    }
+
+    /// The maximum length of a tag that is sent back.
+    private static let maxTagLength = 4_096
+
+    /// Whether a request may have a tag that a response has.
+    ///
+    /// With control bytes, or a length that servers refuse, each later load of the URL would fail.
+    private static func mayBeSent(_ tag: String) -> Bool {
+        (1...maxTagLength).contains(tag.utf8.count) && tag.utf8.allSatisfy(\.isFieldValueByte)
     }
 }

@@ -12,11 +12,15 @@ package struct VariantKey: Hashable, Sendable {
         package var value: String?
     }
 
+    /// The maximum number of fields that a response may vary on; one that names more varies on
+    /// everything, because each look compares all of them.
+    private static let maxNames = 64
+
     /// Fields that say who asks.
     ///
     /// Who sends another value gets no answer that was made for this one, whatever `Vary` says: a
     /// process may act for several users, unlike a browser.
-    private static let secrets = ["authorization", "cookie"]
+    private static let secrets = ["authorization", "cookie", CacheRequest.authorisers]
 
     /// The fields, sorted by their names.
     package private(set) var fields: [Field]
@@ -33,10 +37,19 @@ package struct VariantKey: Hashable, Sendable {
     /// Takes the fields that a response varies on from its request; nil when it varies on more
     /// than its request ("*").
     package init?(_ response: HTTPHeaders, request: HTTPHeaders) {
-        var names = Set(response.tokens(of: "Vary"))
-        guard !names.contains("*") else { return nil }
+        guard var names = Self.names(response) else { return nil }
         names.formUnion(Self.secrets)
+        // A transport decodes bodies for those who do not say what they accept. The stored body is
+        // what one of the two got, also where a server forgets to say that it varies.
+        if response.contains("Content-Encoding") { names.insert("accept-encoding") }
         fields = names.sorted().map { Field(name: $0, value: Self.value(of: $0, in: request)) }
+    }
+
+    /// The fields that a response says it varies on; nil when it varies on more than its request.
+    static func names(_ response: HTTPHeaders) -> Set<String>? {
+        guard response.contains("Vary") else { return [] }
+        let names = Set(response.tokens(of: "Vary"))
+        return names.contains("*") || names.count > maxNames ? nil : names
     }
 
     /// Makes the key that a store kept.

@@ -48,11 +48,11 @@ struct MemoryState {
         guard !removals.concern(key.target, since: since) else { return [] }
         let body = Body(bytes: entry.body, file: entry.file)
         let new = Variants.Entry(response: entry.response, body: body)
-        let size = Self.size(new)
+        let size = Self.size(new, key)
         guard size <= capacity else { return remove(key, for: request) }
         if urls[key] == nil { partitions[key.partition, default: 0] += 1 }
         var left = urls[key, default: Variants()].add(new, for: request)
-        bytes += size - left.reduce(0) { $0 + Self.size($1) }
+        bytes += size - left.reduce(0) { $0 + Self.size($1, key) }
         recency.use(key)
         left += evict()
         return left
@@ -65,11 +65,11 @@ struct MemoryState {
         guard let index = urls[key]?.index(for: request),
             let present = urls[key]?.entries[index], present.response.isSame(as: old)
         else { return [] }
-        bytes -= Self.size(present)
+        bytes -= Self.size(present, key)
         let body = Body(bytes: present.body.bytes, file: file ?? present.body.file)
         urls[key]?.update(index, by: new)
         urls[key]?.update(index, body: body)
-        bytes += Self.size(Variants.Entry(response: new, body: body))
+        bytes += Self.size(Variants.Entry(response: new, body: body), key)
         recency.use(key)
         return [present] + evict()
     }
@@ -82,7 +82,7 @@ struct MemoryState {
             urls[key]?.entries[index].body.file == file
         else { return nil }
         let left = urls[key]?.remove(index)
-        if let left { bytes -= Self.size(left) }
+        if let left { bytes -= Self.size(left, key) }
         if urls[key]?.isEmpty == true { _ = remove(key) }
         return left
     }
@@ -96,7 +96,7 @@ struct MemoryState {
         var left: [Variants.Entry] = []
         while let index = urls[key]?.index(for: request), let entry = urls[key]?.remove(index) {
             left.append(entry)
-            bytes -= Self.size(entry)
+            bytes -= Self.size(entry, key)
         }
         if urls[key]?.isEmpty == true { _ = remove(key) }
         return left
@@ -105,7 +105,7 @@ struct MemoryState {
     mutating func remove(_ key: CacheKey) -> Variants? {
         guard let left = urls.removeValue(forKey: key) else { return nil }
         recency.remove(key)
-        for entry in left.entries { bytes -= Self.size(entry) }
+        for entry in left.entries { bytes -= Self.size(entry, key) }
         let others = partitions[key.partition, default: 1] - 1
         partitions[key.partition] = others > 0 ? others : nil
         return left
@@ -137,9 +137,12 @@ struct MemoryState {
         return left
     }
 
-    private static func size(_ entry: Variants.Entry) -> Int {
-        entry.response.headers.fields.reduce(overhead + entry.body.bytes.count) {
+    private static func size(_ entry: Variants.Entry, _ key: CacheKey) -> Int {
+        let fields = entry.response.headers.fields.reduce(0) {
             $0 + $1.name.utf8.count + $1.value.utf8.count
         }
+        let variant = entry.response.variant.fields.reduce(0) { $0 + ($1.value?.utf8.count ?? 0) }
+        let url = key.target.pathAndQuery.utf8.count
+        return overhead + entry.body.bytes.count + fields + variant + url
     }
 }

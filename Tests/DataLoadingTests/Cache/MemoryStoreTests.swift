@@ -142,7 +142,8 @@ import Testing
                     else { return "no entry" }
                     store.store(entry, key, for: request, since: store.stamp)
                     naive.removeAll { $0.path == path && ($0.foo == nil || $0.foo == foo) }
-                    let whole = size + 512 + (varies ? 7 : 0)
+                    // The body, the path, `Vary` and the value of `Foo`.
+                    let whole = size + 512 + 2 + (varies ? 7 + 1 : 0)
                     guard whole <= capacity else { break }
                     naive.append((path, varies ? foo : nil, whole, size))
                     touch(&naive, path)

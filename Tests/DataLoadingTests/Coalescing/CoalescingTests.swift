@@ -126,6 +126,7 @@ import Testing
         ("another maximum of retries", { $0.maximumRetryCount = 3 }),
         ("a redirect policy that asks", { $0.redirectPolicy = .ask { _ in true } }),
         ("another redirect policy", { $0.redirectPolicy = .doNotFollow }),
+        ("another idle limit", { $0.idleTimeout = .seconds(1) }),
         ("another cache policy", { $0.cachePolicy = .reload }),
         ("an option", { $0.expectsContinue = false }),
         ("a body", { $0.body = .data(Data("x".utf8)) }),

@@ -12,10 +12,12 @@ extension MachineWorld {
     private static let retry = NextStep.retry(after: .seconds(1), cost: .transient)
 
     /// How many answers a question has.
-    func answers(_ question: LoadAction) -> Int {
+    func answers(_ question: LoadAction, _ index: Int) -> Int {
         switch question {
-        case .authorise, .judge, .askPolicy, .askForChunkSupport: 2
-        case .prepareSink: 3
+        case .recall: Self.decisions.count
+        case .share, .prepareSink: 3
+        case .judge: 2 + storedVerdicts(index).count
+        case .authorise, .askPolicy, .askForChunkSupport: 2
         case .apply: freeSlots > 0 ? 3 : 2
         case .judgeFailure(let failure, let facts, let holdsSlot, _):
             nextSteps(failure, facts, holdsSlot).count
@@ -61,6 +63,11 @@ extension MachineWorld {
 
     mutating func answer(_ question: LoadAction, _ choice: Int, _ index: Int) {
         switch question {
+        case .recall(_, let target, let epoch):
+            recalled(Self.decisions[choice], target, epoch, index)
+        case .play(let use, let target, let recalled, let epoch):
+            play(use, target, recalled, epoch, index)
+        case .share(_, let epoch): share(choice, epoch, index)
         case .authorise(let epoch):
             let chain = try? AuthoriserChain(.make(), [])
             guard choice == 0, let chain else {
@@ -89,7 +96,8 @@ extension MachineWorld {
         case .dial(let sending, let candidate, let epoch):
             admit(sending, candidate ?? .name, epoch, index)
         case .judge(_, let context, _):
-            let verdict: Verdict = choice == 0 ? .deliver(nil) : .discard(then: Self.retry)
+            let verdicts = [.deliver(nil), .discard(then: Self.retry)] + storedVerdicts(index)
+            let verdict = verdicts[min(choice, verdicts.count - 1)]
             players[index].costs += verdict.cost == nil ? 0 : 1
             handle(.judged(verdict, context), index)
         case .judgeFailure(let failure, let facts, let holdsSlot, let epoch):
@@ -123,16 +131,22 @@ extension MachineWorld {
     private mutating func perform(_ action: LoadAction, _ index: Int, isLate: Bool) {
         switch action {
         case .authorise, .apply, .dial, .judge, .judgeFailure, .askPolicy, .askForChunkSupport,
-            .prepareSink, .setTimer:
+            .prepareSink, .setTimer, .recall, .play, .share:
             if isLate { faults.append("\(action) after the end") }
             if case .setTimer = action { players[index].hasPaused = true }
             players[index].questions.append(action)
         case .start(let context):
             if isLate { faults.append("sent after the end") }
-            players[index].begun += players[index].hasPaused ? 1 : 0
-            players[index].hasPaused = false
+            // What is stored is no retry.
+            if !context.isStored {
+                players[index].begun += players[index].hasPaused ? 1 : 0
+                players[index].hasPaused = false
+            }
             players[index].attempts.append(PlayedAttempt(context: context))
         case .withdraw: players[index].queued = nil
+        case .keep, .removeStored, .revalidate:
+            if isLate { faults.append("\(action) after the end") }
+        case .leaveCarrier: leaveCarrier(index)
         case .deliverHead, .deliver: if isLate { faults.append("delivered after the end") }
         case .leave:
             freeSlots += 1

@@ -19,6 +19,8 @@ struct MachineWorld {
         case deadline, cancel, reset, take, pauseIsOver
         /// A load in the queue gets a slot, or has to ask again.
         case grant, askAgain
+        /// The load that is sent for several, of which this is one, ends.
+        case carrierEnds(isSuccess: Bool)
     }
 
     /// What the loads are.
@@ -27,13 +29,21 @@ struct MachineWorld {
         /// With a retry policy of the user's, which is asked about every head and failure.
         case askingPolicy
         case chunks
+        /// With a cache, which has nothing or a response that is fresh, stale or to be validated.
+        case cached
+        case cachedChunks
+        /// With a request that other loads share.
+        case sharing
         /// Into a file whose part an earlier load may have left.
         case resumedFile
 
+        var isCached: Bool { self == .cached || self == .cachedChunks }
+        var isInChunks: Bool { self == .chunks || self == .cachedChunks }
+
         fileprivate var delivery: Delivery {
             switch self {
-            case .whole, .askingPolicy: .whole
-            case .chunks: .chunks
+            case .whole, .askingPolicy, .cached, .sharing: .whole
+            case .chunks, .cachedChunks: .chunks
             case .resumedFile: .restartable
             }
         }
@@ -52,6 +62,10 @@ struct MachineWorld {
         /// Retries that were paid for, given back, and begun.
         var costs = 0, refunds = 0, begun = 0
         var hasPaused = false
+        /// The epoch in which it follows another load, while it does.
+        var following: Int?
+        /// How often it has followed one, got the outcome of one, and left one.
+        var joins = 0, served = 0, leaves = 0
         var outcome: DataLoaderError??
     }
 
@@ -65,6 +79,7 @@ struct MachineWorld {
     let form: Form
     let bed: TestBed
     let loads: [Load]
+    let carrier: Carrier
     var players: [Player]
     var freeSlots = 1
     var faults: [String] = []
@@ -77,10 +92,13 @@ struct MachineWorld {
                 .make { $0.maximumRetryCount = 1 }, context: bed.factory.context,
                 registry: LoadRegistry(), end: TaskEnd(queue: bed.loader.queue))
         }
+        carrier = Carrier(
+            .named("shared"), in: CarrierTable(), for: LoadRegistry(),
+            queue: bed.service.runtime.queue)
         players = (0..<2).map { _ in
             let request = DataLoaderRequest.make {
                 $0.maximumRetryCount = 1
-                $0.chunks = form == .chunks
+                $0.chunks = form.isInChunks
                 guard form == .resumedFile else { return }
                 $0.responseSink = .file(
                     URL(fileURLWithPath: "/file"), resumesAcrossRestarts: true)
@@ -89,8 +107,9 @@ struct MachineWorld {
                 request: request, begun: Self.instant, deadline: Self.instant + .seconds(60),
                 delivery: form.delivery, isAuthorised: true, isIntercepted: false,
                 hasUsersPolicy: form == .askingPolicy,
-                reportsProgress: false, hasShortIdleTimeout: false, mayShare: false,
-                tellsHeads: false, usesCache: false, keepLimit: 0,
+                reportsProgress: false, hasShortIdleTimeout: false,
+                mayShare: form == .sharing,
+                tellsHeads: false, usesCache: form.isCached, keepLimit: 1_000,
                 bodyLimit: 1_000,
                 streamLimit: .max)
             return Player(machine: LoadMachine(LoadFacts(traits, base: request)))
@@ -109,7 +128,9 @@ struct MachineWorld {
                 + "\(player.announcements) \(player.deliveries) \(player.reports) "
                 + "\(player.pauses.count) \(player.queued != nil) \(player.machine.facts.retries) "
                 + "\(player.machine.facts.hasDelivered) "
-                + "\(player.machine.facts.triedAddresses.count) \(player.outcome.debugDescription)"
+                + "\(player.machine.facts.triedAddresses.count) \(player.outcome.debugDescription) "
+                + "\(player.following != nil) \(player.machine.facts.isPlaying) "
+                + Self.digest(player.machine.facts.recalled)
         }.joined(separator: " | ") + " \(freeSlots)"
     }
 
@@ -130,10 +151,13 @@ struct MachineWorld {
         let player = players[index]
         var steps: [Step] = []
         for (number, question) in player.questions.enumerated() {
-            steps += (0..<answers(question)).map { .answer(number, $0) }
+            steps += (0..<answers(question, index)).map { .answer(number, $0) }
         }
         for (number, attempt) in player.attempts.enumerated() where !attempt.isOver {
-            if !attempt.hasHead {
+            if attempt.context.isStored, !attempt.hasHead {
+                // Nothing but the disk can fail.
+                steps += [.head(number, status: 200), .failed(number, isWritten: false)]
+            } else if !attempt.hasHead {
                 steps += [.head(number, status: 200), .head(number, status: 503)]
                 steps += [.failed(number, isWritten: false), .failed(number, isWritten: true)]
             } else {
@@ -145,6 +169,9 @@ struct MachineWorld {
         if player.queued != nil { steps += freeSlots > 0 ? [.grant, .askAgain] : [.askAgain] }
         if !player.deadlineIsOver { steps.append(.deadline) }
         if player.announcements > 0, player.deliveries == 0 { steps.append(.take) }
+        if player.following != nil {
+            steps += [.carrierEnds(isSuccess: true), .carrierEnds(isSuccess: false)]
+        }
         return steps + [.cancel, .reset]
     }
 
@@ -176,6 +203,7 @@ struct MachineWorld {
         case .pauseIsOver:
             handle(.pauseIsOver(epoch: players[index].pauses.removeFirst()), index)
         case .grant: grant(index)
+        case .carrierEnds(let isSuccess): endCarrier(isSuccess: isSuccess, index)
         case .askAgain:
             guard let epoch = players[index].queued.take() else { return }
             handle(.mustApplyAgain(epoch: epoch), index)
@@ -198,6 +226,9 @@ struct MachineWorld {
                 faults.append("\(name): \(player.costs) retries paid, \(player.begun) begun")
             }
             if !player.questions.isEmpty { faults.append("\(name): \(player.questions)") }
+            if player.joins != player.served + player.leaves {
+                faults.append("\(name): \(player.joins) joins, \(player.leaves) leaves")
+            }
         }
         if freeSlots != 1 { faults.append("\(freeSlots) slots") }
         return faults
@@ -211,6 +242,8 @@ struct MachineWorld {
                 switch step {
                 case .answer, .end, .pauseIsOver, .grant: return (index, step)
                 case .failed(_, isWritten: true): return (index, step)
+                case .failed(let number, _) where players[index].attempts[number].context.isStored:
+                    return (index, step)
                 default: continue
                 }
             }

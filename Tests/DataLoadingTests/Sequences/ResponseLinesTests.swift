@@ -194,4 +194,18 @@ import Testing
         #expect(error?.body == Data("gone".utf8))
         #expect(try await bytes.next() == nil)
     }
+
+    @Test func `an empty piece of a body is no byte`() async throws {
+        let bed = TestBed()
+        let reading = Task {
+            var bytes: [UInt8] = []
+            for try await byte in bed.loader.bytes(for: .make()) { bytes.append(byte) }
+            return bytes
+        }
+        let attempt = await bed.attempt(0)
+        attempt.sendHead(status: 200)
+        for piece in [[], [1], [], [], [2, 3], []] as [[UInt8]] { attempt.send(Data(piece)) }
+        attempt.end()
+        #expect(try await reading.value == [1, 2, 3])
+    }
 }

@@ -31,12 +31,17 @@ final class Carrier: LoadEnd {
     }
 
     let queue: DispatchQueue
+    /// The loader of the load that made it.
+    let loader: LoadRegistry?
     private let key: SharedLoadKey
     private let table: CarrierTable
     private let state = Locked(State())
 
-    init(_ key: SharedLoadKey, in table: CarrierTable, queue: DispatchQueue) {
+    init(
+        _ key: SharedLoadKey, in table: CarrierTable, for loader: LoadRegistry, queue: DispatchQueue
+    ) {
         self.key = key
+        self.loader = loader
         self.table = table
         self.queue = queue
     }
@@ -79,6 +84,11 @@ final class Carrier: LoadEnd {
     /// Whether the observers hear of the carrier itself: no load has taken its bytes.
     var isObserved: Bool { !state.withLock { $0.wasCounted } }
 
+    /// Notes that a load has taken the bytes and times as its own.
+    func wasCounted() {
+        state.withLock { $0.wasCounted = true }
+    }
+
     func headArrived() {
         state.withLock { $0.mayBeJoined = false }
         table.remove(self, key)
@@ -94,11 +104,11 @@ final class Carrier: LoadEnd {
             let members = state.members
             state.stage = .over
             state.members = []
-            state.wasCounted = !members.isEmpty
             return members
         }
-        for (index, member) in members.enumerated() {
-            let shared = SharedResponse(response, isCounted: index == 0)
+        for member in members {
+            // One that has left at the last moment takes nothing: the next one does.
+            let shared = SharedResponse(response, isCounted: isObserved, by: self)
             member.load.handle(.shared(shared, epoch: member.epoch))
         }
     }
@@ -107,11 +117,14 @@ final class Carrier: LoadEnd {
 /// The response of a carrier for one of its loads.
 struct SharedResponse: Sendable {
     let response: DataLoaderResponse
-    /// Whether the load takes the bytes and times as its own; exactly one does.
+    /// Whether the load takes the bytes and times as its own; one does at most.
     let isCounted: Bool
+    /// The load that was sent.
+    let carrier: Carrier
 
-    init(_ response: DataLoaderResponse, isCounted: Bool) {
+    init(_ response: DataLoaderResponse, isCounted: Bool, by carrier: Carrier) {
         self.response = response
         self.isCounted = isCounted
+        self.carrier = carrier
     }
 }

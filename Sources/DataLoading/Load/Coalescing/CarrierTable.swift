@@ -15,7 +15,7 @@ final class CarrierTable: Sendable {
         while true {
             let (carrier, isNew) = carriers.withLock { carriers -> (Carrier, Bool) in
                 if let present = carriers[key] { return (present, false) }
-                let new = Carrier(key, in: self, queue: queue)
+                let new = Carrier(key, in: self, for: load.registry, queue: queue)
                 carriers[key] = new
                 return (new, true)
             }

@@ -31,6 +31,7 @@ struct SharedRequest: Hashable, Sendable {
     private let followsRedirects: Bool
     private let maximumRetryCount: Int?
     private let waitsForConnectivity: Bool
+    private let idleTimeout: Duration?
 
     /// Takes the parts of a request; nil when it has others, which cannot be compared, or must not
     /// be sent twice.
@@ -54,5 +55,6 @@ struct SharedRequest: Hashable, Sendable {
         cachePolicy = request.cachePolicy
         maximumRetryCount = request.maximumRetryCount
         waitsForConnectivity = request.waitsForConnectivity
+        idleTimeout = request.idleTimeout
     }
 }

@@ -34,7 +34,11 @@ protocol LoadEnd: AnyObject, Sendable {
     /// Whether the observers hear of the load.
     var isObserved: Bool { get }
 
-    /// Notifies that a head has arrived, of a load whose traits say that its end is told.
+    /// The loader whose turn in the queue the load takes; nil for its own.
+    var loader: LoadRegistry? { get }
+
+    /// Notifies that the head of the response has arrived, of a load whose traits say that its end
+    /// is told.
     func headArrived()
     /// Takes the head of a response whose body follows in pieces.
     func didReceiveInitial(_ response: DataLoaderResponse, from load: Load)
@@ -71,6 +75,8 @@ extension LoadEnd {
     var endsWithLoader: Bool { true }
 
     var isObserved: Bool { true }
+
+    var loader: LoadRegistry? { nil }
 
     func headArrived() {}
 

@@ -19,6 +19,7 @@ extension Judge {
         guard let confirmed else { return .fetchWhole }
         return .useStored(
             .confirmed(
-                StoredAnswer(response: confirmed, body: stored.body), was: stored.response))
+                StoredAnswer(response: confirmed, body: stored.body), was: stored.response,
+                mayStay: facts.mayStay(confirmed)))
     }
 }

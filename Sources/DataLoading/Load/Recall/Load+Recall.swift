@@ -12,7 +12,8 @@ extension Load {
     func recall(_ request: DataLoaderRequest, _ target: RequestTarget, _ epoch: Int) {
         let asked = CacheRequest(
             method: request.method, headers: request.headers, policy: request.cachePolicy,
-            mustValidate: request[option: RevalidatesStored.self])
+            mustValidate: request[option: RevalidatesStored.self], isApart: request.isApart,
+            authorisers: chosenAuthorisers(request))
         let timekeeper = runtime.timekeeper
         timekeeper.workBegan()
         let key = CacheKey(context.partition, target)
@@ -24,13 +25,21 @@ extension Load {
         }
     }
 
+    /// The authorisers that a request has chosen from those of its factory; nil when it has not.
+    private func chosenAuthorisers(_ request: DataLoaderRequest) -> [String]? {
+        guard request.hasOptions, !context.authorisers.isEmpty else { return nil }
+        if request.skipsAuthorisation { return ["none"] }
+        let methods = request.authenticationMethods
+        return methods.isEmpty ? nil : methods.map { "method " + $0.rawValue }
+    }
+
     /// Plays a stored response; tells the cache first what the server has said about it.
     func play(
         _ use: StoredUse, _ target: RequestTarget, _ recalled: Recalled, _ epoch: Int
     ) {
         switch use {
-        case .confirmed(let new, let old):
-            runtime.cache?.confirm(old, by: new.response, recalled.recall)
+        case .confirmed(let new, let old, let mayStay):
+            runtime.cache?.confirm(old, by: new.response, recalled.recall, mayStay: mayStay)
         case .onError: runtime.cache?.usedOnError()
         case .answer, .notModified: break
         }
@@ -70,6 +79,11 @@ extension Load {
         if let response { cache.keep(response, kept.body, kept.recall) }
     }
 
+    /// Removes what a newer response has made old that is not kept itself.
+    func removeStored(_ target: RequestTarget) {
+        runtime.cache?.invalidate([target])
+    }
+
     /// Removes what a request of an unsafe method has changed.
     func invalidate(_ head: ResponseHead, _ method: HTTPMethod, _ target: RequestTarget) {
         let urls = Invalidation.urls(after: head, to: method, target) { reference in
@@ -77,5 +91,15 @@ extension Load {
             return try? RequestTarget(text: text)
         }
         runtime.cache?.invalidate(urls)
+    }
+}
+
+extension DataLoaderRequest {
+    /// Whether the response depends on what is neither the URL nor a field: a body, the identity of
+    /// the client, or whom it trusts.
+    ///
+    /// Another request with that URL and these fields must not get it.
+    fileprivate var isApart: Bool {
+        body != nil || serverTrustPolicy != nil || clientIdentity != nil
     }
 }

@@ -34,11 +34,11 @@ extension LoadFacts {
     }
 
     /// Notes what the server has answered to a request that the cache let go on.
-    mutating func noteCacheStatus(of attempt: Attempt, isStored: Bool) {
+    mutating func noteCacheStatus(of attempt: Attempt, _ keeping: LoadAction?) {
         guard metrics.cacheStatus != nil, !attempt.context.isStored else { return }
         if let status = attempt.head?.status { metrics.cacheStatus?.forwardStatus = status }
         // The answer to HEAD is not stored.
-        if isStored, base.method != .head { metrics.cacheStatus?.isStored = true }
+        if case .keep = keeping, base.method != .head { metrics.cacheStatus?.isStored = true }
     }
 
     /// Whether the URL of the present request has a query.
@@ -59,6 +59,13 @@ extension LoadFacts {
         return Storability.allows(head, to: recall.request, authorisedFields: authorisedFields)
     }
 
+    /// Whether a stored response may stay after a 304 has changed its fields.
+    func mayStay(_ confirmed: StoredResponse) -> Bool {
+        Storability.allowsFields(
+            of: ResponseHead(status: confirmed.status, headers: confirmed.headers),
+            authorisedFields: authorisedFields)
+    }
+
     /// The fields that authorisers have set.
     private var authorisedFields: [String] {
         guard hasParticipants else { return [] }
@@ -67,8 +74,29 @@ extension LoadFacts {
             .map(\.name)
     }
 
+    /// What the cache is to do after an attempt that has ended without a failure.
+    func keeping(after attempt: Attempt) -> LoadAction? {
+        guard traits.usesCache else { return nil }
+        if let kept = kept(from: attempt) { return .keep(kept) }
+        return isNewer(attempt) ? baseTarget.map { .removeStored($0) } : nil
+    }
+
+    /// Whether an attempt has brought a response in place of a stored one, and is not kept.
+    ///
+    /// The stored one would otherwise be used as long as it may be used stale.
+    private func isNewer(_ attempt: Attempt) -> Bool {
+        guard let recall = recalled?.recall, recall.stored != nil, recall.request.mayStore,
+            !attempt.context.isStored, let status = attempt.head?.status,
+            status != .partialContent
+        else { return false }
+        switch attempt.verdict {
+        case .deliver, .append: return status.isSuccess || [404, 410].contains(status.rawValue)
+        case .discard, .hold, nil: return false
+        }
+    }
+
     /// The whole response of an attempt that has ended, if the cache may store it.
-    func kept(from attempt: Attempt) -> KeptResponse? {
+    private func kept(from attempt: Attempt) -> KeptResponse? {
         guard let recall = recalled?.recall, !attempt.context.isStored, !attempt.isRefused,
             let head = head ?? attempt.head
         else { return nil }

@@ -21,14 +21,14 @@ enum StoredUse: Sendable {
     case answer(StoredAnswer, ResponseSource)
     /// It answers the caller's own condition: he has it already.
     case notModified(StoredAnswer)
-    /// The server has confirmed it; with what it was before.
-    case confirmed(StoredAnswer, was: StoredResponse)
+    /// The server has confirmed it; with what it was before, and whether it may stay stored.
+    case confirmed(StoredAnswer, was: StoredResponse, mayStay: Bool)
     /// It takes the place of an error.
     case onError(StoredAnswer)
 
     var stored: StoredAnswer {
         switch self {
-        case .answer(let stored, _), .notModified(let stored), .confirmed(let stored, _),
+        case .answer(let stored, _), .notModified(let stored), .confirmed(let stored, _, _),
             .onError(let stored):
             stored
         }

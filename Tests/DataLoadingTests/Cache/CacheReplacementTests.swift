@@ -1,0 +1,136 @@
+// Copyright the DataLoading authors
+// SPDX-License-Identifier: Apache-2.0
+
+import DataLoadingSupport
+@testable import DataLoadingCache
+@testable import DataLoadingTransport
+@testable import DataLoading
+import DataLoadingTesting
+import Foundation
+import Testing
+
+/// Stored responses after the server has said something newer.
+@Suite struct CacheReplacementTests {
+    private let caching = CacheBed()
+
+    private func stale(_ more: String = "") -> ScriptedAnswer {
+        .respond(
+            status: 200,
+            headers: ["Cache-Control": "max-age=1" + more, "ETag": "\"1\""],
+            body: Data("old".utf8))
+    }
+
+    @Test(arguments: ["no-store", "no-store, max-age=60"])
+    func `a 304 that forbids to store is delivered, and the stored response is removed`(
+        directives: String
+    ) async throws {
+        let bed = caching.bed([
+            stale(),
+            .respond(status: 304, headers: ["ETag": "\"1\"", "Cache-Control": directives]),
+            fresh("new"),
+        ])
+        _ = try await bed.loader.response(for: .make())
+        bed.advance(.seconds(5))
+        let confirmed = try await bed.loader.response(for: .make())
+        #expect(text(confirmed) == "old")
+        #expect(confirmed.metrics.source == .validated)
+        #expect(text(try await bed.loader.response(for: .make())) == "new")
+        #expect(bed.transport.attempts[2].request.headers["If-None-Match"] == nil)
+        #expect(caching.cache.statistics.validated == 1)
+    }
+
+    @Test func `a 304 that varies on what an authoriser sets removes the stored response`()
+        async throws
+    {
+        let bed = caching.bed(
+            [
+                stale(),
+                .respond(
+                    status: 304,
+                    headers: [
+                        "ETag": "\"1\"", "Cache-Control": "max-age=60", "Vary": "x-key",
+                    ]),
+                fresh("new"),
+            ], authorisers: [TestAuthoriser(.add("X-Key", "k"))])
+        _ = try await bed.loader.response(for: .make())
+        bed.advance(.seconds(5))
+        #expect(text(try await bed.loader.response(for: .make())) == "old")
+        #expect(text(try await bed.loader.response(for: .make())) == "new")
+    }
+
+    @Test func `a 304 without a Date is as young as its arrival`() async throws {
+        let bed = caching.bed([
+            .respond(
+                status: 200,
+                headers: [
+                    "Cache-Control": "max-age=60", "ETag": "\"1\"",
+                    "Date": "Thu, 01 Jan 2026 00:00:00 GMT",
+                ], body: Data("body".utf8)),
+            .respond(status: 304, headers: ["ETag": "\"1\""]),
+        ])
+        _ = try await bed.loader.response(for: .make())
+        bed.advance(.seconds(600))
+        #expect(try await bed.loader.response(for: .make()).metrics.source == .validated)
+        bed.advance(.seconds(30))
+        let hit = try await bed.loader.response(for: .make())
+        #expect(hit.metrics.source == .cache)
+        #expect(hit.headers["Age"] == "30")
+        #expect(bed.transport.attempts.count == 2)
+    }
+
+    @Test func `a newer response that forbids to store removes the one that answers meanwhile`()
+        async throws
+    {
+        let bed = caching.bed([
+            stale(", stale-while-revalidate=3600"),
+            .respond(status: 200, headers: ["Cache-Control": "no-store"], body: Data("2".utf8)),
+            .respond(status: 200, headers: ["Cache-Control": "no-store"], body: Data("3".utf8)),
+        ])
+        _ = try await bed.loader.response(for: .make())
+        bed.advance(.seconds(5))
+        #expect(text(try await bed.loader.response(for: .make())) == "old")
+        _ = await bed.observer.entries(3)
+        #expect(text(try await bed.loader.response(for: .make())) == "3")
+        bed.expectNothingLeft()
+    }
+
+    @Test func `a newer body that is too large for the cache removes the older one`() async throws {
+        let cache = ResponseCache.memory(capacity: 4_000)
+        let large = patternBytes(2_000)
+        let newer = ScriptedAnswer.respond(
+            status: 200, headers: ["Cache-Control": "max-age=60"], body: large)
+        let bed = TestBed([stale(), newer, .respond(status: 503)]) { $0.cache = cache }
+        _ = try await bed.loader.response(for: .make())
+        bed.advance(.seconds(5))
+        for try await _ in bed.loader.chunks(for: .make()) {}
+        let failed = try await bed.loader.response(
+            for: .make { $0.headers["Cache-Control"] = "stale-if-error=3600" })
+        #expect(failed.statusCode == .serviceUnavailable)
+    }
+
+    @Test func `an error leaves what is stored`() async throws {
+        for status in [500, 403, 429] {
+            let bed = CacheBed().bed([
+                stale(),
+                .respond(status: status, headers: ["Cache-Control": "no-store"]),
+                .respond(status: 304, headers: ["ETag": "\"1\""]),
+            ])
+            _ = try await bed.loader.response(for: .make())
+            bed.advance(.seconds(5))
+            _ = try await bed.loader.response(for: .make())
+            #expect(text(try await bed.loader.response(for: .make())) == "old", "\(status)")
+        }
+    }
+
+    @Test func `an unsafe request removes what is stored, whatever its authoriser adds to the URL`()
+        async throws
+    {
+        let signing = TestAuthoriser(.change { $0.url = testURL("http://origin.test/a?sig=1") })
+        let bed = caching.bed(
+            [fresh("old"), .respond(status: 204), fresh("new")], authorisers: [signing])
+        _ = try await bed.loader.response(for: .make("/a"))
+        #expect(try await bed.loader.response(for: .make("/a")).metrics.source == .cache)
+        _ = try await bed.loader.response(for: .make("/a") { $0.method = .post })
+        #expect(text(try await bed.loader.response(for: .make("/a"))) == "new")
+    }
+}
