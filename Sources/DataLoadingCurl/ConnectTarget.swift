@@ -4,7 +4,7 @@
 import DataLoadingSupport
 import DataLoadingTransport
 
-/// The host and port that an attempt connects to instead of its URL's.
+/// The peer that an attempt connects to instead of its URL's host.
 struct ConnectTarget {
     /// The address that it was parsed from.
     let text: String
@@ -12,11 +12,18 @@ struct ConnectTarget {
     let host: String
     /// Nil for the URL's port.
     let port: UInt16?
-    /// Whether the host is an address, which needs no look-up.
+    /// Whether the peer needs no look-up: an address or a socket's path.
     let isNumeric: Bool
+    /// The path of a Unix-domain socket; nil for a host.
+    let socketPath: String?
 
-    /// Parses "host", "host:port", "10.0.0.1" or "[::1]:8443".
+    /// Parses "host", "host:port", "10.0.0.1", "[::1]:8443" or "unix:/run/server.sock".
     init(address: String) throws(RequestFault) {
+        guard !UnixSocketAddress.isMeant(by: address) else {
+            guard let socket = UnixSocketAddress(address) else { throw .host }
+            (text, host, port, isNumeric, socketPath) = (address, "", nil, true, socket.path)
+            return
+        }
         let target = try RequestTarget(text: "http://\(address)/")
         guard target.pathAndQuery == "/" else { throw .host }
         text = address
@@ -24,6 +31,7 @@ struct ConnectTarget {
         // An authority without a port is only a host.
         port = address.utf8.count == host.utf8.count ? nil : target.origin.port
         isNumeric = Self.isNumeric(host)
+        socketPath = nil
     }
 
     /// The value for CURLOPT_CONNECT_TO, for any host and port of the URL.

@@ -11,6 +11,8 @@ struct ConnectionRouting {
     var isProbe = false
     /// The sockets that were opened for the attempt, of which some may be closed.
     var sockets: [Int32] = []
+    /// The Unix-domain socket that was opened for the attempt, and its generation.
+    var localSocket: (descriptor: Int32, generation: UInt32)?
     /// Whether the connection speaks HTTP/2; nil while that is unknown.
     var speaksHTTP2: Bool?
     /// Whether the attempt counts as a user of its connection, which others may join.

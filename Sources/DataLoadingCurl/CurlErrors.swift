@@ -83,7 +83,7 @@ enum CurlErrors {
     }
 
     private static func isInHead(_ state: TransferState) -> Bool {
-        state.sends > 0 && !state.response.isComplete
+        state.sends > 0 ? !state.response.isComplete : state.tunnel?.isOpen == false
     }
 
     /// Returns the error of result 56: a reset, broken chunks, a head past libcurl's own limit,

@@ -20,6 +20,8 @@ struct CurlLibrary: Sendable {
     let version: UInt32
     /// HTTP/2 was built in.
     let hasHTTP2: Bool
+    /// TLS to a proxy was built in.
+    let hasHTTPSProxies: Bool
     /// The loop can refuse each send of a request (7.80), so that libcurl resends nothing
     /// unnoticed.
     private(set) var canRefuseSends: Bool
@@ -60,6 +62,7 @@ struct CurlLibrary: Sendable {
         guard ccurl_load() == 0, ccurl_version() >= 0x07_42_00 else { return nil }
         version = ccurl_version()
         hasHTTP2 = ccurl_features() & (1 << 16) != 0
+        hasHTTPSProxies = ccurl_features() & (1 << 21) != 0
         hasZlib = ccurl_zlib_load() == 0
         let isOpenSSL = Self.isOpenSSL(String(cString: ccurl_tls_text()))
         supportsIdentities = isOpenSSL

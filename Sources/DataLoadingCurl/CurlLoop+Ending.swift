@@ -16,6 +16,7 @@ extension CurlLoop {
         pool = []
         dropIdleConnections()
         routes.forget()
+        proxyUses = [:]
     }
 
     /// Drops the idle connections; running transfers keep theirs until they end.

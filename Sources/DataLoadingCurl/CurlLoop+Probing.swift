@@ -19,7 +19,9 @@ extension CurlLoop {
 
     /// Whether the attempt is a probe without a result, so that it can be sent another way.
     func canEndProbe(_ transfer: CurlTransfer) -> Bool {
-        guard transfer.state.routing.isProbe, transfer.state.sends == 0 else { return false }
+        guard transfer.state.routing.isProbe, transfer.state.sends == 0,
+            transfer.state.tunnel?.isRefused != true
+        else { return false }
         if case .running = transfer.phase { return transfer.task?.isCancelled == false }
         return false
     }

@@ -100,6 +100,7 @@ extension CurlLoop {
         multi.remove(transfer.easy)
         transfer.phase = .idle
         transfer.state.connection = nil
+        transfer.beginTunnel(for: task)
         return true
     }
 
@@ -141,12 +142,13 @@ extension CurlLoop {
 extension CurlTransfer {
     /// The key of the attempt's route; nil where HTTP/2 is not possible.
     fileprivate var routeKey: RouteKey? {
-        guard let task, let origin, origin.isSecure, !state.routing.mustBeFresh,
+        guard let task, let origin, origin.isSecure, !state.routing.mustBeFresh, !isLocal,
             // While a stream of HTTP/2 is paused, libcurl buffers a whole window of it.
             !task.request.streamsResponse, loop.library.offersHTTP2(task.request.http2)
         else { return nil }
         return RouteKey(
             host: origin.host, port: origin.port, address: task.request.address,
+            proxy: task.request.proxy, proxyAuthorization: task.request.proxyAuthorization,
             trust: task.request.trust(for: origin))
     }
 }

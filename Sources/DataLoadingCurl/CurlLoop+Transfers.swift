@@ -80,6 +80,7 @@ extension CurlLoop {
 
     /// Hands a transfer to libcurl.
     func run(_ transfer: CurlTransfer, addresses: String?) {
+        separateProxyUses(of: transfer)
         guard let multi = multi(for: transfer) else {
             return finish(transfer, .resources(reason: "memory"))
         }
@@ -205,9 +206,10 @@ extension CurlLoop {
         {
             names.markStale(name, now: now)
         }
+        let named = error.map(transfer.naming)
         recycle(transfer, failed: error != nil)
-        if let error {
-            task.sink.didFail(TransportFailure(error, sent: sent, report: report))
+        if let named {
+            task.sink.didFail(TransportFailure(named, sent: sent, report: report))
         } else {
             task.sink.didEnd(report)
         }

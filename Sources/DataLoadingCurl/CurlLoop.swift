@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import DataLoadingSupport
+import DataLoadingTransport
 import CCurl
 
 #if canImport(Glibc)
@@ -52,6 +53,8 @@ final class CurlLoop {
     var descriptors: [ConnectionName: Int32] = [:]
     /// The attempt that last sent on each connection of HTTP/1.1.
     var serialUsers: [ConnectionName: CurlTransfer] = [:]
+    /// How the connections to each proxy were opened.
+    var proxyUses: [Origin: ProxyUse] = [:]
     /// Replaced multi handles whose transfers still run.
     var retired: [CurlMulti] = []
     var running: [ObjectIdentifier: CurlTransfer] = [:]

@@ -9,6 +9,13 @@ enum CurlOption {
     static let context: Int32 = 10103  // PRIVATE
     static let url: Int32 = 10002
     static let proxy: Int32 = 10004
+    static let noProxy: Int32 = 10177
+    static let headerOptions: Int32 = 229
+    static let proxyHeaders: Int32 = 10228
+    static let proxyCertificateFile: Int32 = 10246  // PROXY_CAINFO
+    static let proxyCertificateAuthorities: Int32 = 40310  // PROXY_CAINFO_BLOB
+    static let proxyCertificatePath: Int32 = 10247
+    static let proxyMinTLSVersion: Int32 = 250  // PROXY_SSLVERSION
     static let writeFunction: Int32 = 20011
     static let writeData: Int32 = 10001
     static let readFunction: Int32 = 20012
@@ -44,6 +51,7 @@ enum CurlOption {
     static let connectTimeout: Int32 = 156
     static let resolve: Int32 = 10203
     static let connectTo: Int32 = 10243
+    static let unixSocketPath: Int32 = 10231
     static let openSocketFunction: Int32 = 20163
     static let openSocketData: Int32 = 10164
     static let closeSocketFunction: Int32 = 20208

@@ -22,6 +22,8 @@ final class CurlShape {
     let method: HTTPMethod
     let upload: Upload
     let address: String?
+    let proxy: Proxy?
+    let proxyAuthorization: String?
     let isSecure: Bool
     let streams: Bool
     let isFresh: Bool
@@ -39,6 +41,8 @@ final class CurlShape {
         method = task.request.method
         self.upload = upload
         address = task.request.address
+        proxy = task.request.proxy
+        proxyAuthorization = task.request.proxyAuthorization
         isSecure = origin.isSecure
         streams = task.request.streamsResponse
         self.isFresh = isFresh
@@ -56,6 +60,8 @@ final class CurlShape {
             && isSecure == origin.isSecure && streams == task.request.streamsResponse
             && self.isFresh == isFresh && self.isHTTP2 == isHTTP2
             && address == task.request.address
+            && proxy == task.request.proxy
+            && (proxy == nil || proxyAuthorization == task.request.proxyAuthorization)
             && trust == task.request.trust(for: origin)
     }
 }

@@ -21,7 +21,7 @@ extension CurlTransfer {
         // Below 7.80 the loop can refuse neither a second send nor a connection's peer, so that
         // no kept connection may be used.
         let isFresh =
-            task.request.needsFreshConnection || state.routing.mustBeFresh
+            task.request.needsFreshConnection || state.routing.mustBeFresh || isLocal
             || state.routing.endings > 1
             || !loop.library.canRefuseSends
         let isHTTP2 = state.routing.isHTTP2
@@ -49,7 +49,8 @@ extension CurlTransfer {
             try setHeaders(wanted)
             shape = wanted
         }
-        try setAddresses(addresses, port: connectTarget?.port ?? origin.port, in: multi)
+        let port = task.request.proxy?.origin.port ?? connectTarget?.port ?? origin.port
+        try setAddresses(addresses, port: port, in: multi)
     }
 
     private var uploadKind: CurlShape.Upload {
@@ -95,11 +96,13 @@ extension CurlTransfer {
         // RFC 9325 section 3.1.1, whatever the system's configuration of TLS allows.
         if shape.isSecure { try set(CurlOption.minTLSVersion, 6) }  // CURL_SSLVERSION_TLSv1_2
         if let trust = shape.trust { try setTrust(trust) }
-        try setConnectList(shape)
+        try setPeer(shape)
+        try setProxy(shape)
         try setMethod(shape, body: body)
     }
 
-    private func setConnectList(_ shape: CurlShape) throws(DataLoaderError) {
+    private func setPeer(_ shape: CurlShape) throws(DataLoaderError) {
+        if let path = connectTarget?.socketPath { return try setSocket(path) }
         // An empty host and port match those of the URL, whatever they are.
         connectList = connectTarget.map { connectTarget in
             CurlStringList([connectTarget.connectTo])

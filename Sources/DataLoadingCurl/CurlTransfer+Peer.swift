@@ -14,7 +14,7 @@ extension CurlTransfer {
     /// Returns whether the attempt may connect to an address; otherwise notes why not.
     func mayConnect(_ address: UnsafeMutablePointer<ccurl_sockaddr>) -> Bool {
         guard task?.request.limitsPeers == true else { return true }
-        return allows(Self.addressBytes(address))
+        return isLocal ? allowsSocket() : allows(Self.addressBytes(address))
     }
 
     /// Returns whether the attempt may use a connection; otherwise notes why not.
@@ -22,12 +22,14 @@ extension CurlTransfer {
     /// An attempt without that restriction may have opened it.
     func maySend(to peer: UnsafePointer<CChar>?) -> Bool {
         guard task?.request.limitsPeers == true else { return true }
-        return allows(peer.map(Self.addressBytes) ?? [])
+        return isLocal ? allowsSocket() : allows(peer.map(Self.addressBytes) ?? [])
     }
 
     private func allows(_ address: [UInt8]) -> Bool {
         guard let request = task?.request else { return false }
-        if request.needsLoopbackPeer, !SpecialAddress.isLoopback(address) {
+        if request.needsLoopbackPeer || request.proxyNeedsLoopbackPeer,
+            !SpecialAddress.isLoopback(address)
+        {
             state.stop = .plainCredentialElsewhere
         } else if request.refusesPrivateAddresses, SpecialAddress.contains(address) {
             state.stop = .privateAddress
@@ -59,7 +61,9 @@ extension CurlTransfer {
     /// families.
     static func port(_ address: UnsafeMutablePointer<ccurl_sockaddr>) -> Int {
         let start = UnsafeRawPointer(address) + MemoryLayout<ccurl_sockaddr>.size
-        guard Int(address.pointee.addrlen) >= MemoryLayout<sockaddr_in>.size else { return 0 }
+        guard address.pointee.family != AF_UNIX,
+            Int(address.pointee.addrlen) >= MemoryLayout<sockaddr_in>.size
+        else { return 0 }
         return Int(UInt16(bigEndian: start.loadUnaligned(as: sockaddr_in.self).sin_port))
     }
 

@@ -12,6 +12,10 @@ extension CurlTransfer {
         state.lastActivity = loop.now
         if state.firstByte == nil { state.firstByte = LoopClock.now }
         do throws(DataLoaderError) {
+            // libcurl calls back before it writes the request, and so after the tunnel.
+            if let tunnel = state.tunnel, state.sends == 0 {
+                return try receiveAnswer(line, of: tunnel, task)
+            }
             switch try state.response.receive(line) {
             case nil, .informational: break
             case .final(let head): try receiveHead(head, task)

@@ -13,6 +13,7 @@ extension CurlTransfer {
     func outcome(_ result: Int32) -> DataLoaderError? {
         noteUnreportedSend()
         if result != 0 { state.hadError = true }
+        if state.tunnel?.isRefused == true { return nil }
         var result = isRefusedResend(result) ? 0 : result
         if isRefusedStream, result != 0 { return .http2(reason: "refused stream") }
         if Self.sendingEndResults.contains(result), state.stop == nil {
@@ -70,7 +71,7 @@ extension CurlTransfer {
     /// Collects the counts and times so far, before the handle leaves libcurl.
     func makeReport() -> TransportReport {
         var report = TransportReport()
-        report.headBytesReceived = Int64(state.response.bytes)
+        report.headBytesReceived = Int64(state.response.bytes + (state.tunnel?.bytes ?? 0))
         report.bodyBytesReceived = state.wireBytes
         report.decodedBytes = state.decodedBytes
         guard let task else { return report }
@@ -84,7 +85,7 @@ extension CurlTransfer {
         report.reusedConnection = usedKeptConnection
         report.sharedConnection = state.isShared
         if !report.reusedConnection { addConnectTimes(&report, task) }
-        report.remoteAddress = loop.remoteAddress(of: easy)
+        report.remoteAddress = isLocal ? connectTarget?.text : loop.remoteAddress(of: easy)
         report.httpVersion = httpVersion
         return report
     }

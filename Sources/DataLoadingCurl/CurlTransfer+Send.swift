@@ -17,9 +17,9 @@ extension CurlTransfer {
     /// A request is sent once per attempt. libcurl would resend it in the cases of
     /// `CurlTransfer+Resends`. A resend is another attempt, which only the load may make.
     func willSend(to peer: UnsafePointer<CChar>?) -> Bool {
-        guard let task, !task.isCancelled, mayProceed() else { return false }
-        state.connection = connectionName
-        guard maySend(to: peer), loop.maySend(self), task.beginSending() else { return false }
+        guard let task, !task.isCancelled, mayProceed(), mayUseConnection(to: peer),
+            task.beginSending()
+        else { return false }
         // Another address may have been refused before this one was connected.
         state.stop = nil
         state.sends += 1
@@ -31,6 +31,12 @@ extension CurlTransfer {
         state.lastActivity = loop.now
         loop.scheduleDeadlineCheck(self)
         return true
+    }
+
+    private func mayUseConnection(to peer: UnsafePointer<CChar>?) -> Bool {
+        if isLocal { return maySendLocally(to: peer) }
+        state.connection = connectionName
+        return maySend(to: peer) && loop.maySend(self)
     }
 
     /// Whether other attempts may send on the same connection while this one runs.
@@ -76,6 +82,7 @@ extension CurlTransfer {
             return CurlSignal.badSocket
         }
         loop.openedSocket(socket, to: address)
+        if isLocal { noteLocalSocket(socket) }
         loop.noteConnecting(self, socket)
         return socket
     }

@@ -56,7 +56,7 @@ extension CurlTransfer {
         try set(CurlOption.clientKeyPassphrase, text: identity.passphrase ?? "")
     }
 
-    private func set(_ option: Int32, blob: Data) -> Int32 {
+    func set(_ option: Int32, blob: Data) -> Int32 {
         blob.withUnsafeBytes { bytes in
             var blob = ccurl_blob(
                 data: UnsafeMutableRawPointer(mutating: bytes.baseAddress),

@@ -33,6 +33,7 @@ final class CurlTransfer {
     var headerList: CurlStringList?
     var resolveList: CurlStringList?
     var connectList: CurlStringList?
+    var proxyHeaderList: CurlStringList?
     /// The URL and the address of the last attempt, which are often those of the next.
     private(set) var origin: Origin?
     /// The URL for libcurl, written from what the check has parsed.
@@ -99,8 +100,10 @@ final class CurlTransfer {
         {
             throw .body
         }
+        try checkProxy(task.request)
         self.task = task
         state = TransferState(response: ResponseGuard(byteLimit: task.request.headLimit))
+        beginTunnel(for: task)
         state.hasSameHeaders = hasSameHeaders
         state.resets = loop.resets
         state.connectDeadline = LoopClock.instant(
@@ -110,6 +113,9 @@ final class CurlTransfer {
 
     /// The name that must be resolved for libcurl; nil for a numeric address.
     var nameToResolve: String? {
+        if let proxy = task?.request.proxy {
+            return ConnectTarget.isNumeric(proxy.origin.host) ? nil : proxy.origin.host
+        }
         if let connectTarget { return connectTarget.isNumeric ? nil : connectTarget.host }
         return originIsNumeric ? nil : origin?.host
     }

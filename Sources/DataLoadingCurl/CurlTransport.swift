@@ -17,6 +17,9 @@ import Synchronization
 /// libcurl adds nothing to the request except `Host`, `Accept: */*`, `Accept-Encoding`, the
 /// length of a body, and `Expect` before a large body. Proxies of the environment are not used.
 ///
+/// A proxy needs libcurl 7.80 or later. An attempt over a Unix-domain socket has a connection of its
+/// own and uses HTTP/1.1.
+///
 /// Sinks are called on the transport's thread and must return soon: while one blocks, every
 /// attempt waits.
 ///

@@ -9,6 +9,9 @@ struct RouteKey: Hashable {
     let port: UInt16
     /// The address to connect to instead of the host; nil for the host.
     let address: String?
+    var proxy: Proxy?
+    /// The credential with which the proxy opens tunnels.
+    var proxyAuthorization: String?
     let trust: HostTrust?
 
     // Trust is not hashed: equality compares it where the rest is the same.

@@ -66,6 +66,9 @@ enum URLSessionRequest {
         guard attempt.address == nil else {
             throw .unsupported(reason: "URLSession cannot dial another address")
         }
+        guard attempt.proxy == nil else {
+            throw .unsupported(reason: "URLSession has the proxies of its configuration only")
+        }
         guard !attempt.refusesPrivateAddresses else {
             throw .unsupported(reason: "URLSession cannot check its peer's address")
         }

@@ -31,12 +31,16 @@ struct AuthoriserChain: Sendable {
     /// Makes the chain of one attempt; throws when the request names a method that no authoriser
     /// has.
     ///
-    /// `refused` holds the credentials of an earlier attempt that the server answered with a 401.
+    /// The authoriser of the proxy is the last. `refused` holds the credentials of an earlier
+    /// attempt that the server or the proxy refused.
     init(
-        _ request: DataLoaderRequest, _ authorisers: [any Authoriser], refused: Stamps = [:]
+        _ request: DataLoaderRequest, _ authorisers: [any Authoriser],
+        proxy: ProxyAuthoriser? = nil, refused: Stamps = [:]
     ) throws(AuthorisationError) {
         self.request = request
-        concerned = try Self.concerned(by: request, authorisers)
+        let others =
+            request.skipsAuthorisation ? [] : try Self.concerned(by: request, authorisers)
+        concerned = others + (proxy.map { [$0] } ?? [])
         if !refused.isEmpty { self.request[option: CredentialStamps.self] = refused }
     }
 
@@ -46,8 +50,11 @@ struct AuthoriserChain: Sendable {
     /// The authoriser that was asked last.
     private var last: (any Authoriser)? { asked > 0 ? concerned[asked - 1] : nil }
 
-    /// The credentials of the library's authorisers in the request.
-    var stamps: Stamps { request[option: CredentialStamps.self] }
+    /// The credentials in the request: of the proxy's authoriser, or of the others.
+    func stamps(ofProxy isProxy: Bool) -> Stamps {
+        let key = (concerned.last as? ProxyAuthoriser)?.stampKey
+        return request[option: CredentialStamps.self].filter { ($0.key == key) == isProxy }
+    }
 
     /// Asks the remaining authorisers until one refuses or answers later.
     ///
@@ -84,9 +91,12 @@ struct AuthoriserChain: Sendable {
         return .cannotAuthenticate(last?.identifier ?? "authoriser", because: error)
     }
 
-    /// Tells each authoriser that took part of a 401; returns whether to send the request again.
+    /// Tells each authoriser that took part of a 401, or that of the proxy of a 407; returns
+    /// whether to send the request again.
     func recover(_ sent: DataLoaderRequest, from response: DataLoaderResponse) -> Bool {
-        participants.eachOnce.reduce(false) { $1.recover(sent, from: response) || $0 }
+        let isProxys = response.statusCode == .proxyAuthenticationRequired
+        return participants.eachOnce.filter { ($0 is ProxyAuthoriser) == isProxys }
+            .reduce(false) { $1.recover(sent, from: response) || $0 }
     }
 
     /// Returns the authorisers to ask: those without a method, and those that the request names.

@@ -9,6 +9,8 @@ import Foundation
 extension Attempt {
     /// Takes a final head; the verdict on the response comes before any byte of its body is used.
     mutating func received(_ head: ResponseHead, _ facts: inout LoadFacts) -> LoadActionList {
+        facts.isRefusedByProxy =
+            head.status == .proxyAuthenticationRequired && context.isProxied
         let asksUsers = facts.asksUsers(about: head)
         receive(head, holdingBack: asksUsers)
         var actions: LoadActionList = []
@@ -106,6 +108,7 @@ extension LoadFacts {
     /// Whether user code takes part in the verdict on a response.
     fileprivate func asksUsers(about head: ResponseHead) -> Bool {
         if isPlaying, !(300..<400).contains(head.status.rawValue) { return false }
+        if isRefusedByProxy { return hasParticipants }
         if traits.hasUsersPolicy { return true }
         switch head.status.rawValue {
         case 401: return hasParticipants

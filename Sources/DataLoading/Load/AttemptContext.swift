@@ -59,6 +59,12 @@ final class AttemptContext: TransportSink {
     /// Whether a stored response is played, which no server sends.
     var isStored: Bool { source != .network }
 
+    /// Whether the request goes through a proxy.
+    var isProxied: Bool {
+        guard case .wire(let request) = content else { return false }
+        return request.proxy != nil
+    }
+
     /// The slots that the attempt holds.
     var slots: Origin? { isStored ? nil : origin }
 
@@ -132,7 +138,9 @@ final class AttemptContext: TransportSink {
     }
 
     func didReceive(_ head: ResponseHead) {
-        if !isStored { load.runtime.originHealth.noteResponse(from: origin) }
+        // A 407 comes from the proxy.
+        let isFromOrigin = !isStored && (head.status != .proxyAuthenticationRequired || !isProxied)
+        if isFromOrigin { load.runtime.originHealth.noteResponse(from: origin) }
         load.handle(.head(head, self))
     }
 

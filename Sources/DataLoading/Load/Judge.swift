@@ -24,6 +24,7 @@ struct Judge: Sendable {
         guard let target = facts.target else { return .deliver(nil) }
         // A stored response is not sent again.
         if facts.isPlaying { return redirection(head, target) ?? .deliver(nil) }
+        if facts.isRefusedByProxy { return .discard(then: proxyRefusal(head)) }
         if let next = validated(head) { return .discard(then: next) }
         let reauthorisation = reauthorisation(head)
         // What the transport has not decoded must not become the file.
@@ -86,6 +87,22 @@ struct Judge: Sendable {
         return leftOut(.authoriseAgain, .status(head.status))
     }
 
+    /// Returns the step after a 407, which is no response of the server: the load is sent again
+    /// once, if the proxy's authoriser expects another credential.
+    private func proxyRefusal(_ head: ResponseHead) -> NextStep {
+        let error = DataLoaderError.proxy(.status(head.status)).occurring(.connecting)
+        let response = DataLoaderResponse(
+            request: facts.traits.request, error: error, statusCode: head.status,
+            headers: head.headers, resolvedURL: facts.outgoing.url)
+        guard let chain = facts.chain, chain.recover(facts.outgoing, from: response),
+            !facts.isProxyReauthorised
+        else { return .finish(error.stopped(by: .permanent)) }
+        guard facts.needsNewBody else { return .authoriseAgain }
+        let refused = error.stopped(by: .notRepeatable)
+        return facts.traits.isStreaming
+            ? .finish(refused) : .renewBody(then: .authoriseAgain, otherwise: refused)
+    }
+
     private func redirection(_ head: ResponseHead, _ target: RequestTarget) -> Verdict? {
         let decision = Redirection.decide(
             head, for: facts.base, madeFor: facts.baseTarget?.origin, at: target,
@@ -139,7 +156,7 @@ struct Judge: Sendable {
         }
         let host = target.origin.host
         if holdsSlot, failure.sent == .nothingWritten, failure.error.concernsAddress,
-            let other = runtime.resolver.choose(forHost: host, excluding: facts.triedAddresses)
+            let other = runtime.choosePeer(for: target.origin, excluding: facts.triedAddresses)
         {
             guard facts.needsNewBody else { return .dial(other) }
             runtime.resolver.report(other, forHost: host, outcome: .neutral)

@@ -16,8 +16,7 @@ extension Load {
     private func beginAuthorising(_ epoch: Int) {
         guard let (request, refused) = asking(epoch) else { return }
         do throws(AuthorisationError) {
-            ask(
-                try AuthoriserChain(request, context.authorisers, refused: refused), epoch)
+            ask(try context.authoriserChain(request, refused: refused), epoch)
         } catch {
             let failure = DataLoaderError(
                 .cannotAuthenticate(reason: "\(error)"), underlyingError: error)

@@ -82,6 +82,7 @@ final class Load: Sendable {
             // load are removed.
             base[option: AuthorisedUntil.self] = AuthorisedUntil.defaultValue
             base[option: CredentialStamps.self] = CredentialStamps.defaultValue
+            base[option: ProxyCredential.self] = ProxyCredential.defaultValue
             // The library's authorisers mark the requests of their own loads; these marks are kept.
             if !context.isBelowAuthorisers {
                 base[option: NeedsLoopbackPeer.self] = NeedsLoopbackPeer.defaultValue

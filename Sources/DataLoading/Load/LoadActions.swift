@@ -135,10 +135,9 @@ extension Load {
         if candidate == nil, standsBack(sending, epoch) { return }
         let origin = sending.target.origin
         let candidate =
-            candidate
-            ?? runtime.resolver.choose(
-                forHost: origin.host, excluding: sending.triedAddresses)
-            ?? .name
+            candidate ?? runtime.choosePeer(for: origin, excluding: sending.triedAddresses)
+            // The addresses have changed since the attempt began.
+            ?? runtime.choosePeer(for: origin) ?? .name
         let attempt = AttemptContext(
             load: self, origin: origin, candidate: candidate,
             request: sending.transportRequest(to: candidate, runtime), begun: runtime.timerQueue.now

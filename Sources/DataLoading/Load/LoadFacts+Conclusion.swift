@@ -72,6 +72,8 @@ extension LoadFacts {
         of context: AttemptContext, _ head: ResponseHead?, _ failure: TransportFailure?,
         hasTimedOut: Bool, at now: Instant
     ) -> AddressOutcome {
+        // The proxy chooses the address, and its failures say nothing about the host's.
+        if context.isProxied { return .neutral }
         // A response that the load cut short still shows the state of its server.
         let isCutShort = failure?.error == .cancelled
         if let head, failure == nil || isCutShort { return AddressOutcome(head.status) }

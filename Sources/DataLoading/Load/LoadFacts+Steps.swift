@@ -23,6 +23,7 @@ extension LoadFacts {
         authorisedAt = nil
         triedAddresses = []
         mustTry = false
+        isRefusedByProxy = false
     }
 
     /// Stores the request that the authorisers returned, and checks it.
@@ -53,8 +54,8 @@ extension LoadFacts {
     }
 
     mutating func noteReauthorisation() {
-        isReauthorised = true
-        refusedStamps = chain?.stamps ?? [:]
+        refusedStamps = chain?.stamps(ofProxy: isRefusedByProxy) ?? [:]
+        if isRefusedByProxy { isProxyReauthorised = true } else { isReauthorised = true }
     }
 
     mutating func follow(_ redirect: Redirection.Next) {

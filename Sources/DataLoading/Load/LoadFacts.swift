@@ -39,7 +39,11 @@ struct LoadFacts: Sendable {
     var authorisedAt: Instant?
     /// Whether the load was authorised again after a 401; that happens once.
     var isReauthorised = false
-    /// The credentials that this 401 refused.
+    /// Whether the response of the present attempt is the proxy's 407.
+    var isRefusedByProxy = false
+    /// Whether the load was authorised again after a 407; that happens once.
+    var isProxyReauthorised = false
+    /// The credentials that this 401 or 407 refused.
     var refusedStamps: AuthoriserChain.Stamps = [:]
     /// The number of retries, over redirects too.
     var retries = 0

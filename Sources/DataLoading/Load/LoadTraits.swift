@@ -58,11 +58,8 @@ extension LoadTraits {
         deadline = total.map { begun + $0 }
         self.delivery = delivery
         // A request that only the cache answers is sent to no server.
-        let isLeftAlone = base.cachePolicy == .cacheOnly || request.skipsAuthorisation
         isAuthorised =
-            !isLeftAlone
-            && (!context.authorisers.isEmpty
-                || request.authenticationMethods.first != nil)
+            base.cachePolicy != .cacheOnly && context.asksAuthorisers(about: request)
         self.isIntercepted = isIntercepted
         hasUsersPolicy = request.retryPolicy.map { !($0 is BuiltInRetryPolicy) } ?? false
         reportsProgress = reports

@@ -46,6 +46,12 @@ struct Sending: Sendable {
         if isRedirected { attempt.setText(target.urlText) }
         attempt.body = request.body
         if case .address(let address) = candidate { attempt.address = address }
+        if let proxy = runtime.proxy(for: target.origin, candidate) {
+            attempt.proxy = proxy
+            let credential = request[option: ProxyCredential.self]
+            attempt.proxyAuthorization = credential?.fieldValue
+            attempt.proxyNeedsLoopbackPeer = credential?.needsLoopbackPeer ?? false
+        }
         attempt.connectTimeout = runtime.attempts.timeouts.connect
         attempt.idleTimeout = request.idleTimeout ?? runtime.attempts.timeouts.idle
         attempt.headLimit = runtime.limits.head

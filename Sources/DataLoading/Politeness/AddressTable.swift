@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import DataLoadingSupport
+import DataLoadingTransport
 
 /// The addresses of each host, and the health of failed ones: the state behind a resolver's lock.
 struct AddressTable: Sendable {
@@ -21,15 +22,15 @@ struct AddressTable: Sendable {
     /// The number of addresses with a health record.
     var unhealthyCount: Int { health.count }
 
-    /// Replaces a host's addresses; an empty list removes the host.
+    /// Replaces a host's addresses, with its name as the last; an empty list removes the host.
     ///
     /// An address keeps its health while any host lists it.
-    mutating func set(_ addresses: [String], forHost host: String) {
+    mutating func set(_ addresses: [String], forHost host: String, appendsName: Bool = true) {
         var seen: Set<String> = []
         var order = addresses.filter { seen.insert($0).inserted }
         if order.isEmpty || order == [host] {
             order = []
-        } else if !seen.contains(host) {
+        } else if appendsName, !seen.contains(host) {
             order.append(host)
         }
         let old = names.updateValue(order, forKey: host) ?? []
@@ -49,9 +50,11 @@ struct AddressTable: Sendable {
     ///
     /// An address is usable when it is healthy, or due for a probe. `isProbe` says which.
     func choice(
-        forHost host: String, excluding excluded: Set<String>, at now: Instant
+        forHost host: String, excluding excluded: Set<String>, isProxied: Bool = false,
+        at now: Instant
     ) -> (name: String, isProbe: Bool)? {
-        guard let order = names[host] else { return excluded.contains(host) ? nil : (host, false) }
+        guard var order = names[host] else { return excluded.contains(host) ? nil : (host, false) }
+        if isProxied { order = Self.behindProxy(order, host) }
         var next: (name: String, freeAt: Instant)?
         for name in order where !excluded.contains(name) {
             guard let health = health[name], !health.isHealthy else { return (name, false) }
@@ -59,6 +62,14 @@ struct AddressTable: Sendable {
             if next.map({ health.freeAt < $0.freeAt }) ?? true { next = (name, health.freeAt) }
         }
         return next.map { ($0.name, false) }
+    }
+
+    /// The candidates of a host behind a proxy: its sockets on this machine, and its name for the
+    /// proxy to resolve, unless the host has nothing but sockets.
+    private static func behindProxy(_ order: [String], _ host: String) -> [String] {
+        let sockets = order.filter(UnixSocketAddress.isMeant)
+        let isLocal = sockets.count == order.count
+        return isLocal ? sockets : sockets + [host]
     }
 
     mutating func beginProbe(_ name: String, at now: Instant) {

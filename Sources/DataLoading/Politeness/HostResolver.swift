@@ -8,7 +8,7 @@ import DataLoadingSupport
 ///
 /// An address changes only the peer of the connection. URL, Host field, server name, certificate
 /// check, rate and authorisation stay those of the host. Addresses are tried in the order given;
-/// the host's own name, resolved by DNS, is last.
+/// the host's own name, resolved by DNS, is last, unless it is excluded.
 ///
 /// An address is ejected as soon as a connection to it fails, or after five 502, 503, 504 or
 /// timed-out attempts in a row. Ejections last 30 s, 60 s, 120 s and so on up to 300 s, or as
@@ -22,6 +22,15 @@ import DataLoadingSupport
 /// let addresses = ["10.0.0.1", "edge.example.com:8443", "[2001:db8::1]"]
 /// resolver.setAddresses(addresses, forHost: "example.com")
 /// ```
+/// A daemon on the same machine may listen on a Unix-domain socket. Its address is `unix:` and the
+/// absolute path of the socket, and its host may be any name:
+///
+/// ```swift
+/// resolver.setAddresses(
+///     ["unix:/run/sibling.sock"], forHost: "sibling", fallsBackToDNS: false)
+/// ```
+/// Only these settings lead to a socket; neither a URL nor a redirect can name one. A redirect to
+/// the host uses its addresses like any load.
 public final class HostResolver: Sendable {
     private struct State: Sendable {
         var table: AddressTable
@@ -55,16 +64,23 @@ public final class HostResolver: Sendable {
     /// Replaces the addresses of a host; an empty list leaves the host to DNS.
     ///
     /// An address is a name, an IPv4 address or an IPv6 address in brackets, with or without a
-    /// port. The default port is the URL's. A duplicate is ignored, also in another spelling such
-    /// as `127.1` for `127.0.0.1`. The resolver keeps the health of an address while any host lists
-    /// it.
+    /// port, or `unix:` and the absolute path of a socket. The default port is the URL's. A path
+    /// has at most 107 bytes on Linux and 103 on Apple's platforms, which is the system's limit. A
+    /// duplicate is ignored, also in another spelling such as `127.1` for `127.0.0.1`. The resolver
+    /// keeps the health of an address while any host lists it.
+    ///
+    /// With `fallsBackToDNS`, true by default, the host's own name follows the addresses. Without
+    /// it a load whose addresses all fail ends with the last failure, and DNS is never asked for
+    /// the host.
     ///
     /// When an address has none of these forms, loads of the host end `.invalidConfiguration` until
     /// its addresses are set correctly. When `host` is not a host, or has a port, the resolver
     /// cannot tell which loads were meant. All loads then end so, until an empty list is set for
     /// the same text.
-    public func setAddresses(_ addresses: [String], forHost host: String) {
-        let valid = addresses.compactMap(Self.normalized)
+    public func setAddresses(
+        _ addresses: [String], forHost host: String, fallsBackToDNS: Bool = true
+    ) {
+        let valid = addresses.compactMap(Self.normalizedAddress)
         state.withLock { state in
             guard let name = Self.normalized(host), !Self.hasPort(name) else {
                 return state.malformed.set(
@@ -72,7 +88,9 @@ public final class HostResolver: Sendable {
             }
             let isWhole = valid.count == addresses.count
             state.malformed.set(isWhole ? nil : .malformedAddress, for: name)
-            if isWhole { state.table.set(valid, forHost: name) }
+            if isWhole {
+                state.table.set(valid, forHost: name, appendsName: fallsBackToDNS)
+            }
         }
     }
 
@@ -95,10 +113,15 @@ public final class HostResolver: Sendable {
     /// Call it with the result of another check, such as a health check. The call is ignored for an
     /// address that no host lists.
     public func markAddressAsUnreachable(_ address: String) {
-        guard let name = Self.normalized(address) else { return }
+        guard let name = Self.normalizedAddress(address) else { return }
         state.withLock { state in
             state.table.eject(name, at: state.timekeeper.now, random: state.random)
         }
+    }
+
+    private static func normalizedAddress(_ address: String) -> String? {
+        guard UnixSocketAddress.isMeant(by: address) else { return normalized(address) }
+        return UnixSocketAddress(address) == nil ? nil : address
     }
 
     /// The address in the form of a URL's host; nil when it is not an address.
@@ -136,14 +159,15 @@ extension HostResolver {
     ///
     /// `host` is the URL's, in lower case. `excluded` names the candidates that this load has tried
     /// without success. Every choice must be reported: a probe reserves the address for at most one
-    /// minute.
+    /// minute. Behind a proxy only the sockets of this machine and the name are candidates.
     func choose(
-        forHost host: String, excluding excluded: Set<String> = []
+        forHost host: String, excluding excluded: Set<String> = [], isProxied: Bool = false
     ) -> Candidate? {
         state.withLock { state in
             guard !state.table.isEmpty else { return excluded.contains(host) ? nil : .name }
             let now = state.timekeeper.now
-            let choice = state.table.choice(forHost: host, excluding: excluded, at: now)
+            let choice = state.table.choice(
+                forHost: host, excluding: excluded, isProxied: isProxied, at: now)
             guard let (name, isProbe) = choice else { return nil }
             if isProbe { state.table.beginProbe(name, at: now) }
             return name == host ? .name : .address(name)

@@ -77,6 +77,8 @@ enum RetryClassification: Hashable, Sendable {
             .connectionReset, .idleTimeout, .truncatedHead, .truncatedBody, .http2, .transport:
             // The server may have acted on what was written.
             sent == .nothingWritten || mayBeSentTwice ? .transient : .never
+        case .proxy(let fault):
+            fault.isTemporary ? .transient : .never
         case .certificate, .pin, .privateAddress, .framing, .headTooLarge, .bodyTooLarge, .decode,
             .redirectLimit, .redirectRefused, .invalidRequest, .requestBody, .responseSink,
             .digestMismatch, .unsupported, .chunksNotSupported, .interceptor,

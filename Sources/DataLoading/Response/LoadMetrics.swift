@@ -64,7 +64,7 @@ public struct LoadMetrics: Hashable, Sendable {
     public var totalTime: Duration = .zero
     /// Whether the last attempt used an existing connection.
     public var reusedConnection = false
-    /// The numeric address of the server of the last attempt.
+    /// The numeric address of the peer of the last attempt, or "unix:" and the path of its socket.
     public var remoteAddress: String?
     /// The protocol of the last attempt: "1.0", "1.1" or "2".
     public var httpVersion: String?

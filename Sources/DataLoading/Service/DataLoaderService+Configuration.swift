@@ -14,6 +14,24 @@ extension DataLoaderService {
         public var rateLimiter = RateLimiter(defaultRequestsPerSecond: nil)
         /// Holds the fallback addresses of hosts; default: DNS, until addresses are set.
         public var resolver = HostResolver()
+        /// The proxy of loads, except of its direct hosts and of Unix-domain sockets; default nil.
+        ///
+        /// The environment never sets a proxy. Behind a proxy the addresses of `resolver` are not
+        /// used, because the proxy resolves names by itself, and a credential that an authoriser
+        /// limits to this machine is not sent. `refusesPrivateAddresses` cannot be kept there, so
+        /// that such loads end `.unsupported`, as they do with a transport without proxies.
+        public var proxy: Proxy?
+        /// Adds the credential for the proxy; default nil.
+        ///
+        /// It is asked about a GET of the proxy's URL, from the queues of all factories. The
+        /// `Authorization` of its answer is sent to the proxy as `Proxy-Authorization`, and to no
+        /// server. After a 407 its `recover` decides whether the load is sent once more; a second
+        /// 407 ends the load `.proxy(.status(407))`. What it loads for itself goes through the
+        /// proxy too, unless that is a direct host. A reset of the service resets it.
+        ///
+        /// The library's authorisers send no credential over plain http to another machine: use an
+        /// https proxy, or one on this machine.
+        public var proxyAuthoriser: (any Authoriser)?
         /// Performs the attempts of loads; default nil.
         ///
         /// With nil the service uses `CurlTransport` on Linux and `URLSessionTransport` on Apple

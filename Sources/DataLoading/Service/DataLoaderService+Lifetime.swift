@@ -89,6 +89,10 @@ extension DataLoaderService {
             }
             let timerQueue = runtime.timerQueue
             _ = await timerQueue.wait(atMost: LeftBehind.serviceLimit) { _ = await resets.value }
+            let proxyAuthoriser = runtime.proxyAuthoriser
+            let isProxyReset = await timerQueue.wait(atMost: LeftBehind.authoriserLimit) {
+                await proxyAuthoriser?.reset()
+            }
             let transport = runtime.transport
             let isInTime = await timerQueue.wait(atMost: LeftBehind.transportLimit) {
                 await transport.reset()
@@ -96,6 +100,7 @@ extension DataLoaderService {
             let isRemoved = await runtime.removeStored { await $0.forgetAll() }
             runtime.isResetting.withLock { $0 = false }
             var left = await resets.value
+            if !isProxyReset { left.authorisers += 1 }
             left.cache = left.cache || !isRemoved
             left.transport = !isInTime
             return left

@@ -16,9 +16,11 @@ extension Runtime {
             attempts: AttemptSettings(
                 userAgent: configuration.userAgent, timeouts: configuration.timeouts,
                 refusesPrivateAddresses: configuration.refusesPrivateAddresses,
-                http2: configuration.http2),
-            trustPolicy: configuration.serverTrustPolicy, cache: configuration.cache,
-            fault: configuration.fault,
-            timekeeper: timekeeper, random: random)
+                http2: configuration.http2, proxy: configuration.proxy),
+            trustPolicy: configuration.serverTrustPolicy,
+            proxyAuthoriser: ProxyAuthoriser(
+                configuration.proxyAuthoriser, for: configuration.proxy),
+            cache: configuration.cache, fault: configuration.fault, timekeeper: timekeeper,
+            random: random)
     }
 }

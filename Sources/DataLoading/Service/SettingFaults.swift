@@ -8,7 +8,11 @@ import DataLoadingTransport
 /// A malformed setting is neither corrected nor ignored: every load of the service ends with its
 /// error before anything is sent, and `Configuration.validate()` throws it.
 extension DataLoaderService.Configuration {
-    var fault: DataLoaderError? { timeouts.fault ?? limits.fault ?? retry.fault }
+    var fault: DataLoaderError? {
+        timeouts.fault ?? limits.fault ?? retry.fault
+            ?? (proxyAuthoriser != nil && proxy == nil
+                ? .malformed("Configuration.proxyAuthoriser", "is set without a proxy") : nil)
+    }
 }
 
 extension Timeouts {

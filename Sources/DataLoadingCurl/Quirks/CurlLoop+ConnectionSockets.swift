@@ -23,6 +23,7 @@
 extension CurlLoop {
     /// Returns the descriptor of a transfer's connection, found by its ports and its peer.
     func socket(of transfer: CurlTransfer) -> Int32? {
+        if transfer.isLocal { return transfer.localSocket }
         let local = transfer.long(CurlInfo.localPort)
         let remote = transfer.long(CurlInfo.remotePort)
         let peer = transfer.peerAddress

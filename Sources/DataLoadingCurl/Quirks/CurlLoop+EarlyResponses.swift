@@ -50,6 +50,7 @@ extension CurlTransfer {
         guard case .running = phase, task?.request.body != nil, state.sends > 0,
             !state.response.isComplete || missing ?? 0 > 0, origin?.isSecure == false
         else { return false }
+        if isLocal { return localSocket == socket }
         // The system gives one local port to connections of several peers.
         return CurlLoop.port(socket, getsockname) == long(CurlInfo.localPort)
             && entry.peerPort == long(CurlInfo.remotePort) && entry.peer == peerAddress

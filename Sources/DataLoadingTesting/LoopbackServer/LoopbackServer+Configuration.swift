@@ -12,6 +12,11 @@ extension LoopbackServer {
         ///
         /// The port of a stopped server can be used again at once.
         public var port: UInt16 = 0
+        /// The path of a Unix-domain socket to listen on instead of a port; default nil.
+        ///
+        /// A file that is there is removed first; that of the socket stays when the server stops.
+        /// The port is then 0, and `LoopbackServer.address` is what a `HostResolver` needs.
+        public var unixSocket: String?
         /// The maximum number of connections that wait to be accepted; default 1,024.
         public var backlog = 1024
         /// The number of bytes recorded of each body; default 1 MiB.

@@ -27,7 +27,7 @@ public final class LoopbackServer: Sendable {
         case stopped
     }
 
-    /// The port it listens on.
+    /// The port it listens on; 0 for a Unix-domain socket.
     public let port: UInt16
     /// The configuration it was made with.
     public let configuration: Configuration
@@ -80,7 +80,15 @@ public final class LoopbackServer: Sendable {
         stop()
     }
 
+    /// The address for a `HostResolver`: "127.0.0.1:8080", or "unix:" and the path of the socket.
+    public var address: String {
+        if let path = configuration.unixSocket { return "unix:" + path }
+        return URL.authority(host: configuration.host, port: port)
+    }
+
     /// The URL of a target, which must be empty or start with a slash and be legal in a URL.
+    ///
+    /// It leads to a port, not to a Unix-domain socket.
     public func url(_ target: String = "/") -> URL {
         .loopback(host: configuration.host, port: port, target: target)
     }
@@ -94,10 +102,13 @@ public final class LoopbackServer: Sendable {
 extension URL {
     /// Makes the URL of a target on a numeric address.
     static func loopback(host: String, port: UInt16, target: String) -> URL {
-        let authority = host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
-        guard let url = URL(string: "http://\(authority)\(target)") else {
+        guard let url = URL(string: "http://\(authority(host: host, port: port))\(target)") else {
             preconditionFailure("\(target) is no target")
         }
         return url
+    }
+
+    fileprivate static func authority(host: String, port: UInt16) -> String {
+        host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
     }
 }

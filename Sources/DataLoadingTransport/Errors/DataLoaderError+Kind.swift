@@ -81,6 +81,8 @@ extension DataLoaderError {
         case pin
         /// The peer's address is not public, and the service refuses such addresses.
         case privateAddress
+        /// The proxy could not be reached, or refused; the server received nothing.
+        case proxy(ProxyFault)
         /// The process is out of file descriptors, sockets or memory.
         case resources(reason: String)
         /// The transport does not support something that the request needs.

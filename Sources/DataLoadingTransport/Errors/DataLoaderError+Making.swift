@@ -54,6 +54,10 @@ extension DataLoaderError {
     public static var pin: Self { Self(.pin) }
     /// The peer's address is not public, and the service refuses such addresses.
     public static var privateAddress: Self { Self(.privateAddress) }
+    /// The proxy could not be reached, or refused; the server received nothing.
+    public static func proxy(_ fault: ProxyFault) -> Self {
+        Self(.proxy(fault))
+    }
     /// The process is out of file descriptors, sockets or memory.
     public static func resources(reason: String) -> Self {
         Self(.resources(reason: reason))

@@ -41,6 +41,7 @@ extension DataLoaderError {
     package var concernsConnectivity: Bool {
         switch kind {
         case .dns, .connectRefused, .connectTimeout: true
+        case .proxy(let fault): fault.concernsConnectivity
         default: false
         }
     }

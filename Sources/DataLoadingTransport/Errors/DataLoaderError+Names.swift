@@ -24,6 +24,7 @@ extension DataLoaderError.Kind {
         case .certificate: "certificate"
         case .pin: "pin"
         case .privateAddress: "private_address"
+        case .proxy: "proxy"
         case .resources: "resources"
         case .unsupported: "unsupported"
         case .noResponse: "no_response"

@@ -29,6 +29,7 @@ extension DataLoaderError.Kind: CustomStringConvertible {
         case .certificate(let reason): Self.text("a certificate was not accepted", reason)
         case .pin: "the server's public key is not among the pinned keys"
         case .privateAddress: "the server's address is not public"
+        case .proxy(let fault): "the proxy failed: \(fault)"
         case .resources(let reason): Self.text("a resource of the process is exhausted", reason)
         case .unsupported(let reason): Self.text("the transport does not support this", reason)
         case .noResponse: "the connection closed before a response"

@@ -16,7 +16,8 @@ extension DataLoaderError {
         reason: "an authoriser's host is neither a name, an address, nor one of them with a port")
     package static let noHosts = invalidConfiguration(reason: "an authoriser has no hosts")
     package static let malformedAddress = invalidConfiguration(
-        reason: "an address of the host is neither a name nor an address")
+        reason:
+            "an address of the host is neither a name, an address nor the path of a socket")
     package static let malformedAddressedHost = invalidConfiguration(
         reason: "addresses were set for what is no host")
     package static let malformedRate = invalidConfiguration(

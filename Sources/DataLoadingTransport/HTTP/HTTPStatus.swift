@@ -34,6 +34,8 @@ public struct HTTPStatus: RawRepresentable, Hashable, Sendable {
     public static let unauthorised = HTTPStatus(rawValue: 401)
     /// 404 Not Found.
     public static let notFound = HTTPStatus(rawValue: 404)
+    /// 407 Proxy Authentication Required.
+    public static let proxyAuthenticationRequired = HTTPStatus(rawValue: 407)
     /// 408 Request Timeout.
     public static let requestTimeout = HTTPStatus(rawValue: 408)
     /// 425 Too Early (RFC 8470).

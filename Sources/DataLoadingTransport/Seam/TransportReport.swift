@@ -27,7 +27,7 @@ public struct TransportReport: Hashable, Sendable {
     public var reusedConnection = false
     /// Whether this attempt opened its connection, and other attempts used it at the same time.
     public var sharedConnection = false
-    /// The numeric address of the peer, without the port.
+    /// The numeric address of the peer, without the port, or "unix:" and the path of its socket.
     public var remoteAddress: String?
     /// The HTTP version: "1.0", "1.1" or "2".
     public var httpVersion: String?

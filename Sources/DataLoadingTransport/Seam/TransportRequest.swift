@@ -21,11 +21,18 @@ public struct TransportRequest: Sendable, OpaquelyMirrored {
     public var headers: HTTPHeaders
     /// The body; nil for none.
     public var body: RequestBody?
-    /// The peer to connect to instead of the URL's host: "host", "host:port" or "[::1]:8443"; nil
-    /// for DNS.
+    /// The peer to connect to instead of the URL's host: "host", "host:port", "[::1]:8443" or
+    /// "unix:/run/server.sock"; nil for DNS.
     ///
     /// The Host field, server name indication and certificate check still use `url`.
     public var address: String?
+    /// The proxy through which the request is sent, not together with an address; nil for none.
+    public var proxy: Proxy?
+    /// The value of `Proxy-Authorization`, for the proxy only; nil for none.
+    public var proxyAuthorization: String?
+    /// Whether a proxy outside this machine's loopback interface is refused, with
+    /// `.cannotAuthenticate`: its credential is sent without TLS.
+    package var proxyNeedsLoopbackPeer = false
     /// The limit for name resolution, connection and TLS handshake together.
     public var connectTimeout: Duration
     /// The maximum time without a byte in either direction once connected; not counted while
@@ -76,7 +83,9 @@ public struct TransportRequest: Sendable, OpaquelyMirrored {
     }
 
     /// Whether the peer's address decides whether the request may be sent.
-    package var limitsPeers: Bool { refusesPrivateAddresses || needsLoopbackPeer }
+    package var limitsPeers: Bool {
+        refusesPrivateAddresses || needsLoopbackPeer || proxyNeedsLoopbackPeer
+    }
 
     /// The URL as it is sent.
     package var text: String { exactText ?? url.absoluteString }

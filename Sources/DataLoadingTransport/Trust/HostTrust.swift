@@ -20,7 +20,7 @@ package struct HostTrust: Equatable, Sendable, OpaquelyMirrored {
     }
 
     /// Compares without reading a bundle of authorities for each attempt.
-    private static func isSame(_ left: Data?, _ right: Data?) -> Bool {
+    static func isSame(_ left: Data?, _ right: Data?) -> Bool {
         guard let left, let right, left.count == right.count else { return left == right }
         let isShared = left.withUnsafeBytes { bytes in
             right.withUnsafeBytes { $0.baseAddress == bytes.baseAddress }
@@ -103,6 +103,11 @@ extension ServerTrustPolicy {
         return name.utf8.first == UInt8(ascii: "[")
             || name.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
                 .allSatisfy { !$0.isEmpty }
+    }
+
+    /// Whether data holds certificates in PEM form, as far as can be seen without reading them.
+    static func hasCertificates(_ data: Data) -> Bool {
+        contains("BEGIN CERTIFICATE-----", in: data)
     }
 
     fileprivate static func contains(_ text: String, in data: Data) -> Bool {

@@ -40,7 +40,9 @@ import Testing
     // A failure without a response is retried too when the server cannot have processed it.
     private static let nothingWritten: [Cell] = [
         .dns, .connectRefused, .connectTimeout, .tls, .resources(reason: ""), .connectionReset,
-        .noResponse, .http2(reason: "REFUSED_STREAM"), .transport(reason: ""),
+        .noResponse, .http2(reason: "REFUSED_STREAM"), .transport(reason: ""), .proxy(.dns),
+        .proxy(.connectRefused), .proxy(.connectTimeout), .proxy(.tls), .proxy(.connectionReset),
+        .proxy(.status(.badGateway)), .proxy(.status(.tooManyRequests)),
     ].map { Cell($0, .nothingWritten, twice: .transient, once: .transient) }
 
     private static let written: [Cell] = [
@@ -56,7 +58,9 @@ import Testing
     private static let forbidden: [Cell] = [
         .certificate(reason: ""), .pin, .framing(reason: ""), .headTooLarge,
         .bodyTooLarge(limit: 1), .decode(reason: ""), .redirectLimit, .redirectRefused(reason: ""),
-        .privateAddress,
+        .privateAddress, .proxy(.status(.proxyAuthenticationRequired)),
+        .proxy(.status(HTTPStatus(rawValue: 403))), .proxy(.certificate(reason: "")),
+        .proxy(.framing(reason: "")),
         .invalidRequest(.host), .requestBody(reason: ""), .unsupported(reason: ""),
         .chunksNotSupported, .cannotAuthenticate(reason: ""), .notCached, .cancelled, .reset,
         .resetInProgress, .serviceInvalidated, .overloaded, .rateLimited(wait: .zero),

@@ -116,7 +116,7 @@
                 log: kind == .haproxy ? "front.log" : "front.out")
         }
 
-        private static func waitUntilListening(_ port: UInt16, within seconds: Int) -> Bool {
+        static func waitUntilListening(_ port: UInt16, within seconds: Int) -> Bool {
             let end = ContinuousClock.now + .seconds(seconds)
             while ContinuousClock.now < end {
                 if listens(port) { return true }

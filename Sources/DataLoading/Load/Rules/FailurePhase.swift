@@ -9,8 +9,8 @@ extension DataLoaderError.Phase {
         switch failure.error.kind {
         case .requestBody: self = .sending
         case .invalidRequest, .unsupported, .resources, .cancelled, .serviceInvalidated: return nil
-        case .dns: self = .resolving
-        case .connectRefused, .connectTimeout, .privateAddress: self = .connecting
+        case .dns, .proxy(.dns): self = .resolving
+        case .connectRefused, .connectTimeout, .privateAddress, .proxy: self = .connecting
         case .tls, .certificate, .pin: self = .securing
         default: self.init(failure.sent, failure.report.bodyBytesSent, of: request)
         }

@@ -9,4 +9,5 @@ struct AttemptSettings: Sendable {
     let timeouts: Timeouts
     let refusesPrivateAddresses: Bool
     let http2: HTTP2Use
+    let proxy: Proxy?
 }

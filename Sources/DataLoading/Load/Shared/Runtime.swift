@@ -27,6 +27,8 @@ package final class Runtime: Sendable {
     let limits: Limits
     let planner: RetryPlanner
     let attempts: AttemptSettings
+    /// Adds the credential for the proxy; nil without one.
+    let proxyAuthoriser: ProxyAuthoriser?
     /// Whether loads may start.
     let stage = Locked(ServiceStage.open)
     /// Whether a reset of the service keeps loads from starting.
@@ -40,7 +42,8 @@ package final class Runtime: Sendable {
     init(
         limiter: RateLimiter, resolver: HostResolver, transport: any Transport, limits: Limits,
         retry: RetryConfiguration, attempts: AttemptSettings, trustPolicy: ServerTrustPolicy?,
-        cache: ResponseCache?, fault: DataLoaderError?, timekeeper: any Timekeeper,
+        proxyAuthoriser: ProxyAuthoriser? = nil, cache: ResponseCache?, fault: DataLoaderError?,
+        timekeeper: any Timekeeper,
         random: RandomSource
     ) {
         self.timekeeper = timekeeper
@@ -59,6 +62,7 @@ package final class Runtime: Sendable {
         self.cache = cache
         liveLoads = LiveLoads(timerQueue: timerQueue)
         self.attempts = attempts
+        self.proxyAuthoriser = proxyAuthoriser
         trust = Locked(trustPolicy)
         self.fault = fault
     }

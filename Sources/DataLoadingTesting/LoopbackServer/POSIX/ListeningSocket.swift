@@ -15,7 +15,14 @@ enum ListeningSocket {
     static func make(
         _ configuration: LoopbackServer.Configuration, port: UInt16
     ) throws -> (descriptor: Int32, port: UInt16) {
-        let address = try SocketAddress(host: configuration.host, port: port)
+        let address: SocketAddress
+        if let path = configuration.unixSocket {
+            address = try SocketAddress(path: path)
+            // What a server has left cannot be bound again.
+            unlink(path)
+        } else {
+            address = try SocketAddress(host: configuration.host, port: port)
+        }
         let descriptor = try PlatformSocket.make(family: address.family)
         do {
             try set(SO_REUSEADDR, to: 1, on: descriptor)
@@ -27,7 +34,8 @@ enum ListeningSocket {
                 try set(SO_SNDBUF, to: size, on: descriptor)
             }
             try SystemCall.check("bind", address.withPointer { bind(descriptor, $0, $1) })
-            return (descriptor, try SocketAddress(boundTo: descriptor).port)
+            let isLocal = configuration.unixSocket != nil
+            return (descriptor, isLocal ? 0 : try SocketAddress(boundTo: descriptor).port)
         } catch {
             SystemCall.release(descriptor)
             throw error

@@ -14,6 +14,10 @@ final class PortReservation: Sendable {
     private let descriptor: Locked<Int32?>
 
     init(_ configuration: LoopbackServer.Configuration) throws {
+        guard configuration.unixSocket == nil else {
+            (port, descriptor) = (0, Locked(nil))
+            return
+        }
         let (descriptor, port) = try ListeningSocket.make(configuration, port: configuration.port)
         self.port = port
         self.descriptor = Locked(descriptor)

@@ -9,7 +9,9 @@
     import Darwin
 #endif
 
-/// A loopback address with a port, IPv4 or IPv6.
+import DataLoading
+
+/// A loopback address with a port, IPv4 or IPv6, or the path of a Unix-domain socket.
 struct SocketAddress {
     private var storage = sockaddr_storage()
     private var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
@@ -32,6 +34,18 @@ struct SocketAddress {
             }
         } else {
             throw LoopbackServerError(operation: "inet_pton", code: 0)
+        }
+    }
+
+    /// Makes the address of a Unix-domain socket.
+    init(path: String) throws {
+        guard let socket = UnixSocketAddress("unix:" + path) else {
+            throw LoopbackServerError(operation: "path of a socket", code: 0)
+        }
+        fill(sockaddr_un.self) { address in
+            address.sun_family = sa_family_t(AF_UNIX)
+            // The path is shorter than the array, whose rest is zero.
+            withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: socket.path.utf8) }
         }
     }
 

@@ -69,7 +69,9 @@
 
             @Test func `an address that cannot be parsed is refused`() async throws {
                 var attempt = try TransportRequest(url: .host("origin.test"))
-                for address in ["", "a b", "[::1", "host:0", "host/path", "user@host"] {
+                for address in [
+                    "", "a b", "[::1", "host:0", "host/path", "user@host", "unix:a", "unix:/",
+                ] {
                     attempt.address = address
                     guard case .invalidRequest = await transport(.unknown).run(attempt).error?.kind
                     else {

@@ -142,6 +142,20 @@
                 #expect(await transport.get(reset.url()).error == .connectionReset)
             }
 
+            @Test func `an attempt through a proxy is refused`() async throws {
+                let server = try LoopbackServer { _ in .ok("here") }
+                var attempt = TransportRequest(url: server.url())
+                attempt.proxy = try Proxy("http://127.0.0.1:\(server.port)", directHosts: [])
+                attempt.proxyAuthorization = "Basic a"
+                let record = await transport.run(attempt)
+                #expect(record.error?.name == "unsupported")
+                #expect(record.failure?.sent == .nothingWritten)
+                #expect(server.connectionCount == 0)
+                attempt.proxy = nil
+                attempt.address = "unix:/run/a.sock"
+                #expect(await transport.run(attempt).error?.name == "unsupported")
+            }
+
             @Test(arguments: ["A: \0", "no colon", "Content-Length: -5"])
             func `a malformed head is refused`(field: String) async throws {
                 let server = try LoopbackServer { _ in
