@@ -7,8 +7,6 @@
 
     /// Apache as a forward proxy on two ports of loopback, plain and TLS, for the user "ada".
     final class ApacheProxy: Sendable {
-        static let isInstalled = RealServer.Kind.apache.isInstalled
-
         enum Failure: Error {
             case doesNotListen
         }

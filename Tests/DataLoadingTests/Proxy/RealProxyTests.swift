@@ -12,7 +12,7 @@
 
     extension SocketTests {
         // Apache as the proxy, with a password.
-        @Suite(.enabled(if: ApacheProxy.isInstalled)) struct RealProxyTests {
+        @Suite(.enabled(if: RealServer.areWanted)) struct RealProxyTests {
             private let apache: ApacheProxy
             private let origin: LoopbackServer
             private let secureOrigin: LoopbackServer

@@ -11,7 +11,7 @@
 
     extension SocketTests {
         // nginx on a Unix-domain socket.
-        @Suite(.enabled(if: RealServer.Kind.nginx.isInstalled)) struct RealSocketTests {
+        @Suite(.enabled(if: RealServer.areWanted)) struct RealSocketTests {
             @Test func `nginx on a socket serves loads at once, and is restarted between them`()
                 async throws
             {

@@ -6,12 +6,19 @@
     import Foundation
     import Testing
 
-    /// The servers that `DATALOADING_SERVERS` names, separated by spaces, or `all`.
-    private let chosen: [RealServer.Kind] = {
-        let names = ProcessInfo.processInfo.environment["DATALOADING_SERVERS"] ?? ""
-        if names == "all" { return RealServer.Kind.allCases }
-        return names.split(separator: " ").compactMap { RealServer.Kind(rawValue: String($0)) }
-    }()
+    extension RealServer {
+        private static let names =
+            ProcessInfo.processInfo.environment["DATALOADING_SERVERS"] ?? ""
+
+        /// Whether tests start servers of another make; ordinary runs do not.
+        static var areWanted: Bool { !names.isEmpty }
+
+        /// The servers that `DATALOADING_SERVERS` names, separated by spaces, or `all`.
+        fileprivate static let chosen: [RealServer.Kind] =
+            names == "all"
+            ? RealServer.Kind.allCases
+            : names.split(separator: " ").compactMap { RealServer.Kind(rawValue: String($0)) }
+    }
 
     extension SocketTests {
         /// Mixed traffic of every kind with real servers.
@@ -19,8 +26,8 @@
         /// Each runs for `DATALOADING_SERVERS_SECONDS`, by default a minute, in its own process.
         /// The clock gives the seed, which is printed; `DATALOADING_SEED` sets it.
         /// `SceneSettings` has more settings.
-        @Suite(.enabled(if: !chosen.isEmpty)) struct RealServerTests {
-            @Test(.timeLimit(.minutes(90)), arguments: chosen)
+        @Suite(.enabled(if: RealServer.areWanted)) struct RealServerTests {
+            @Test(.timeLimit(.minutes(90)), arguments: RealServer.chosen)
             func `a reloaded and killed server fails no GET and gets no POST twice`(
                 kind: RealServer.Kind
             ) async {
