@@ -16,22 +16,22 @@ final class ThrottledAttempt: TransportTask, TransportSink {
     }
 
     private struct State: Sendable {
+        /// Nil once the attempt has ended: a sink may retain its task.
+        var sink: (any TransportSink)?
         var stage = Stage.waiting
         /// Whether the sink was paused before there was a handle.
         var isPaused = false
         /// Whether the attempt did not start at once.
         var hasWaited = false
-        var isEnded = false
     }
 
     private let request: TransportRequest
-    private let sink: any TransportSink
     private let throttle: ThrottledTransport
-    private let state = Locked(State())
+    private let state: Locked<State>
 
     init(_ request: TransportRequest, sink: any TransportSink, of throttle: ThrottledTransport) {
         self.request = request
-        self.sink = sink
+        state = Locked(State(sink: sink))
         self.throttle = throttle
     }
 
@@ -68,15 +68,15 @@ final class ThrottledAttempt: TransportTask, TransportSink {
 
     /// Ends an attempt that was not started; no effect on any other.
     func endEarly(_ error: DataLoaderError) {
-        let isFirst = state.withLock { state in
-            guard case .waiting = state.stage else { return false }
+        let sink = state.withLock { state -> (any TransportSink)? in
+            guard case .waiting = state.stage else { return nil }
             state.stage = .endedEarly
-            return true
+            return state.sink.take()
         }
-        guard isFirst else { return }
+        guard let sink else { return }
         var failure = TransportFailure(error, sent: .nothingWritten)
         failure.wasHeldBack = true
-        throttle.ends.async { [sink, failure] in sink.didFail(failure) }
+        throttle.ends.async { [failure] in sink.didFail(failure) }
     }
 
     var mayHaveSent: Bool {
@@ -122,34 +122,34 @@ final class ThrottledAttempt: TransportTask, TransportSink {
         }
     }
 
-    func didSend(_ bodyBytes: Int64, of total: Int64?) { sink.didSend(bodyBytes, of: total) }
+    private var openSink: (any TransportSink)? { state.withLock { $0.sink } }
 
-    func didReceive(_ head: ResponseHead) { sink.didReceive(head) }
+    func didSend(_ bodyBytes: Int64, of total: Int64?) { openSink?.didSend(bodyBytes, of: total) }
 
-    func didReceive(_ bytes: Data) { sink.didReceive(bytes) }
+    func didReceive(_ head: ResponseHead) { openSink?.didReceive(head) }
+
+    func didReceive(_ bytes: Data) { openSink?.didReceive(bytes) }
 
     func didEnd(_ report: TransportReport) {
-        guard takeEnd() != nil else { return }
+        guard let (sink, _) = takeSink() else { return }
         sink.didEnd(report)
         throttle.attemptEnded()
     }
 
     func didFail(_ failure: TransportFailure) {
-        guard let hasWaited = takeEnd() else { return }
+        guard let (sink, hasWaited) = takeSink() else { return }
         var failure = failure
         failure.wasHeldBack = failure.wasHeldBack || hasWaited
         sink.didFail(failure)
         throttle.attemptEnded()
     }
 
-    /// Returns whether the attempt has waited, at its first end; nil at any other.
+    /// Returns the sink, and whether the attempt has waited, at its first end; nil at any other.
     ///
     /// A transport that ends an attempt twice would give its place back twice.
-    private func takeEnd() -> Bool? {
+    private func takeSink() -> (any TransportSink, hasWaited: Bool)? {
         state.withLock { state in
-            guard !state.isEnded else { return nil }
-            state.isEnded = true
-            return state.hasWaited
+            state.sink.take().map { ($0, state.hasWaited) }
         }
     }
 }
