@@ -12,7 +12,8 @@ final class ThrottledAttempt: TransportTask, TransportSink {
         /// The next transport has not returned its handle yet.
         case starting(isCancelled: Bool)
         case running(any TransportTask)
-        case endedEarly
+        /// It retains no task, which may retain its sink.
+        case ended(mayHaveSent: Bool)
     }
 
     private struct State: Sendable {
@@ -52,8 +53,8 @@ final class ThrottledAttempt: TransportTask, TransportSink {
         guard isWanted else { return false }
         let task = transport.start(request, sink: self)
         let (isCancelled, isPaused) = state.withLock { state in
-            defer { state.stage = .running(task) }
             guard case .starting(let isCancelled) = state.stage else { return (false, false) }
+            state.stage = .running(task)
             return (isCancelled, state.isPaused)
         }
         if isCancelled {
@@ -70,7 +71,7 @@ final class ThrottledAttempt: TransportTask, TransportSink {
     func endEarly(_ error: DataLoaderError) {
         let sink = state.withLock { state -> (any TransportSink)? in
             guard case .waiting = state.stage else { return nil }
-            state.stage = .endedEarly
+            state.stage = .ended(mayHaveSent: false)
             return state.sink.take()
         }
         guard let sink else { return }
@@ -81,8 +82,9 @@ final class ThrottledAttempt: TransportTask, TransportSink {
 
     var mayHaveSent: Bool {
         switch state.withLock({ $0.stage }) {
-        case .waiting, .endedEarly: false
+        case .waiting: false
         case .starting: true
+        case .ended(let mayHaveSent): mayHaveSent
         case .running(let task): task.mayHaveSent
         }
     }
@@ -99,14 +101,14 @@ final class ThrottledAttempt: TransportTask, TransportSink {
             // It may have started since the stage was read; it never waits again.
             if hasStarted { cancel() }
         case .running(let task): task.cancel()
-        case .starting, .endedEarly: break
+        case .starting, .ended: break
         }
     }
 
     private var hasStarted: Bool {
         switch state.withLock({ $0.stage }) {
         case .starting, .running: true
-        case .waiting, .endedEarly: false
+        case .waiting, .ended: false
         }
     }
 
@@ -131,13 +133,14 @@ final class ThrottledAttempt: TransportTask, TransportSink {
     func didReceive(_ bytes: Data) { openSink?.didReceive(bytes) }
 
     func didEnd(_ report: TransportReport) {
-        guard let (sink, _) = takeSink() else { return }
+        guard let (sink, _) = takeSink(mayHaveSent: true) else { return }
         sink.didEnd(report)
         throttle.attemptEnded()
     }
 
     func didFail(_ failure: TransportFailure) {
-        guard let (sink, hasWaited) = takeSink() else { return }
+        let mayHaveSent = failure.sent != .nothingWritten
+        guard let (sink, hasWaited) = takeSink(mayHaveSent: mayHaveSent) else { return }
         var failure = failure
         failure.wasHeldBack = failure.wasHeldBack || hasWaited
         sink.didFail(failure)
@@ -147,9 +150,14 @@ final class ThrottledAttempt: TransportTask, TransportSink {
     /// Returns the sink, and whether the attempt has waited, at its first end; nil at any other.
     ///
     /// A transport that ends an attempt twice would give its place back twice.
-    private func takeSink() -> (any TransportSink, hasWaited: Bool)? {
-        state.withLock { state in
-            state.sink.take().map { ($0, state.hasWaited) }
+    private func takeSink(mayHaveSent: Bool) -> (any TransportSink, hasWaited: Bool)? {
+        // The task is released outside the lock.
+        let (sink, hasWaited, stage) = state.withLock { state in
+            let stage = state.stage
+            if state.sink != nil { state.stage = .ended(mayHaveSent: mayHaveSent) }
+            return (state.sink.take(), state.hasWaited, stage)
         }
+        withExtendedLifetime(stage) {}
+        return sink.map { ($0, hasWaited) }
     }
 }
