@@ -164,9 +164,6 @@ final class Load: Sendable {
         return machine.withLock { !$0.isEnding && (slotUse == .stream || $0.hasOpenEnd) }
     }
 
-    /// Whether another load waits for the result.
-    var isAwaited: Bool { isForAuthoriser || interception != nil }
-
     /// The attempts, bytes and times by now.
     var metrics: LoadMetrics { machine.withLock { $0.facts.metrics } }
 

@@ -42,7 +42,7 @@ final class LoaderCore: Sendable {
         // As with a load: a concurrent reset finds the pause, or the pause is refused below.
         registry.add(pause)
         defer { registry.remove(pause) }
-        if let refusal = context.refusal(isAwaited: false) { throw refusal }
+        if let refusal = context.refusal(isForAuthoriser: false) { throw refusal }
         guard duration > .zero else { return }
         let timerQueue = context.runtime.timerQueue
         let entry = timerQueue.schedule(at: timerQueue.now + duration, for: pause, tag: 0)

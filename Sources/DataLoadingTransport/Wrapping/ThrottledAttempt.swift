@@ -12,26 +12,27 @@ final class ThrottledAttempt: TransportTask, TransportSink {
         /// The next transport has not returned its handle yet.
         case starting(isCancelled: Bool)
         case running(any TransportTask)
-        case endedEarly
+        /// It retains no task, which may retain its sink.
+        case ended(mayHaveSent: Bool)
     }
 
     private struct State: Sendable {
+        /// Nil once the attempt has ended: a sink may retain its task.
+        var sink: (any TransportSink)?
         var stage = Stage.waiting
         /// Whether the sink was paused before there was a handle.
         var isPaused = false
         /// Whether the attempt did not start at once.
         var hasWaited = false
-        var isEnded = false
     }
 
     private let request: TransportRequest
-    private let sink: any TransportSink
     private let throttle: ThrottledTransport
-    private let state = Locked(State())
+    private let state: Locked<State>
 
     init(_ request: TransportRequest, sink: any TransportSink, of throttle: ThrottledTransport) {
         self.request = request
-        self.sink = sink
+        state = Locked(State(sink: sink))
         self.throttle = throttle
     }
 
@@ -52,8 +53,8 @@ final class ThrottledAttempt: TransportTask, TransportSink {
         guard isWanted else { return false }
         let task = transport.start(request, sink: self)
         let (isCancelled, isPaused) = state.withLock { state in
-            defer { state.stage = .running(task) }
             guard case .starting(let isCancelled) = state.stage else { return (false, false) }
+            state.stage = .running(task)
             return (isCancelled, state.isPaused)
         }
         if isCancelled {
@@ -68,21 +69,22 @@ final class ThrottledAttempt: TransportTask, TransportSink {
 
     /// Ends an attempt that was not started; no effect on any other.
     func endEarly(_ error: DataLoaderError) {
-        let isFirst = state.withLock { state in
-            guard case .waiting = state.stage else { return false }
-            state.stage = .endedEarly
-            return true
+        let sink = state.withLock { state -> (any TransportSink)? in
+            guard case .waiting = state.stage else { return nil }
+            state.stage = .ended(mayHaveSent: false)
+            return state.sink.take()
         }
-        guard isFirst else { return }
+        guard let sink else { return }
         var failure = TransportFailure(error, sent: .nothingWritten)
         failure.wasHeldBack = true
-        throttle.ends.async { [sink, failure] in sink.didFail(failure) }
+        throttle.ends.async { [failure] in sink.didFail(failure) }
     }
 
     var mayHaveSent: Bool {
         switch state.withLock({ $0.stage }) {
-        case .waiting, .endedEarly: false
+        case .waiting: false
         case .starting: true
+        case .ended(let mayHaveSent): mayHaveSent
         case .running(let task): task.mayHaveSent
         }
     }
@@ -99,14 +101,14 @@ final class ThrottledAttempt: TransportTask, TransportSink {
             // It may have started since the stage was read; it never waits again.
             if hasStarted { cancel() }
         case .running(let task): task.cancel()
-        case .starting, .endedEarly: break
+        case .starting, .ended: break
         }
     }
 
     private var hasStarted: Bool {
         switch state.withLock({ $0.stage }) {
         case .starting, .running: true
-        case .waiting, .endedEarly: false
+        case .waiting, .ended: false
         }
     }
 
@@ -122,34 +124,40 @@ final class ThrottledAttempt: TransportTask, TransportSink {
         }
     }
 
-    func didSend(_ bodyBytes: Int64, of total: Int64?) { sink.didSend(bodyBytes, of: total) }
+    private var openSink: (any TransportSink)? { state.withLock { $0.sink } }
 
-    func didReceive(_ head: ResponseHead) { sink.didReceive(head) }
+    func didSend(_ bodyBytes: Int64, of total: Int64?) { openSink?.didSend(bodyBytes, of: total) }
 
-    func didReceive(_ bytes: Data) { sink.didReceive(bytes) }
+    func didReceive(_ head: ResponseHead) { openSink?.didReceive(head) }
+
+    func didReceive(_ bytes: Data) { openSink?.didReceive(bytes) }
 
     func didEnd(_ report: TransportReport) {
-        guard takeEnd() != nil else { return }
+        guard let (sink, _) = takeSink(mayHaveSent: true) else { return }
         sink.didEnd(report)
         throttle.attemptEnded()
     }
 
     func didFail(_ failure: TransportFailure) {
-        guard let hasWaited = takeEnd() else { return }
+        let mayHaveSent = failure.sent != .nothingWritten
+        guard let (sink, hasWaited) = takeSink(mayHaveSent: mayHaveSent) else { return }
         var failure = failure
         failure.wasHeldBack = failure.wasHeldBack || hasWaited
         sink.didFail(failure)
         throttle.attemptEnded()
     }
 
-    /// Returns whether the attempt has waited, at its first end; nil at any other.
+    /// Returns the sink, and whether the attempt has waited, at its first end; nil at any other.
     ///
     /// A transport that ends an attempt twice would give its place back twice.
-    private func takeEnd() -> Bool? {
-        state.withLock { state in
-            guard !state.isEnded else { return nil }
-            state.isEnded = true
-            return state.hasWaited
+    private func takeSink(mayHaveSent: Bool) -> (any TransportSink, hasWaited: Bool)? {
+        // The task is released outside the lock.
+        let (sink, hasWaited, stage) = state.withLock { state in
+            let stage = state.stage
+            if state.sink != nil { state.stage = .ended(mayHaveSent: mayHaveSent) }
+            return (state.sink.take(), state.hasWaited, stage)
         }
+        withExtendedLifetime(stage) {}
+        return sink.map { ($0, hasWaited) }
     }
 }

@@ -116,11 +116,13 @@ struct NightShift {
     @Test func `the policies for a limit that resets wait for its time, own and built in`()
         async throws
     {
-        let clock = ManualClock()
-        let reset = Int64(clock.date.timeIntervalSince1970.rounded(.up)) + 30
-        let own = UntilLimitResets(now: { clock.date })
-        let builtIn = BuiltInRetryPolicy.rateLimitHeader(maximumRetries: 2)
-        for policy in [own, builtIn] as [any RetryPolicy] {
+        for isBuiltIn in [false, true] {
+            let clock = ManualClock()
+            let reset = Int64(clock.date.timeIntervalSince1970.rounded(.up)) + 30
+            let policy: any RetryPolicy =
+                isBuiltIn
+                ? BuiltInRetryPolicy.rateLimitHeader(maximumRetries: 2)
+                : UntilLimitResets(now: { clock.date })
             let bed = TestBed(
                 [.respond(status: 429, headers: ["x-rate-limit-reset": "\(reset)"])],
                 otherwise: .respond(status: 200), clock: clock)
@@ -134,6 +136,7 @@ struct NightShift {
             #expect(await bed.outcome()?.response?.error == nil)
             #expect(bed.transport.attempts.count == 2)
         }
+        let own = UntilLimitResets()
         for field in [nil, "soon", "-1", "99999999999999999999"] as [String?] {
             var outcome = AttemptOutcome(of: .make(), status: .tooManyRequests)
             outcome.headers["X-Rate-Limit-Reset"] = field

@@ -8,7 +8,7 @@ import DataLoadingTesting
 import Foundation
 import Testing
 
-/// What the loads inside an intercepted one share with others, and what the owner sees of them.
+/// The loads inside intercepted ones.
 @Suite struct InsideLoadTests {
     @Test func `the loads inside are authorised, redirected and retried as any other`()
         async throws

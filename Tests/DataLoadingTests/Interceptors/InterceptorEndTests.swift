@@ -248,21 +248,4 @@ import Testing
         await #expect(throws: DataLoaderError.cancelled) { try await left.elements[0].value }
         bed.expectNothingLeft()
     }
-
-    @Test func `next sends nothing once its load has an outcome`() async {
-        let kept = EventRecorder<NextLoad>()
-        let bed = TestBed(interceptors: [
-            Intercept { request, next in
-                kept.record(next)
-                return .made(for: request)
-            }
-        ])
-        bed.loader.perform(.make())
-        _ = await bed.outcome()
-        await #expect(throws: DataLoaderError.cancelled) {
-            try await kept.elements[0](.make())
-        }
-        #expect(bed.transport.attempts.isEmpty)
-        bed.expectNothingLeft()
-    }
 }

@@ -31,10 +31,9 @@ extension Load {
     func inside(_ request: DataLoaderRequest) -> DataLoaderRequest {
         var whole = request
         whole.chunks = false
-        // The sink is the owner's; an interceptor cannot know what else it writes.
-        if request.hasOptions || self.request.hasOptions {
-            whole.responseSink = self.request.responseSink
-        }
+        // The sink is the owner's. An option that is set keeps loads from sharing a request.
+        let sink = self.request.sinkOfWhole
+        if sink != nil || whole.sinkOfWhole != nil { whole.responseSink = sink ?? .memory }
         if let deadline {
             let remaining = deadline - runtime.timerQueue.now
             whole.timeout = min(request.timeout ?? remaining, remaining)

@@ -70,12 +70,10 @@ final class LoadContext: Sendable {
     }
 
     /// Returns the error that keeps a load from starting; nil when it may start.
-    ///
-    /// A load that another load awaits may start while the service closes.
-    func refusal(isAwaited: Bool) -> DataLoaderError? {
+    func refusal(isForAuthoriser: Bool) -> DataLoaderError? {
         switch runtime.stage.withLock({ $0 }) {
         case .over: return .serviceInvalidated
-        case .closing where !isAwaited: return .serviceInvalidated
+        case .closing where !isForAuthoriser: return .serviceInvalidated
         case .closing, .open: break
         }
         if let fault = runtime.fault { return fault }
@@ -98,7 +96,13 @@ final class LoadContext: Sendable {
         runtime.liveLoads.loadBegan()
         // The load is listed first: a concurrent reset then finds it, or the load is refused below.
         registry.add(load)
-        load.begin(refusal: interception?.take(load) ?? refusal(isAwaited: load.isAwaited))
+        // The load around it was not refused. What ends that one, such as a reset, ends this one
+        // too; a refusal could come first, and an interceptor turn it into an outcome.
+        if let interception {
+            load.begin(refusal: interception.take(load))
+        } else {
+            load.begin(refusal: refusal(isForAuthoriser: load.isForAuthoriser))
+        }
         return load
     }
 

@@ -7,8 +7,25 @@ import DataLoadingTesting
 import Foundation
 import Testing
 
-/// How many loads interceptors hold, and what holds a load.
-@Suite struct InterceptorLimitTests {
+/// Interceptors that outlast their loads, or are too many.
+@Suite struct LeftInterceptorTests {
+    @Test func `next sends nothing once its load has an outcome`() async {
+        let kept = EventRecorder<NextLoad>()
+        let bed = TestBed(interceptors: [
+            Intercept { request, next in
+                kept.record(next)
+                return .made(for: request)
+            }
+        ])
+        bed.loader.perform(.make())
+        _ = await bed.outcome()
+        await #expect(throws: DataLoaderError.cancelled) {
+            try await kept.elements[0](.make())
+        }
+        #expect(bed.transport.attempts.isEmpty)
+        bed.expectNothingLeft()
+    }
+
     @Test func `too many loads in interceptors are refused, and places come back`() async {
         let hold = HoldOn()
         let bed = TestBed(otherwise: .respond(status: 200), interceptors: [hold]) {
