@@ -72,7 +72,7 @@ import Testing
                 .run { attempt in
                     attempt.takeBody()
                     attempt.give(.respond(status: 307, headers: ["Location": "/again"]))
-                }, .respond(status: 200),
+                }
             ],
             interceptors: [
                 Intercept { request, next in
@@ -87,7 +87,10 @@ import Testing
             $0.body = .oneShot(OneShotStream(InputStream(data: Data("a".utf8))), length: 1)
         }
         bed.loader.perform(request)
+        let second = await bed.attempt(1)
+        #expect(second.takeBody() == Data("b".utf8))
         #expect(bed.loader.currentRequests.map(\.uniqueIdentifier) == [request.uniqueIdentifier])
+        second.respond(status: 200)
         let event = await bed.outcome()
         #expect(event?.response?.error == nil)
         #expect(event?.requestIdentifier == request.uniqueIdentifier)
