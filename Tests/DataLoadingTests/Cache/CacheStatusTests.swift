@@ -48,8 +48,7 @@ import Testing
     @Test func `a request that wants the server is forwarded for that reason`() async throws {
         let bed = caching.bed([
             fresh("body", ["ETag": "\"1\"", "Vary": "Accept"]), .respond(status: 304), fresh(),
-            fresh(),
-            fresh(), .respond(status: 204),
+            fresh(), fresh(), .respond(status: 204),
         ])
         _ = try await status(bed)
         #expect(

@@ -11,6 +11,8 @@ extension CacheStatus {
     init?(asked recall: Recall) {
         guard recall.decision != .unavailable else { return nil }
         forward = recall.forward.map(Forward.init)
+        // Where the cache is gone around, what is stored plays no part.
+        guard forward != .bypass else { return }
         timeToLive = recall.stored?.response.remaining(at: recall.moment)
     }
 }
