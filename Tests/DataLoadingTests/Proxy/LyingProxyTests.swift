@@ -127,7 +127,11 @@
             ) async throws {
                 let record = try await record(lie.answer)
                 if let fault = lie.fault {
-                    #expect(record.error == .proxy(fault))
+                    // libcurl 8.23.0 waits for more of a line that is no status line.
+                    let waits = lie.name == "another protocol"
+                    #expect(
+                        record.error == .proxy(fault)
+                            || waits && record.error == .proxy(.connectTimeout))
                 } else {
                     guard case .proxy = record.error?.kind else {
                         Issue.record("\(String(describing: record.error))")
@@ -203,7 +207,10 @@
                 #expect(await transport.run(attempt).error == .proxy(.connectRefused))
                 attempt.proxy = try Proxy("http://proxy.test:1")
                 #expect(await transport.run(attempt).error == .proxy(.dns))
-                attempt.proxy = try Proxy("https://127.0.0.1:\(plain.port)")
+                // With authorities of its own: a libcurl may lack those of the system.
+                attempt.proxy = try Proxy(
+                    "https://127.0.0.1:\(plain.port)",
+                    certificateAuthorities: try scene.policy().certificateAuthorities)
                 let record = await transport.run(attempt)
                 #expect(record.error == .proxy(.tls))
                 #expect(record.failure?.sent == .nothingWritten)

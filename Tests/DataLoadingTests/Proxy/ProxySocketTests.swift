@@ -160,6 +160,8 @@
                 let run = { (proxy: LoopbackServer?, credential: String?) in
                     var attempt = try attempt(
                         peer, through: proxy ?? server, credential: credential)
+                    // A first connection that may speak HTTP/2 is not kept for HTTP/1.1.
+                    attempt.http2 = .never
                     if proxy == nil {
                         attempt.proxy = nil
                         attempt.address = "127.0.0.1:\(peer.port)"
