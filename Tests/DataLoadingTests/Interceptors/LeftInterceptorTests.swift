@@ -9,19 +9,19 @@ import Testing
 
 /// Interceptors that outlast their loads, or are too many.
 @Suite struct LeftInterceptorTests {
-    @Test func `next sends nothing once its load has an outcome`() async {
-        let kept = EventRecorder<NextLoad>()
+    @Test func `next sends nothing once its load has an outcome`() async throws {
+        let kept = Locked<NextLoad?>(nil)
         let bed = TestBed(interceptors: [
             Intercept { request, next in
-                kept.record(next)
+                kept.withLock { $0 = next }
                 return .made(for: request)
             }
         ])
         bed.loader.perform(.make())
         _ = await bed.outcome()
-        await #expect(throws: DataLoaderError.cancelled) {
-            try await kept.elements[0](.make())
-        }
+        // It retains the interceptors, and they what keeps it.
+        let next = try #require(kept.withLock { $0.take() })
+        await #expect(throws: DataLoaderError.cancelled) { try await next(.make()) }
         #expect(bed.transport.attempts.isEmpty)
         bed.expectNothingLeft()
     }

@@ -273,6 +273,9 @@ private struct SeeingPolicy: RetryPolicy {
     var most = 1
 
     func delay(afterAttempt n: Int, outcome: AttemptOutcome) -> Duration? {
+        // The request retains this policy.
+        var outcome = outcome
+        outcome.request.retryPolicy = nil
         seen.record(outcome)
         attempts.record(n)
         return n <= most ? .zero : nil

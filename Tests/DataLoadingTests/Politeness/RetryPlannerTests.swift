@@ -184,7 +184,10 @@ import Testing
         struct Spy: RetryPolicy {
             let seen: Locked<[(Int, AttemptOutcome)]>
             func delay(afterAttempt n: Int, outcome: AttemptOutcome) -> Duration? {
-                seen.withLock { $0.append((n, outcome)) }
+                // The request retains this policy.
+                var outcome = outcome
+                outcome.request.retryPolicy = nil
+                seen.withLock { [outcome] in $0.append((n, outcome)) }
                 return .seconds(1)
             }
         }

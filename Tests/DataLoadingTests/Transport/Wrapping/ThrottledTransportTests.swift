@@ -20,6 +20,11 @@ import Testing
         return (sink, throttle.start(request, sink: sink))
     }
 
+    /// Ends what runs: an attempt and what runs it retain each other until then.
+    private func endAll() {
+        for attempt in next.attempts { attempt.respond(status: 200) }
+    }
+
     private var paths: [String] { next.attempts.map(\.request.url.path) }
 
     @Test func `at most the maximum runs, and the others follow in the order in which they came`()
@@ -56,6 +61,7 @@ import Testing
         throttle.maximumInFlight = .max
         #expect(paths.count == 5)
         #expect(throttle.maximumInFlight == .max)
+        endAll()
         withExtendedLifetime(started) {}
     }
 
@@ -76,6 +82,7 @@ import Testing
         next.attempts[0].respond(status: 200)
         #expect(paths == ["/0", "/2"])
         #expect(sink.endCount == 1)
+        endAll()
     }
 
     @Test func `a running attempt is cancelled, paused and resumed in the next transport`() async {
@@ -106,6 +113,7 @@ import Testing
         other.resume()
         throttle.maximumInFlight = 2
         #expect(next.attempts.map(\.isPaused) == [true, false])
+        endAll()
     }
 
     @Test func `attempts for the cache only do not wait`() async {
@@ -128,6 +136,7 @@ import Testing
         throttle.maximumInFlight = 1
         let (_, _) = start(throttle)
         #expect(next.attempts.count == 1)
+        endAll()
     }
 
     @Test func `shutting down ends what waits, and a chain passes each call on once`() async {
@@ -156,7 +165,7 @@ import Testing
         #expect(next.attempts.count == 1)
     }
 
-    @Test func `a transport that ends an attempt twice gives one place back`() {
+    @Test func `a transport that ends an attempt twice gives one place back`() async {
         let manual = ManualTransport()
         let throttle = ThrottledTransport(manual, maximumInFlight: 1)
         for _ in 0..<4 { _ = start(throttle) }
@@ -164,6 +173,7 @@ import Testing
         attempt.sink.didEnd(TransportReport())
         attempt.sink.didEnd(TransportReport())
         #expect(throttle.load == (1, 2))
+        await throttle.shutDown()
         manual.letGo()
     }
 
