@@ -63,7 +63,7 @@ private final class HitsClient: Sendable {
 
     init() async throws {
         guard let url = URL(string: "http://origin.test/body") else { throw Complaint("no URL") }
-        let transport = HeldTransport(bodySize: 1_024, ["Cache-Control": "max-age=86400"])
+        let transport = HeldTransport(bodySize: 1_024, ["Cache-Control": "max-age=999999999"])
         request = DataLoaderRequest(url: url, sourceIdentifier: "benchmark")
         dictionary = Mutex([url: Data(repeating: 0, count: 1_024)])
         var configuration = DataLoaderService.Configuration()
