@@ -40,7 +40,8 @@ struct AuthoriserChain: Sendable {
         self.request = request
         let others =
             request.skipsAuthorisation ? [] : try Self.concerned(by: request, authorisers)
-        concerned = others + (proxy.map { [$0] } ?? [])
+        // A sum of arrays would be allocated, also where nothing is added.
+        concerned = proxy.map { others + [$0] } ?? others
         if !refused.isEmpty { self.request[option: CredentialStamps.self] = refused }
     }
 
