@@ -10,23 +10,10 @@ import Testing
 
 // The addresses of hosts behind a proxy.
 @Suite struct ProxyAddressTests {
-    private static func bed(
-        _ answers: [ScriptedAnswer] = [], otherwise: ScriptedAnswer = .respond(status: 200),
-        authorisers: [any Authoriser] = [], proxyAuthoriser: (any Authoriser)? = nil,
-        _ configure: (inout DataLoaderService.Configuration) -> Void = { _ in }
-    ) throws -> TestBed {
-        let proxy = try Proxy("https://proxy.test:3128", directHosts: ["direct.test"])
-        return TestBed(answers, otherwise: otherwise, authorisers: authorisers) { configuration in
-            configuration.proxy = proxy
-            configuration.proxyAuthoriser = proxyAuthoriser
-            configure(&configuration)
-        }
-    }
-
     @Test func `addresses behind a proxy are not used, except sockets of this machine`()
         async throws
     {
-        let bed = try Self.bed { configuration in
+        let bed = try TestBed.behindProxy { configuration in
             configuration.resolver.setAddresses(["10.0.0.1"], forHost: "origin.test")
             configuration.resolver.setAddresses(
                 ["10.0.0.1", "unix:/run/a.sock"], forHost: "sibling", fallsBackToDNS: false)
@@ -41,7 +28,7 @@ import Testing
     }
 
     @Test func `a host of sockets only is never handed to the proxy`() async throws {
-        let bed = try Self.bed(otherwise: .fail(.connectRefused)) { configuration in
+        let bed = try TestBed.behindProxy(otherwise: .fail(.connectRefused)) { configuration in
             configuration.resolver.setAddresses(
                 ["unix:/run/a.sock"], forHost: "origin.test", fallsBackToDNS: false)
         }
@@ -58,7 +45,7 @@ import Testing
     func `failures behind a proxy eject no address of the host`(answer: ScriptedAnswer)
         async throws
     {
-        let bed = try Self.bed(otherwise: answer) { configuration in
+        let bed = try TestBed.behindProxy(otherwise: answer) { configuration in
             configuration.resolver.setAddresses(["10.0.0.1"], forHost: "origin.test")
         }
         for _ in 0..<8 { _ = try? await bed.loader.response(for: .make()) }

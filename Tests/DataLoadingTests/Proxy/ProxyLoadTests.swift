@@ -14,21 +14,8 @@ import Testing
     private static let refusal = ScriptedAnswer.respond(
         status: 407, headers: ["Proxy-Authenticate": "Basic realm=\"p\""])
 
-    private static func bed(
-        _ answers: [ScriptedAnswer] = [], otherwise: ScriptedAnswer = .respond(status: 200),
-        authorisers: [any Authoriser] = [], proxyAuthoriser: (any Authoriser)? = nil,
-        _ configure: (inout DataLoaderService.Configuration) -> Void = { _ in }
-    ) throws -> TestBed {
-        let proxy = try Proxy("https://proxy.test:3128", directHosts: ["direct.test"])
-        return TestBed(answers, otherwise: otherwise, authorisers: authorisers) { configuration in
-            configuration.proxy = proxy
-            configuration.proxyAuthoriser = proxyAuthoriser
-            configure(&configuration)
-        }
-    }
-
     @Test func `only direct hosts are loaded without the proxy`() throws {
-        let bed = try Self.bed()
+        let bed = try TestBed.behindProxy()
         bed.loader.perform(.make())
         bed.loader.perform(.make(host: "https://secure.test"))
         bed.loader.perform(.make(host: "http://direct.test:81"))
@@ -47,7 +34,7 @@ import Testing
     {
         let own = TestAuthoriser(.add("Authorization", "Bearer origin"))
         let proxys = TestAuthoriser(.add("Authorization", "Basic proxy"))
-        let bed = try Self.bed(authorisers: [own], proxyAuthoriser: proxys)
+        let bed = try TestBed.behindProxy(authorisers: [own], proxyAuthoriser: proxys)
         bed.loader.perform(.make("/a"))
         bed.loader.perform(.make("/b", host: "https://direct.test"))
         _ = await bed.delegate.outcomes(2)
@@ -66,7 +53,7 @@ import Testing
     {
         let own = TestAuthoriser(.add("X-Key", "origin"))
         let proxys = TestAuthoriser(.add("Authorization", "Basic old"))
-        let bed = try Self.bed([.hold], authorisers: [own], proxyAuthoriser: proxys)
+        let bed = try TestBed.behindProxy([.hold], authorisers: [own], proxyAuthoriser: proxys)
         bed.loader.perform(.make { $0.method = .post })
         let first = await bed.attempt(0)
         proxys.answers(.add("Authorization", "Basic new"))
@@ -85,7 +72,7 @@ import Testing
         recovers: Bool
     ) async throws {
         let proxys = TestAuthoriser(recovers: recovers)
-        let bed = try Self.bed(otherwise: Self.refusal, proxyAuthoriser: proxys) {
+        let bed = try TestBed.behindProxy(otherwise: Self.refusal, proxyAuthoriser: proxys) {
             $0.retry.maximumRetryCount = 3
         }
         bed.loader.perform(.make { $0.method = .post })
@@ -102,11 +89,11 @@ import Testing
     @Test func `a 407 without an authoriser ends the load, and one of a direct host is a status`()
         async throws
     {
-        let bed = try Self.bed(otherwise: Self.refusal)
+        let bed = try TestBed.behindProxy(otherwise: Self.refusal)
         bed.loader.perform(.make())
         _ = await bed.outcome()
         #expect(bed.error == .proxy(.status(.proxyAuthenticationRequired)))
-        let direct = try Self.bed(otherwise: Self.refusal)
+        let direct = try TestBed.behindProxy(otherwise: Self.refusal)
         direct.loader.perform(.make(host: "http://direct.test"))
         _ = await direct.outcome()
         #expect(direct.error == .status(.proxyAuthenticationRequired))
@@ -115,7 +102,7 @@ import Testing
     @Test func `a 401 of the server does not concern the proxy's authoriser`() async throws {
         let own = TestAuthoriser(.add("X-Key", "origin"))
         let proxys = TestAuthoriser()
-        let bed = try Self.bed(
+        let bed = try TestBed.behindProxy(
             [.respond(status: 407), .respond(status: 401)], authorisers: [own],
             proxyAuthoriser: proxys)
         bed.loader.perform(.make())
@@ -132,7 +119,7 @@ import Testing
     }
 
     @Test func `a redirect to a direct host leaves proxy and credential behind`() async throws {
-        let bed = try Self.bed(
+        let bed = try TestBed.behindProxy(
             [.respond(status: 302, headers: ["Location": "http://direct.test/"])],
             proxyAuthoriser: TestAuthoriser())
         bed.loader.perform(.make())
@@ -147,7 +134,7 @@ import Testing
         async throws
     {
         let own = TestAuthoriser()
-        let bed = try Self.bed(
+        let bed = try TestBed.behindProxy(
             authorisers: [own], proxyAuthoriser: TestAuthoriser(.add("Authorization", "Basic p")))
         bed.loader.perform(
             .make {
@@ -171,7 +158,7 @@ import Testing
             asked.record(refused)
             return right
         }
-        let bed = try Self.bed([Self.refusal], proxyAuthoriser: authoriser)
+        let bed = try TestBed.behindProxy([Self.refusal], proxyAuthoriser: authoriser)
         for _ in 0..<2 {
             _ = try await bed.loader.response(for: .make())
         }
@@ -202,7 +189,7 @@ import Testing
     }
 
     @Test func `a TRACE carries no credential for the proxy`() async throws {
-        let bed = try Self.bed(proxyAuthoriser: TestAuthoriser())
+        let bed = try TestBed.behindProxy(proxyAuthoriser: TestAuthoriser())
         bed.loader.perform(.make { $0.method = .trace })
         _ = await bed.outcome()
         #expect(bed.transport.attempts.map(\.request.proxyAuthorization) == [nil])
@@ -212,14 +199,14 @@ import Testing
         async throws
     {
         let proxys = TestAuthoriser(.hold)
-        let bed = try Self.bed(proxyAuthoriser: proxys)
+        let bed = try TestBed.behindProxy(proxyAuthoriser: proxys)
         bed.loader.perform(.make())
         _ = await proxys.held(1)
         #expect(bed.transport.attempts.isEmpty)
         proxys.grant(0)
         _ = await bed.outcome()
         #expect(bed.transport.attempts.map(\.request.proxyAuthorization) == ["Bearer late"])
-        let refusing = try Self.bed(proxyAuthoriser: TestAuthoriser(.refuse))
+        let refusing = try TestBed.behindProxy(proxyAuthoriser: TestAuthoriser(.refuse))
         refusing.loader.perform(.make())
         _ = await refusing.outcome()
         #expect(refusing.error?.name == "cannot_authenticate")
@@ -229,7 +216,7 @@ import Testing
     @Test func `a POST is retried when the proxy could not be reached, and waits for it`()
         async throws
     {
-        let bed = try Self.bed([.fail(.proxy(.connectRefused)), .fail(.proxy(.dns))])
+        let bed = try TestBed.behindProxy([.fail(.proxy(.connectRefused)), .fail(.proxy(.dns))])
         bed.loader.perform(
             .make {
                 $0.method = .post
@@ -246,7 +233,7 @@ import Testing
         async throws
     {
         let proxys = TestAuthoriser()
-        let bed = try Self.bed(proxyAuthoriser: proxys)
+        let bed = try TestBed.behindProxy(proxyAuthoriser: proxys)
         let other = bed.service.makeFactory()
         await bed.factory.reset()
         #expect(proxys.calls.isEmpty)
@@ -258,7 +245,7 @@ import Testing
     @Test func `the cache of factories without authorisers stays shared behind a proxy`()
         async throws
     {
-        let bed = try Self.bed(
+        let bed = try TestBed.behindProxy(
             otherwise: .respond(
                 status: 200, headers: ["Cache-Control": "max-age=60"], body: Data("a".utf8)),
             proxyAuthoriser: TestAuthoriser()

@@ -14,26 +14,9 @@
         // What a proxy must be, and what is refused.
         @Suite struct ProxyRuleTests {
             private let scene: TrustScene
-            private let asked = EventRecorder<String>()
 
             init() throws {
                 scene = try TrustScene()
-            }
-
-            private func transport(
-                lacking: Set<CurlLibrary.Ability> = []
-            ) -> CurlTransport {
-                let asked = asked
-                return CurlTransport(
-                    lacking: lacking,
-                    lookup: { name in
-                        asked.record(name)
-                        return name == "proxy.test" ? .addresses(["127.0.0.1"]) : .unknown
-                    })
-            }
-
-            private func proxy(_ server: LoopbackServer) throws -> Proxy {
-                try Proxy("http://proxy.test:\(server.port)", directHosts: [])
             }
 
             @Test func `an https proxy is trusted by its own authorities only`() async throws {
@@ -41,7 +24,7 @@
                 let certificate = try TestCertificate("proxy.test", issuer: authority)
                 let server = try scene.peer(
                     try TestIdentity(certificate, authority: try authority.pem))
-                let transport = transport()
+                let transport = CurlTransport.findingProxy()
                 var attempt = TransportRequest(url: testURL("http://origin.test/x"))
                 attempt.serverTrustPolicy = ServerTrustPolicy(
                     certificateAuthorities: try authority.pem)
@@ -66,7 +49,7 @@
             {
                 let server = try LoopbackServer { _ in .ok("never") }
                 var attempt = TransportRequest(url: testURL("http://127.0.0.1:\(server.port)/"))
-                attempt.proxy = try proxy(server)
+                attempt.proxy = try Proxy.findable(server)
                 let changes: [(String, @Sendable (inout TransportRequest) -> Void)] = [
                     ("unsupported", { $0.address = "127.0.0.1" }),
                     ("unsupported", { $0.address = "unix:/run/a.sock" }),
@@ -75,7 +58,7 @@
                     ("invalid_request", { $0.proxyAuthorization = "Basic a\r\nX: y" }),
                     ("invalid_request", { $0.headers["Proxy-Authorization"] = "Basic a" }),
                 ]
-                let transport = transport()
+                let transport = CurlTransport.findingProxy()
                 for (name, change) in changes {
                     var changed = attempt
                     change(&changed)
@@ -83,7 +66,7 @@
                     #expect(record.error?.name == name)
                     #expect(record.failure?.sent == .nothingWritten)
                 }
-                let old = self.transport(lacking: [.refusingSends])
+                let old = CurlTransport.findingProxy(lacking: [.refusingSends])
                 #expect(await old.run(attempt).error?.name == "unsupported")
                 #expect(server.connectionCount == 0)
                 await transport.shutDown()

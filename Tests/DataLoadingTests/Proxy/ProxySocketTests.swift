@@ -20,29 +20,13 @@
                 scene = try TrustScene()
             }
 
-            private func transport(
-                lacking: Set<CurlLibrary.Ability> = []
-            ) -> CurlTransport {
-                let asked = asked
-                return CurlTransport(
-                    lacking: lacking,
-                    lookup: { name in
-                        asked.record(name)
-                        return name == "proxy.test" ? .addresses(["127.0.0.1"]) : .unknown
-                    })
-            }
-
-            private func proxy(_ server: LoopbackServer) throws -> Proxy {
-                try Proxy("http://proxy.test:\(server.port)", directHosts: [])
-            }
-
             /// A GET of a TLS server through a proxy.
             private func attempt(
                 _ peer: LoopbackServer, through proxy: LoopbackServer,
                 host: String = "a.origin.test", credential: String? = nil
             ) throws -> TransportRequest {
                 var attempt = TransportRequest(url: testURL("https://\(host):\(peer.port)/x"))
-                attempt.proxy = try self.proxy(proxy)
+                attempt.proxy = try Proxy.findable(proxy)
                 attempt.proxyAuthorization = credential
                 attempt.serverTrustPolicy = try scene.policy()
                 return attempt
@@ -52,12 +36,12 @@
                 async throws
             {
                 let server = try LoopbackServer { _ in .ok("from the proxy") }
-                let transport = transport()
+                let transport = CurlTransport.findingProxy(asked)
                 let body = patternBytes(100_000)
                 for method in [HTTPMethod.get, .post] {
                     var attempt = TransportRequest(
                         method: method, url: testURL("http://origin.test:81/a/../b%2F?c=%20d"))
-                    attempt.proxy = try proxy(server)
+                    attempt.proxy = try Proxy.findable(server)
                     attempt.proxyAuthorization = "Basic proxy"
                     attempt.headers["Authorization"] = "Bearer origin"
                     if method == .post { attempt.body = .data(body) }
@@ -88,7 +72,7 @@
                     )
                 }
                 let server = try LoopbackServer(script: tunnels.script)
-                let transport = transport()
+                let transport = CurlTransport.findingProxy(asked)
                 var attempt = try attempt(peer, through: server, credential: "Basic proxy")
                 attempt.headers = [
                     "Authorization": "Bearer origin", "Cookie": "c=d", "User-Agent": "e",
@@ -116,7 +100,7 @@
                 let origin = try scene.peer(peer.script, isHTTP2: { _ in true })
                 let tunnels = TunnelProxy()
                 let server = try LoopbackServer(script: tunnels.script)
-                let transport = transport()
+                let transport = CurlTransport.findingProxy(asked)
                 var attempt = try attempt(origin, through: server)
                 attempt.http2 = .always
                 let first = await transport.run(attempt)
@@ -132,7 +116,7 @@
             @Test func `certificates and pins hold inside a tunnel`() async throws {
                 let peer = try scene.peer(scene.identity())
                 let server = try LoopbackServer(script: TunnelProxy().script)
-                let transport = transport()
+                let transport = CurlTransport.findingProxy(asked)
                 let wrong = await transport.run(
                     try attempt(peer, through: server, host: "other.test"))
                 #expect(wrong.error?.name == "certificate")
@@ -156,7 +140,7 @@
                 let server = try LoopbackServer(script: tunnels.script)
                 let other = TunnelProxy()
                 let otherServer = try LoopbackServer(script: other.script)
-                let transport = transport()
+                let transport = CurlTransport.findingProxy(asked)
                 let run = { (proxy: LoopbackServer?, credential: String?) in
                     var attempt = try attempt(
                         peer, through: proxy ?? server, credential: credential)
@@ -191,7 +175,7 @@
                 let peer = try scene.peer(scene.identity())
                 let tunnels = TunnelProxy()
                 let server = try LoopbackServer(script: tunnels.script)
-                let transport = transport()
+                let transport = CurlTransport.findingProxy(asked)
                 try await withThrowingTaskGroup(of: Void.self) { group in
                     for number in 0..<60 {
                         group.addTask {

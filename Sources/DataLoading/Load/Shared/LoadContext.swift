@@ -33,7 +33,7 @@ final class LoadContext: Sendable {
     private static let mark = DispatchSpecificKey<ObjectIdentifier>()
     private let resetGate = ResetGate()
     private let offline = Locked(false)
-    private let unowned = Locked<LoadRegistry?>(nil)
+    private let backgroundRegistry = Locked<LoadRegistry?>(nil)
     private let registries = Locked<[ObjectIdentifier: LoadRegistry]>([:])
 
     init(
@@ -108,7 +108,7 @@ final class LoadContext: Sendable {
 
     /// The list of the loads that no loader has made.
     var background: LoadRegistry {
-        unowned.withLock { registry in
+        backgroundRegistry.withLock { registry in
             let present = registry ?? makeRegistry()
             registry = present
             return present
