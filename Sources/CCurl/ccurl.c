@@ -49,6 +49,9 @@ static struct {
     int (*multi_socket_action)(ccurl_multi *, int, int, int *);
     message *(*multi_info_read)(ccurl_multi *, int *);
     int (*multi_setopt)(ccurl_multi *, int, ...);
+    ccurl_url *(*url_init)(void);
+    void (*url_cleanup)(ccurl_url *);
+    int (*url_set)(ccurl_url *, int, const char *, unsigned int);
 } curl;
 
 // curl_tlssessioninfo
@@ -90,11 +93,14 @@ static int find(void *library) {
         {"curl_multi_socket_action", (void **)&curl.multi_socket_action},
         {"curl_multi_info_read", (void **)&curl.multi_info_read},
         {"curl_multi_setopt", (void **)&curl.multi_setopt},
+        {"curl_url", (void **)&curl.url_init},
+        {"curl_url_cleanup", (void **)&curl.url_cleanup},
+        {"curl_url_set", (void **)&curl.url_set},
     };
     for (size_t i = 0; i < sizeof symbols / sizeof *symbols; i++) {
         *symbols[i].place = dlsym(library, symbols[i].name);
         if (!*symbols[i].place) {
-            load_error = "libcurl lacks a function of its multi interface";
+            load_error = "libcurl lacks a function that the transport calls";
             return -1;
         }
     }
@@ -207,6 +213,13 @@ int ccurl_chose_http2(ccurl_easy *easy) {
 
 int ccurl_get_text(ccurl_easy *easy, int info, const char **value) {
     return curl.easy_getinfo(easy, info, value);
+}
+
+ccurl_url *ccurl_url_init(void) { return curl.url_init(); }
+void ccurl_url_cleanup(ccurl_url *url) { curl.url_cleanup(url); }
+int ccurl_url_parse(ccurl_url *url, const char *text) {
+    // CURLUPART_URL, CURLU_PATH_AS_IS
+    return curl.url_set(url, 0, text, 1 << 7);
 }
 
 ccurl_multi *ccurl_multi_init(void) { return curl.multi_init(); }

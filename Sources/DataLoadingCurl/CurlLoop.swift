@@ -14,7 +14,8 @@ import CCurl
 /// The event loop of one thread, on which every call of libcurl is made.
 ///
 /// It waits in `epoll_wait` for sockets, the mailbox and deadlines. Its state is not shared:
-/// other threads post to its mailbox, and it reports to them through their sinks.
+/// other threads post to its mailbox, and it reports to them through their sinks. It is not checked
+/// for exclusive access either, because a check costs more than the access.
 final class CurlLoop {
     enum Ending {
         case shutDown
@@ -24,66 +25,66 @@ final class CurlLoop {
     let mailbox: LoopMailbox
     let library: CurlLibrary
     /// The time of the last wake-up.
-    var now = LoopClock.now
+    @exclusivity(unchecked) var now = LoopClock.now
     /// The time of the last wake-up on libcurl's clock, which stops while the machine sleeps.
-    var uptime = LoopClock.uptime
+    @exclusivity(unchecked) var uptime = LoopClock.uptime
     let poll: EventPoll
     let events: UnsafeMutableBufferPointer<epoll_event>
     /// The output buffer of one decoding step.
     let scratch = UnsafeMutableRawBufferPointer.allocate(byteCount: 65_536, alignment: 16)
-    var sockets: [SocketEntry] = []
+    @exclusivity(unchecked) var sockets: [SocketEntry] = []
     let idle: IdleConnections
     /// When idle connections are closed; `.max` while transfers run.
-    var idleDeadline = Int64.max
+    @exclusivity(unchecked) var idleDeadline = Int64.max
     /// When unused connections are checked.
-    var sweepDeadline = Int64.max
+    @exclusivity(unchecked) var sweepDeadline = Int64.max
     /// The multi handle for attempts over HTTP/1.1, and that for attempts that offer HTTP/2.
     ///
     /// They are separate because of the quirk in `CurlLoop+BusyConnections`.
-    var http1: CurlMulti?
-    var http2: CurlMulti?
-    var routes: RouteTable<ObjectIdentifier>
+    @exclusivity(unchecked) var http1: CurlMulti?
+    @exclusivity(unchecked) var http2: CurlMulti?
+    @exclusivity(unchecked) var routes: RouteTable<ObjectIdentifier>
     /// The open connections of HTTP/2 that attempts may join, by descriptor.
-    var http2Sockets: [Int32: HTTP2Socket] = [:]
+    @exclusivity(unchecked) var http2Sockets: [Int32: HTTP2Socket] = [:]
     /// The last stream that each open connection of HTTP/2 processes, where its peer has sent a
     /// GOAWAY.
-    var lastStreams: [ConnectionName: UInt32] = [:]
+    @exclusivity(unchecked) var lastStreams: [ConnectionName: UInt32] = [:]
     /// The descriptors of the open connections, where connections are checked before they are
     /// used again.
-    var descriptors: [ConnectionName: Int32] = [:]
+    @exclusivity(unchecked) var descriptors: [ConnectionName: Int32] = [:]
     /// The attempt that last sent on each connection of HTTP/1.1.
-    var serialUsers: [ConnectionName: CurlTransfer] = [:]
+    @exclusivity(unchecked) var serialUsers: [ConnectionName: CurlTransfer] = [:]
     /// How the connections to each proxy were opened.
-    var proxyUses: [Origin: ProxyUse] = [:]
+    @exclusivity(unchecked) var proxyUses: [Origin: ProxyUse] = [:]
     /// Replaced multi handles whose transfers still run.
-    var retired: [CurlMulti] = []
-    var running: [ObjectIdentifier: CurlTransfer] = [:]
+    @exclusivity(unchecked) var retired: [CurlMulti] = []
+    @exclusivity(unchecked) var running: [ObjectIdentifier: CurlTransfer] = [:]
     /// Transfers whose upload waits for its file or stream.
-    var awaitingBodies: [ObjectIdentifier: CurlTransfer] = [:]
+    @exclusivity(unchecked) var awaitingBodies: [ObjectIdentifier: CurlTransfer] = [:]
     /// Transfers over HTTP/2 whose upload is not complete, and whose response is.
-    var answeredUploads: [ObjectIdentifier: CurlTransfer] = [:]
+    @exclusivity(unchecked) var answeredUploads: [ObjectIdentifier: CurlTransfer] = [:]
     /// When transfers with a response and an unfinished upload are polled next.
-    var nextAnsweredUploadPoll: Int64 = 0
+    @exclusivity(unchecked) var nextAnsweredUploadPoll: Int64 = 0
     /// The running transfer for which each shared connection was opened.
-    var connectionOwners: [ConnectionName: CurlTransfer] = [:]
-    var pool: [CurlTransfer] = []
+    @exclusivity(unchecked) var connectionOwners: [ConnectionName: CurlTransfer] = [:]
+    @exclusivity(unchecked) var pool: [CurlTransfer] = []
     /// The number of resets; handles of attempts that began before the last one are not kept.
-    var resets = 0
-    var names: NameCache
+    @exclusivity(unchecked) var resets = 0
+    @exclusivity(unchecked) var names: NameCache
     let resolver: NameResolver
     let readers = BodyReaders()
     /// No deadline of a transfer is before this instant.
-    var nextCheck = Int64.max
-    var lastRemoteAddress = ""
-    var spareCloseNotifyFlags: [UnsafeMutablePointer<Int32>] = []
+    @exclusivity(unchecked) var nextCheck = Int64.max
+    @exclusivity(unchecked) var lastRemoteAddress = ""
+    @exclusivity(unchecked) var spareCloseNotifyFlags: [UnsafeMutablePointer<Int32>] = []
     /// When surplus idle connections are shut down; `.max` while there are none.
-    var nextTrim = Int64.max
+    @exclusivity(unchecked) var nextTrim = Int64.max
     private let sleep: SleepWatch
     /// How long the machine has slept, as of the last wake-up.
-    private var slept: Int64
-    private var messages: [LoopMessage] = []
-    private var isRetiring = false
-    private var ending: Ending?
+    @exclusivity(unchecked) private var slept: Int64
+    @exclusivity(unchecked) private var messages: [LoopMessage] = []
+    @exclusivity(unchecked) private var isRetiring = false
+    @exclusivity(unchecked) private var ending: Ending?
 
     init(
         library: CurlLibrary, mailbox: LoopMailbox, poll: EventPoll, setup: LoopSetup

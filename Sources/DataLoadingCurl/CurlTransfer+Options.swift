@@ -29,14 +29,17 @@ extension CurlTransfer {
             shape.suits(
                 task, origin: origin, isFresh: isFresh, isHTTP2: isHTTP2, upload: upload)
         {
+            // Unknown until every option is set.
+            self.shape = nil
             if shape.url != url {
-                try set(CurlOption.url, text: url)
+                try setURL()
                 shape.url = url
             }
             if !state.hasSameHeaders {
                 shape.headers = task.request.headers
                 try setHeaders(shape)
             }
+            self.shape = shape
         } else {
             let wanted = CurlShape(
                 task, url: url, origin: origin, isFresh: isFresh, isHTTP2: isHTTP2,
@@ -45,12 +48,19 @@ extension CurlTransfer {
             ccurl_easy_reset(easy)
             try setBase()
             try setShape(wanted, body: task.request.body)
-            try set(CurlOption.url, text: url)
+            try setURL()
             try setHeaders(wanted)
             shape = wanted
         }
         let port = task.request.proxy?.origin.port ?? connectTarget?.port ?? origin.port
         try setAddresses(addresses, port: port, in: multi)
+    }
+
+    /// Sets the URL, parsed; the text is for the versions that also read it.
+    private func setURL() throws(DataLoaderError) {
+        try parsedURL.parse(url)
+        try set(CurlOption.url, text: url)
+        try set(CurlOption.parsedURL, pointer: UnsafeRawPointer(parsedURL.handle))
     }
 
     private var uploadKind: CurlShape.Upload {

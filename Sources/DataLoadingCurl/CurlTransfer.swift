@@ -8,8 +8,9 @@ import Foundation
 
 /// An easy handle and the attempt that it carries; the handle is reused for later attempts.
 ///
-/// It is used on the loop's thread only. libcurl's callbacks find it by an unretained pointer,
-/// so it retains itself from the creation of its handle until `free`.
+/// It is used on the loop's thread only, and what every attempt touches is not checked for exclusive
+/// access, because a check costs more than the access. libcurl's callbacks find it by an unretained
+/// pointer, so it retains itself from the creation of its handle until `free`.
 final class CurlTransfer {
     /// The phase of the attempt.
     enum Phase {
@@ -29,33 +30,37 @@ final class CurlTransfer {
     /// What the handle is set up for; nil when that is unknown.
     ///
     /// Its fields were checked when it was made, and its host is the origin's.
-    var shape: CurlShape?
+    @exclusivity(unchecked) var shape: CurlShape?
     var headerList: CurlStringList?
     var resolveList: CurlStringList?
     var connectList: CurlStringList?
     var proxyHeaderList: CurlStringList?
     /// The URL and the address of the last attempt, which are often those of the next.
-    private(set) var origin: Origin?
+    @exclusivity(unchecked) private(set) var origin: Origin?
     /// The URL for libcurl, written from what the check has parsed.
-    private(set) var url = ""
-    private var urlText = ""
-    private var originIsNumeric = false
-    private(set) var connectTarget: ConnectTarget?
+    @exclusivity(unchecked) private(set) var url = ""
+    @exclusivity(unchecked) private var urlText = ""
+    /// What libcurl has parsed of it.
+    let parsedURL: CurlURL
+    @exclusivity(unchecked) private var originIsNumeric = false
+    @exclusivity(unchecked) private(set) var connectTarget: ConnectTarget?
     /// Set to 1 when the peer has sent a close_notify; the memory belongs to the loop.
     let closeNotifyFlag: UnsafeMutablePointer<Int32>
     let errorText: UnsafeMutablePointer<CChar>
 
-    var phase = Phase.idle
-    var task: CurlTask?
-    var state = TransferState()
+    @exclusivity(unchecked) var phase = Phase.idle
+    @exclusivity(unchecked) var task: CurlTask?
+    @exclusivity(unchecked) var state = TransferState()
 
     /// Makes a handle; nil when memory is exhausted.
     static func make(for loop: CurlLoop) -> CurlTransfer? {
-        ccurl_easy_init().map { CurlTransfer(easy: $0, loop: loop) }
+        guard let parsedURL = CurlURL(), let easy = ccurl_easy_init() else { return nil }
+        return CurlTransfer(easy, parsedURL, loop)
     }
 
-    private init(easy: OpaquePointer, loop: CurlLoop) {
+    private init(_ easy: OpaquePointer, _ parsedURL: CurlURL, _ loop: CurlLoop) {
         self.easy = easy
+        self.parsedURL = parsedURL
         self.loop = loop
         closeNotifyFlag = loop.takeCloseNotifyFlag()
         errorText = .allocate(capacity: 256)  // CURL_ERROR_SIZE

@@ -17,6 +17,7 @@
 
 typedef struct ccurl_easy ccurl_easy;
 typedef struct ccurl_multi ccurl_multi;
+typedef struct ccurl_url ccurl_url;
 
 // struct curl_slist; libcurl only reads the lists that it is given.
 typedef struct ccurl_list {
@@ -77,6 +78,11 @@ int ccurl_watch_close_notify(ccurl_easy *easy, int *flag);
 // that is unknown. It needs OpenSSL.
 int ccurl_chose_http2(ccurl_easy *easy);
 int ccurl_get_text(ccurl_easy *easy, int info, const char **value);
+
+ccurl_url *ccurl_url_init(void);
+void ccurl_url_cleanup(ccurl_url *url);
+// Parses a URL, and leaves its path as it is. Returns 0 unless it is malformed or memory is short.
+int ccurl_url_parse(ccurl_url *url, const char *text);
 
 ccurl_multi *ccurl_multi_init(void);
 int ccurl_multi_cleanup(ccurl_multi *multi);

@@ -112,13 +112,13 @@ package struct ResponseGuard {
         _ line: UnsafeRawBufferPointer
     ) throws(DataLoaderError) {
         let digits: Int
-        if line.starts(with: "HTTP/1.1 ".utf8) {
+        if line.starts(with: "HTTP/1.1 ") {
             minorVersion = 1
             digits = 9
-        } else if line.starts(with: "HTTP/1.0 ".utf8) {
+        } else if line.starts(with: "HTTP/1.0 ") {
             minorVersion = 0
             digits = 9
-        } else if allowsHTTP2, line.starts(with: "HTTP/2 ".utf8) {
+        } else if allowsHTTP2, line.starts(with: "HTTP/2 ") {
             // libcurl writes this line for HTTP/2. Over HTTP/1, 7.88 accepts it from a server.
             minorVersion = nil
             digits = 7
