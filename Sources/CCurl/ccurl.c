@@ -219,7 +219,7 @@ ccurl_url *ccurl_url_init(void) { return curl.url_init(); }
 void ccurl_url_cleanup(ccurl_url *url) { curl.url_cleanup(url); }
 int ccurl_url_parse(ccurl_url *url, const char *text) {
     // CURLUPART_URL, CURLU_PATH_AS_IS
-    return curl.url_set(url, 0, text, 1 << 7);
+    return curl.url_set(url, 0, text, 1 << 4);
 }
 
 ccurl_multi *ccurl_multi_init(void) { return curl.multi_init(); }

@@ -1,7 +1,7 @@
 // Copyright the DataLoading authors
 // SPDX-License-Identifier: Apache-2.0
 
-import DataLoadingSupport
+package import DataLoadingSupport
 package import DataLoadingTransport
 public import Foundation
 
@@ -92,11 +92,11 @@ public final class ResponseCache: Sendable {
 
 /// What loads ask of the cache, and tell it.
 extension ResponseCache {
-    /// Decides about a request at the moment that `clock` tells; the answer comes inline, or from
+    /// Decides about a request at the present moment; the answer comes inline, or from
     /// the queue of the files.
     package func recall(
         _ request: CacheRequest, _ key: CacheKey,
-        at clock: @escaping @Sendable () -> CacheMoment,
+        at timekeeper: any Timekeeper,
         _ answer: @escaping @Sendable (Recall) -> Void
     ) {
         // The moment before: what is removed from now on is newer than the answer to the request.
@@ -104,14 +104,14 @@ extension ResponseCache {
         // A request that takes nothing from here need not wait for a disk.
         guard request.mayUse, let disk = disk(for: key) else {
             let found = memory.find(key, request.headers)
-            return decide(request, key, StoredAnswer.Found(found), stamp, clock(), answer)
+            return decide(request, key, StoredAnswer.Found(found), stamp, CacheMoment(of: timekeeper), answer)
         }
         guard !disk.isSilent else {
-            return decide(request, key, .nothing, stamp, clock(), answer)
+            return decide(request, key, .nothing, stamp, CacheMoment(of: timekeeper), answer)
         }
         disk.perform { state in
             let found = self.find(key, request.headers, stamp, &state)
-            let now = self.forwardClock.withLock { $0.moment(clock()) }
+            let now = self.forwardClock.withLock { $0.moment(CacheMoment(of: timekeeper)) }
             self.decide(request, key, found, stamp, now, answer)
         }
     }

@@ -190,6 +190,11 @@ final class Load: Sendable {
         machine.withLock { $0.asking(epoch) }
     }
 
+    /// The request that the cache is asked about; nil when the epoch has passed.
+    func recalling(_ epoch: Int) -> (DataLoaderRequest, RequestTarget)? {
+        machine.withLock { $0.recalling(epoch) }
+    }
+
     /// Whether authorisers are asked in an epoch.
     func isAuthorising(_ epoch: Int) -> Bool { machine.withLock { $0.isAuthorising(epoch) } }
 

@@ -31,7 +31,7 @@ enum LoadAction: Sendable {
     /// Tell the end that a head has arrived which is that of the load's response.
     case tellHead
     /// Ask the cache about a request.
-    indirect case recall(DataLoaderRequest, RequestTarget, epoch: Int)
+    case recall(epoch: Int)
     /// Play a stored response.
     indirect case play(StoredUse, RequestTarget, Recalled, epoch: Int)
     /// Validate a stored response in a load of its own.

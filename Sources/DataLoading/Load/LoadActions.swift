@@ -12,7 +12,7 @@ extension Load {
         case .askForChunkSupport(let epoch):
             end.askForChunkSupport(self) { self.handle(.chunkSupport($0, epoch: epoch)) }
         case .prepareSink(let epoch): prepareSink(epoch)
-        case .recall(let request, let target, let epoch): recall(request, target, epoch)
+        case .recall(let epoch): recall(epoch)
         case .share(let target, let epoch): share(target, epoch)
         case .leaveCarrier(let carrier): carrier.leave(self)
         case .intercept(let epoch): intercept(epoch)

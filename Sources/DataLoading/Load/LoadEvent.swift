@@ -20,6 +20,8 @@ enum LoadEvent: Sendable {
     indirect case sinkIsReady(StoredPart?, epoch: Int)
     /// The cache has answered; with the attempt that plays what is stored, if that is to be used.
     case recalled(Recalled, playing: AttemptContext?, epoch: Int)
+    /// The cache has answered with the load's whole response.
+    case answered(StoredWhole, epoch: Int)
     /// The load has joined another one that is sent for it.
     case follows(Carrier, epoch: Int)
     /// The load cannot share its request.

@@ -92,6 +92,7 @@ struct LoadMachine: Sendable {
         case .sinkIsReady(let part, let epoch): sinkIsReady(part, epoch, now())
         case .recalled(let recalled, let playing, let epoch):
             self.recalled(recalled, playing, epoch, now())
+        case .answered(let whole, let epoch): answered(whole, epoch, now())
         case .follows(let carrier, let epoch): follows(carrier, epoch)
         case .notShared(let epoch): notShared(epoch, now())
         case .shared(let shared, let epoch): self.shared(shared, epoch, now())
@@ -207,14 +208,14 @@ extension LoadMachine {
 
     /// Asks the cache, before authorisers and slots: a stored response costs neither.
     private mutating func recall(_ now: Instant) -> LoadActionList {
-        guard traits.usesCache, let target = facts.baseTarget else { return share(now) }
+        guard traits.usesCache else { return share(now) }
         guard facts.mayBeStored else {
             facts.metrics.cacheStatus = .otherMethod
             return share(now)
         }
         facts.beginAttempt()
         enter(.recalling)
-        return [.recall(facts.base, target, epoch: epoch)]
+        return [.recall(epoch: epoch)]
     }
 
     private mutating func recalled(
@@ -235,6 +236,16 @@ extension LoadMachine {
         enter(.running(Attempt(playing)))
         guard mustAskMeanwhile else { return [.start(playing)] }
         return [.start(playing), .revalidate(facts.base, recalled)]
+    }
+
+    /// Takes a stored response that needs no transfer.
+    private mutating func answered(
+        _ whole: StoredWhole, _ epoch: Int, _ now: Instant
+    ) -> LoadActionList {
+        guard epoch == self.epoch, case .recalling = state else { return [] }
+        facts.take(whole)
+        let actions = complete(nil, now)
+        return traits.tellsHeads ? [.tellHead] + actions : actions
     }
 
     /// Lets the load share a request, before authorisers and slots.
@@ -835,6 +846,13 @@ extension LoadMachine {
     /// when the epoch has passed.
     func asking(_ epoch: Int) -> (DataLoaderRequest, refused: AuthoriserChain.Stamps)? {
         isAuthorising(epoch) ? (facts.outgoing, facts.refusedStamps) : nil
+    }
+
+    /// The request that the cache is asked about, and its target; nil when the epoch has passed.
+    func recalling(_ epoch: Int) -> (DataLoaderRequest, RequestTarget)? {
+        guard epoch == self.epoch, case .recalling = state, let target = facts.baseTarget
+        else { return nil }
+        return (facts.base, target)
     }
 
     /// Whether authorisers are asked in an epoch.

@@ -14,7 +14,8 @@ extension MachineWorld {
     /// How many answers a question has.
     func answers(_ question: LoadAction, _ index: Int) -> Int {
         switch question {
-        case .recall: Self.decisions.count
+        // The last one is what is fresh and needs no transfer.
+        case .recall: Self.decisions.count + 1
         case .share, .prepareSink: 3
         case .judge: 2 + storedVerdicts(index).count
         case .authorise, .askPolicy, .askForChunkSupport: 2
@@ -63,7 +64,9 @@ extension MachineWorld {
 
     mutating func answer(_ question: LoadAction, _ choice: Int, _ index: Int) {
         switch question {
-        case .recall(_, let target, let epoch):
+        case .recall(let epoch):
+            guard let (_, target) = players[index].machine.recalling(epoch) else { return }
+            guard choice < Self.decisions.count else { return answered(target, epoch, index) }
             recalled(Self.decisions[choice], target, epoch, index)
         case .play(let use, let target, let recalled, let epoch):
             play(use, target, recalled, epoch, index)

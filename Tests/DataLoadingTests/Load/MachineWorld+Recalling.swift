@@ -25,17 +25,28 @@ extension MachineWorld {
     mutating func recalled(
         _ decision: CacheDecision, _ target: RequestTarget, _ epoch: Int, _ index: Int
     ) {
+        let recall = recall(decision, target)
+        let use = decision.use(recall.stored)
+        let answer = use.map { playing($0, target, index) }
+        handle(.recalled(Recalled(recall), playing: answer, epoch: epoch), index)
+    }
+
+    mutating func answered(_ target: RequestTarget, _ epoch: Int, _ index: Int) {
+        let whole = StoredWhole(
+            head: ResponseHead(status: .ok), body: Data([1]),
+            recalled: Recalled(recall(.reuse(.fresh), target)))
+        handle(.answered(whole, epoch: epoch), index)
+    }
+
+    private func recall(_ decision: CacheDecision, _ target: RequestTarget) -> Recall {
         var stored: StoredAnswer?
         switch decision {
         case .reuse, .validate: stored = Self.stored
         default: break
         }
-        let recall = Recall(
+        return Recall(
             key: CacheKey(.shared, target), request: CacheRequest(method: .get, headers: [:]),
             decision: decision, stored: stored, moment: Self.moment, stamp: Removals().stamp)
-        var answer: AttemptContext?
-        if let use = decision.use(stored) { answer = playing(use, target, index) }
-        handle(.recalled(Recalled(recall), playing: answer, epoch: epoch), index)
     }
 
     mutating func play(

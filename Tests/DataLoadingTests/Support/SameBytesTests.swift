@@ -5,30 +5,25 @@ import DataLoadingSupport
 import Testing
 
 @Suite struct SameBytesTests {
-    @Test(
-        "texts have the same bytes only when they are spelt alike",
-        arguments: ["", "a", "é", "a long text of more than fifteen bytes"])
-    func sameSpelling(_ text: String) {
+    @Test(arguments: ["", "a", "é", "a long text of more than fifteen bytes"])
+    func `texts have the same bytes only when they are spelt alike`(_ text: String) {
         #expect(text.hasSameBytes(as: text))
         #expect(!text.hasSameBytes(as: text + "b"))
         #expect(!(text + "b").hasSameBytes(as: text + "c"))
     }
 
-    @Test("two spellings of one letter are equal texts, and not the same bytes")
-    func canonicalEquivalence() {
+    @Test func `two spellings of one letter are equal texts, and not the same bytes`() {
         let (one, two) = ("caf\u{E9}", "cafe\u{301}")
         #expect(one == two)
         #expect(!one.hasSameBytes(as: two))
     }
 
-    @Test("a text that a substring shares memory with is compared like any other")
-    func substring() {
+    @Test func `a text that a substring shares memory with is compared like any other`() {
         let text = "https://origin.test/a?b=c"
         #expect(String(text.prefix(20)).hasSameBytes(as: "https://origin.test/"))
     }
 
-    @Test("bytes begin with a text when all of its bytes come first")
-    func prefix() {
+    @Test func `bytes begin with a text when all of its bytes come first`() {
         let begins = { (bytes: [UInt8], text: StaticString) in
             bytes.withUnsafeBytes { $0.starts(with: text) }
         }

@@ -8,8 +8,9 @@ import Foundation
 
 /// Asks the cache, plays what it has, and tells it what came.
 extension Load {
-    /// Asks the cache about a request.
-    func recall(_ request: DataLoaderRequest, _ target: RequestTarget, _ epoch: Int) {
+    /// Asks the cache about the present request.
+    func recall(_ epoch: Int) {
+        guard let (request, target) = recalling(epoch) else { return }
         let asked = CacheRequest(
             method: request.method, headers: request.headers, policy: request.cachePolicy,
             mustValidate: request[option: RevalidatesStored.self], isApart: request.isApart,
@@ -17,12 +18,36 @@ extension Load {
         let timekeeper = runtime.timekeeper
         timekeeper.workBegan()
         let key = CacheKey(context.partition, target)
-        runtime.cache?.recall(asked, key, at: { CacheMoment(of: timekeeper) }) { recall in
-            let use = recall.decision.use(recall.stored)
-            let playing = use.map { self.playing($0, target, recall.moment) }
-            self.handle(.recalled(Recalled(recall), playing: playing, epoch: epoch))
+        runtime.cache?.recall(asked, key, at: timekeeper) { recall in
+            self.recalled(recall, target, epoch)
             timekeeper.workEnded()
         }
+    }
+
+    private func recalled(_ recall: Recall, _ target: RequestTarget, _ epoch: Int) {
+        let use = recall.decision.use(recall.stored)
+        if let whole = use.flatMap({ whole($0, recall) }) {
+            return handle(.answered(whole, epoch: epoch))
+        }
+        let playing = use.map { self.playing($0, target, recall.moment) }
+        handle(.recalled(Recalled(recall), playing: playing, epoch: epoch))
+    }
+
+    /// The fresh success in memory that a load takes as it is; nil when the response must be judged,
+    /// handed over in pieces, reported on or refused.
+    private func whole(_ use: StoredUse, _ recall: Recall) -> StoredWhole? {
+        guard case .answer(let stored, .cache) = use, stored.response.status.isSuccess,
+            case .memory(let bytes) = stored.body, Int64(bytes.count) <= runtime.limits.body,
+            end.delivery == .whole, reporter == nil
+        else { return nil }
+        return StoredWhole(
+            head: reused(stored, at: recall.moment),
+            body: request.method == .head ? Data() : bytes, recalled: Recalled(recall))
+    }
+
+    private func reused(_ stored: StoredAnswer, at now: CacheMoment) -> ResponseHead {
+        ResponseHead(
+            status: stored.response.status, headers: stored.response.reusedHeaders(at: now))
     }
 
     /// The authorisers that a request has chosen from those of its factory; nil when it has not.
@@ -51,8 +76,7 @@ extension Load {
         _ use: StoredUse, _ target: RequestTarget, _ now: CacheMoment
     ) -> AttemptContext {
         let stored = use.stored
-        var head = ResponseHead(
-            status: stored.response.status, headers: stored.response.reusedHeaders(at: now))
+        var head = reused(stored, at: now)
         var body = stored.body
         if case .notModified = use {
             head.status = .notModified

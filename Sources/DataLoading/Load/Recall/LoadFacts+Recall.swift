@@ -33,6 +33,17 @@ extension LoadFacts {
         self.recalled = recalled
     }
 
+    /// Takes a stored response as that of the load.
+    mutating func take(_ whole: StoredWhole) {
+        note(whole.recalled)
+        isPlaying = true
+        metrics.source = .cache
+        head = whole.head
+        body = whole.body
+        received = Int64(whole.body.count)
+        resumption = .none
+    }
+
     /// Notes what the server has answered to a request that the cache let go on.
     mutating func noteCacheStatus(of attempt: Attempt, _ keeping: LoadAction?) {
         guard metrics.cacheStatus != nil, !attempt.context.isStored else { return }

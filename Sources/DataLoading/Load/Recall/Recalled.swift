@@ -15,6 +15,16 @@ final class Recalled: Sendable {
     }
 }
 
+/// A fresh stored response that a load takes as it is.
+///
+/// Most hits are of this kind. A transfer in place of one from the wire would double what a hit
+/// costs.
+struct StoredWhole: Sendable {
+    let head: ResponseHead
+    let body: Data
+    let recalled: Recalled
+}
+
 /// The way in which a stored response becomes that of a load.
 enum StoredUse: Sendable {
     /// It answers by itself.

@@ -1,12 +1,23 @@
 // Copyright the DataLoading authors
 // SPDX-License-Identifier: Apache-2.0
 
+import Dispatch
 import Foundation
 
 /// The command: one measure, a table for people and a file for programs.
 @main
 enum Benchmarks {
-    static func main() async {
+    static func main() {
+        // An asynchronous `main` would end the main thread, which valgrind does not survive.
+        let done = DispatchSemaphore(value: 0)
+        Task.detached {
+            await obey()
+            done.signal()
+        }
+        done.wait()
+    }
+
+    private static func obey() async {
         do {
             let options = try Options(Array(CommandLine.arguments.dropFirst()))
             if let child = options.child {

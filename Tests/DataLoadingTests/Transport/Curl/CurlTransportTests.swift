@@ -44,6 +44,19 @@
                 #expect(record.report.firstByteTime != nil)
             }
 
+            @Test func `a path is sent as it was written, on a new and on a kept connection`()
+                async throws
+            {
+                let server = try LoopbackServer { _ in .ok() }
+                let targets = ["/a/../b/./c%2F%20d?e=%7e", "/a%2e%2e/../b?/../x", "/?", "/"]
+                for target in targets {
+                    let record = await transport.get(server.url(target))
+                    #expect(record.error == nil)
+                }
+                #expect(await server.waitForRequests(4).map(\.target) == targets)
+                #expect(server.connectionCount == 1)
+            }
+
             @Test func `no field is sent that was not requested`() async throws {
                 let server = try LoopbackServer { _ in .ok() }
                 _ = await transport.get(server.url())
