@@ -4,7 +4,9 @@
 package import DataLoadingTransport
 
 /// What the cache has for a request, and what is to be done with it.
-package struct Recall: Sendable {
+///
+/// An object, because the data of a load are copied often.
+package final class Recall: Sendable {
     package let key: CacheKey
     package let request: CacheRequest
     package let decision: CacheDecision
@@ -14,6 +16,18 @@ package struct Recall: Sendable {
     package let moment: CacheMoment
     /// When the request looked here.
     let stamp: Removals.Stamp
+
+    init(
+        key: CacheKey, request: CacheRequest, decision: CacheDecision, stored: StoredAnswer?,
+        moment: CacheMoment, stamp: Removals.Stamp
+    ) {
+        self.key = key
+        self.request = request
+        self.decision = decision
+        self.stored = stored
+        self.moment = moment
+        self.stamp = stamp
+    }
 
     /// The conditions that are added to the request.
     package var conditions: HTTPHeaders {

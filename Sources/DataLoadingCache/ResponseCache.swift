@@ -92,19 +92,18 @@ public final class ResponseCache: Sendable {
 
 /// What loads ask of the cache, and tell it.
 extension ResponseCache {
-    /// Decides about a request at the present moment; the answer comes inline, or from
-    /// the queue of the files.
+    /// Decides about a request at the present moment; the answer comes inline, or from the queue of
+    /// the files.
     package func recall(
-        _ request: CacheRequest, _ key: CacheKey,
-        at timekeeper: any Timekeeper,
+        _ request: CacheRequest, _ key: CacheKey, at timekeeper: any Timekeeper,
         _ answer: @escaping @Sendable (Recall) -> Void
     ) {
         // The moment before: what is removed from now on is newer than the answer to the request.
         let stamp = memory.stamp
         // A request that takes nothing from here need not wait for a disk.
         guard request.mayUse, let disk = disk(for: key) else {
-            let found = memory.find(key, request.headers)
-            return decide(request, key, StoredAnswer.Found(found), stamp, CacheMoment(of: timekeeper), answer)
+            let found = StoredAnswer.Found(memory.find(key, request.headers))
+            return decide(request, key, found, stamp, CacheMoment(of: timekeeper), answer)
         }
         guard !disk.isSilent else {
             return decide(request, key, .nothing, stamp, CacheMoment(of: timekeeper), answer)

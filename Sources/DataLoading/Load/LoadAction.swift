@@ -33,9 +33,9 @@ enum LoadAction: Sendable {
     /// Ask the cache about a request.
     case recall(epoch: Int)
     /// Play a stored response.
-    indirect case play(StoredUse, RequestTarget, Recalled, epoch: Int)
+    indirect case play(StoredUse, RequestTarget, Recall, epoch: Int)
     /// Validate a stored response in a load of its own.
-    indirect case revalidate(DataLoaderRequest, Recalled)
+    indirect case revalidate(DataLoaderRequest, Recall)
     /// Store a whole response.
     indirect case keep(KeptResponse)
     /// Remove what is stored of a URL, because a newer response is not kept.

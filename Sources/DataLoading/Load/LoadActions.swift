@@ -24,7 +24,7 @@ extension Load {
         case .play(let use, let target, let recalled, let epoch):
             play(use, target, recalled, epoch)
         case .revalidate(let request, let recalled):
-            context.revalidate(request, recalled.recall.key)
+            context.revalidate(request, recalled.key)
         case .keep(let kept): keep(kept)
         case .removeStored(let target): removeStored(target)
         case .invalidate(let head, let method, let target): invalidate(head, method, target)

@@ -19,7 +19,7 @@ enum LoadEvent: Sendable {
     /// The sink has looked for what an earlier load has left.
     indirect case sinkIsReady(StoredPart?, epoch: Int)
     /// The cache has answered; with the attempt that plays what is stored, if that is to be used.
-    case recalled(Recalled, playing: AttemptContext?, epoch: Int)
+    case recalled(Recall, playing: AttemptContext?, epoch: Int)
     /// The cache has answered with the load's whole response.
     case answered(StoredWhole, epoch: Int)
     /// The load has joined another one that is sent for it.

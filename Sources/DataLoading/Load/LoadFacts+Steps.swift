@@ -11,7 +11,7 @@ extension LoadFacts {
     mutating func beginAttempt() {
         outgoing = base
         isPlaying = false
-        if let conditions = recalled?.recall.conditions, resumption.broken == nil {
+        if let conditions = recalled?.conditions, resumption.broken == nil {
             for field in conditions.fields { outgoing.headers.add(field.value, for: field.name) }
         }
         resumption.broken?.resume(&outgoing, at: received)

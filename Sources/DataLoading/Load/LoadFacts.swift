@@ -25,7 +25,7 @@ struct LoadFacts: Sendable {
     var mayResume = true
 
     /// What the cache has said about the present request; nil when it was not asked.
-    var recalled: Recalled?
+    var recalled: Recall?
     /// The instant at which the present attempt began.
     var attemptBegan: Instant?
     /// Whether a stored response is being played.

@@ -219,14 +219,14 @@ extension LoadMachine {
     }
 
     private mutating func recalled(
-        _ recalled: Recalled, _ playing: AttemptContext?, _ epoch: Int, _ now: Instant
+        _ recalled: Recall, _ playing: AttemptContext?, _ epoch: Int, _ now: Instant
     ) -> LoadActionList {
         guard epoch == self.epoch, case .recalling = state else { return [] }
         facts.note(recalled)
-        if recalled.recall.decision == .unavailable { return complete(.notCached, now) }
+        if recalled.decision == .unavailable { return complete(.notCached, now) }
         guard let playing else { return share(now) }
         let mustAskMeanwhile =
-            recalled.recall.decision == .reuse(.whileRevalidating) && playing.source == .stale
+            recalled.decision == .reuse(.whileRevalidating) && playing.source == .stale
             && !facts.isPlaying
         facts.isPlaying = true
         facts.metrics.source = playing.source
@@ -515,10 +515,10 @@ extension LoadMachine {
             complete(nil, &actions, now)
         case .failure where attempt.context.isStored && !facts.hasDelivered:
             facts.head = nil
-            guard let recall = facts.recalled?.recall.withoutStored else {
+            guard let recall = facts.recalled?.withoutStored else {
                 return complete(.notCached, &actions, now)
             }
-            facts.recalled = Recalled(recall)
+            facts.recalled = recall
             actions += proceed(to: .fetchWhole, now)
         case .failure(let failure):
             facts.note(failure, at: attempt.context.candidate)
@@ -623,7 +623,7 @@ extension LoadMachine {
         case .useStored(let use):
             return play(use)
         case .fetchWhole:
-            facts.recalled = facts.recalled.map { Recalled($0.recall.withoutConditions) }
+            facts.recalled = facts.recalled.map(\.withoutConditions)
             facts.resumption = .none
             return authorise(now)
         case .finish(let error):

@@ -28,13 +28,13 @@ extension MachineWorld {
         let recall = recall(decision, target)
         let use = decision.use(recall.stored)
         let answer = use.map { playing($0, target, index) }
-        handle(.recalled(Recalled(recall), playing: answer, epoch: epoch), index)
+        handle(.recalled(recall, playing: answer, epoch: epoch), index)
     }
 
     mutating func answered(_ target: RequestTarget, _ epoch: Int, _ index: Int) {
         let whole = StoredWhole(
             head: ResponseHead(status: .ok), body: Data([1]),
-            recalled: Recalled(recall(.reuse(.fresh), target)))
+            recalled: recall(.reuse(.fresh), target))
         handle(.answered(whole, epoch: epoch), index)
     }
 
@@ -50,7 +50,7 @@ extension MachineWorld {
     }
 
     mutating func play(
-        _ use: StoredUse, _ target: RequestTarget, _ recalled: Recalled, _ epoch: Int, _ index: Int
+        _ use: StoredUse, _ target: RequestTarget, _ recalled: Recall, _ epoch: Int, _ index: Int
     ) {
         handle(
             .recalled(recalled, playing: playing(use, target, index), epoch: epoch), index)
@@ -66,7 +66,7 @@ extension MachineWorld {
 
     /// The verdicts that only a load with a stored response can get.
     func storedVerdicts(_ index: Int) -> [Verdict] {
-        guard let stored = players[index].machine.facts.recalled?.recall.stored else { return [] }
+        guard let stored = players[index].machine.facts.recalled?.stored else { return [] }
         return [
             .discard(then: .useStored(.confirmed(stored, was: stored.response, mayStay: true))),
             .discard(then: .useStored(.onError(stored))), .discard(then: .fetchWhole),
@@ -95,8 +95,8 @@ extension MachineWorld {
     }
 
     /// What of the answer of the cache makes a difference later.
-    static func digest(_ recalled: Recalled?) -> String {
-        guard let recall = recalled?.recall else { return "-" }
+    static func digest(_ recalled: Recall?) -> String {
+        guard let recall = recalled else { return "-" }
         return "\(recall.decision)".prefix { $0 != "(" } + "\(recall.stored != nil)"
             + "\(recall.forErrors != nil)"
     }

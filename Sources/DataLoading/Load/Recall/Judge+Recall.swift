@@ -8,7 +8,7 @@ extension Judge {
     /// Returns the step after a 304 to the conditions that the cache has added; nil for any other
     /// response.
     func validated(_ head: ResponseHead) -> NextStep? {
-        guard head.status == .notModified, let recall = facts.recalled?.recall, recall.isValidation,
+        guard head.status == .notModified, let recall = facts.recalled, recall.isValidation,
             let stored = recall.stored, let begun = facts.attemptBegan
         else { return nil }
         let times = ResponseTimes(

@@ -30,7 +30,7 @@ extension Load {
             return handle(.answered(whole, epoch: epoch))
         }
         let playing = use.map { self.playing($0, target, recall.moment) }
-        handle(.recalled(Recalled(recall), playing: playing, epoch: epoch))
+        handle(.recalled(recall, playing: playing, epoch: epoch))
     }
 
     /// The fresh success in memory that a load takes as it is; nil when the response must be judged,
@@ -42,7 +42,7 @@ extension Load {
         else { return nil }
         return StoredWhole(
             head: reused(stored, at: recall.moment),
-            body: request.method == .head ? Data() : bytes, recalled: Recalled(recall))
+            body: request.method == .head ? Data() : bytes, recalled: recall)
     }
 
     private func reused(_ stored: StoredAnswer, at now: CacheMoment) -> ResponseHead {
@@ -60,11 +60,11 @@ extension Load {
 
     /// Plays a stored response; tells the cache first what the server has said about it.
     func play(
-        _ use: StoredUse, _ target: RequestTarget, _ recalled: Recalled, _ epoch: Int
+        _ use: StoredUse, _ target: RequestTarget, _ recalled: Recall, _ epoch: Int
     ) {
         switch use {
         case .confirmed(let new, let old, let mayStay):
-            runtime.cache?.confirm(old, by: new.response, recalled.recall, mayStay: mayStay)
+            runtime.cache?.confirm(old, by: new.response, recalled, mayStay: mayStay)
         case .onError: runtime.cache?.usedOnError()
         case .answer, .notModified: break
         }

@@ -28,8 +28,8 @@ extension LoadFacts {
     }
 
     /// Notes what the cache has said; it is said again when a stored response is played later.
-    mutating func note(_ recalled: Recalled) {
-        if self.recalled !== recalled { metrics.cacheStatus = CacheStatus(asked: recalled.recall) }
+    mutating func note(_ recalled: Recall) {
+        if self.recalled !== recalled { metrics.cacheStatus = CacheStatus(asked: recalled) }
         self.recalled = recalled
     }
 
@@ -59,15 +59,15 @@ extension LoadFacts {
     /// nil when there is none.
     func stored(inPlaceOf error: DataLoaderError) -> StoredAnswer? {
         guard !hasDelivered, !isPlaying, error.isOfServer else { return nil }
-        return recalled?.recall.forErrors
+        return recalled?.forErrors
     }
 
     /// Whether a response may be stored, by its head.
     func mayKeep(_ head: ResponseHead) -> Bool {
-        guard let recall = recalled?.recall, !isPlaying else { return false }
+        guard let recalled, !isPlaying else { return false }
         // The answer to HEAD tells of the stored answer to GET.
-        if base.method == .head { return head.status == .ok && recall.mayBeTold(of: head) }
-        return Storability.allows(head, to: recall.request, authorisedFields: authorisedFields)
+        if base.method == .head { return head.status == .ok && recalled.mayBeTold(of: head) }
+        return Storability.allows(head, to: recalled.request, authorisedFields: authorisedFields)
     }
 
     /// Whether a stored response may stay after a 304 has changed its fields.
@@ -96,7 +96,7 @@ extension LoadFacts {
     ///
     /// The stored one would otherwise be used as long as it may be used stale.
     private func isNewer(_ attempt: Attempt) -> Bool {
-        guard let recall = recalled?.recall, recall.stored != nil, recall.request.mayStore,
+        guard let recalled, recalled.stored != nil, recalled.request.mayStore,
             !attempt.context.isStored, let status = attempt.head?.status,
             status != .partialContent
         else { return false }
@@ -108,7 +108,7 @@ extension LoadFacts {
 
     /// The whole response of an attempt that has ended, if the cache may store it.
     private func kept(from attempt: Attempt) -> KeptResponse? {
-        guard let recall = recalled?.recall, !attempt.context.isStored, !attempt.isRefused,
+        guard let recalled, !attempt.context.isStored, !attempt.isRefused,
             let head = head ?? attempt.head
         else { return nil }
         let body: Data?
@@ -120,7 +120,7 @@ extension LoadFacts {
         }
         guard let body, mayKeep(head) else { return nil }
         return KeptResponse(
-            head: head, body: body, recall: recall, begun: attempt.context.begun,
+            head: head, body: body, recall: recalled, begun: attempt.context.begun,
             hasQuery: hasQuery)
     }
 }

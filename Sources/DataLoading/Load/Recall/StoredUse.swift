@@ -5,16 +5,6 @@ import DataLoadingCache
 import DataLoadingTransport
 import Foundation
 
-/// What the cache has said about a load's request; an object, because few loads have one, and the
-/// data of a load are copied often.
-final class Recalled: Sendable {
-    let recall: Recall
-
-    init(_ recall: Recall) {
-        self.recall = recall
-    }
-}
-
 /// A fresh stored response that a load takes as it is.
 ///
 /// Most hits are of this kind. A transfer in place of one from the wire would double what a hit
@@ -22,7 +12,7 @@ final class Recalled: Sendable {
 struct StoredWhole: Sendable {
     let head: ResponseHead
     let body: Data
-    let recalled: Recalled
+    let recalled: Recall
 }
 
 /// The way in which a stored response becomes that of a load.
