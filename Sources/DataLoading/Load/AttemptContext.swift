@@ -17,9 +17,10 @@ final class AttemptContext: TransportSink {
         case ended
     }
 
-    private enum Content: Sendable {
-        case wire(TransportRequest)
-        case stored(ResponseHead, StoredBody)
+    /// A stored response.
+    private struct Stored: Sendable {
+        let head: ResponseHead
+        let body: StoredBody
     }
 
     let origin: Origin
@@ -27,7 +28,11 @@ final class AttemptContext: TransportSink {
     let begun: Instant
     /// Where its response comes from.
     let source: ResponseSource
-    private let content: Content
+    /// What is sent; of an attempt that a stored response answers, only the URL.
+    ///
+    /// It is no case beside `stored`, because taking it out of an enum would copy it.
+    private let request: TransportRequest
+    private let stored: Stored?
     private let load: Load
     private let transfer = Locked(Transfer.unstarted(isPaused: false))
 
@@ -38,7 +43,8 @@ final class AttemptContext: TransportSink {
         self.load = load
         self.origin = origin
         self.candidate = candidate
-        content = .wire(request)
+        self.request = request
+        stored = nil
         source = .network
         self.begun = begun
     }
@@ -51,7 +57,8 @@ final class AttemptContext: TransportSink {
         self.load = load
         self.origin = origin
         candidate = .name
-        content = .stored(head, body)
+        request = TransportRequest(url: load.request.url)
+        stored = Stored(head: head, body: body)
         self.source = source
         self.begun = begun
     }
@@ -60,10 +67,7 @@ final class AttemptContext: TransportSink {
     var isStored: Bool { source != .network }
 
     /// Whether the request goes through a proxy.
-    var isProxied: Bool {
-        guard case .wire(let request) = content else { return false }
-        return request.proxy != nil
-    }
+    var isProxied: Bool { request.proxy != nil }
 
     /// The slots that the attempt holds.
     var slots: Origin? { isStored ? nil : origin }
@@ -74,17 +78,12 @@ final class AttemptContext: TransportSink {
     /// paused before the transport returned its handle.
     func start(on transport: any Transport) -> (isStarted: Bool, isPaused: Bool) {
         if case .cancelledEarly = transfer.withLock({ $0 }) { return (false, false) }
-        let task: any TransportTask
-        var stored: StoredTransfer?
-        switch content {
-        case .wire(let request):
-            task = transport.start(request, sink: self)
-        case .stored(let head, let body):
-            let transfer = StoredTransfer(
-                head, body, inPieces: load.end.delivery != .whole, queue: load.runtime.queue,
-                sink: self)
-            (task, stored) = (transfer, transfer)
+        let playing = stored.map {
+            StoredTransfer(
+                $0.head, $0.body, inPieces: load.end.delivery != .whole,
+                queue: load.runtime.queue, sink: self)
         }
+        let task = playing ?? transport.start(request, sink: self)
         let before = transfer.withLock { transfer in
             let before = transfer
             if case .unstarted = before { transfer = .running(task) }
@@ -92,7 +91,7 @@ final class AttemptContext: TransportSink {
         }
         switch before {
         case .unstarted(let isPaused):
-            stored?.start()
+            playing?.start()
             return (true, isPaused)
         case .cancelledEarly: task.cancel()
         case .running, .ended: break

@@ -111,18 +111,18 @@ final class Load: Sendable {
 
     /// Handles an event, and performs the actions that follow from it.
     func handle(_ event: LoadEvent) {
-        var next: LoadEvent? = event
-        while let event = next.take() {
-            actions(after: event).forEach { action in
-                // Handled in this loop, without recursion: the server decides how many pieces there
-                // are.
-                if case .takeHeld(let attempt) = action {
-                    next = .takeHeld(attempt)
-                } else {
-                    perform(action)
-                }
-            }
+        var held = perform(actions(after: event))
+        // A loop, without recursion: the server decides how many pieces there are.
+        while let attempt = held { held = perform(actions(after: .takeHeld(attempt))) }
+    }
+
+    /// Performs actions; returns the attempt whose held events are to be taken, if any.
+    private func perform(_ actions: LoadActionList) -> AttemptContext? {
+        var held: AttemptContext?
+        actions.forEach { action in
+            if case .takeHeld(let attempt) = action { held = attempt } else { perform(action) }
         }
+        return held
     }
 
     private func actions(after event: LoadEvent) -> LoadActionList {

@@ -170,7 +170,7 @@ extension ResponseCache {
     ) async throws -> Recall {
         let key = try NumberedResponse(path: path, number: 0, partition: partition).key()
         return await withCheckedContinuation { continuation in
-            recall(CacheRequest(method: .get, headers: request), key, at: { moment }) {
+            recall(CacheRequest(method: .get, headers: request), key, at: FixedTime(moment)) {
                 continuation.resume(returning: $0)
             }
         }
@@ -201,5 +201,22 @@ extension ResponseCache {
     func isSettled() async {
         await whenDone()
         await eventually { disk?.usage.isSweeping != true }
+    }
+}
+
+/// A clock that stands still.
+private struct FixedTime: Timekeeper {
+    let moment: CacheMoment
+
+    init(_ moment: CacheMoment) {
+        self.moment = moment
+    }
+
+    var now: Instant { moment.monotonic }
+
+    var date: Date { Date(timeIntervalSince1970: Double(moment.wall) / 1_000) }
+
+    func makeAlarm(_ handler: @escaping @Sendable () -> Void) -> any Alarm {
+        SystemTimekeeper().makeAlarm(handler)
     }
 }
