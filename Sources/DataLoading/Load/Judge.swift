@@ -224,7 +224,7 @@ struct Judge: Sendable {
             failure.error.concernsConnectivity
         else { return nil }
         var timer =
-            facts.connectivityTimer
+            facts.connectivityTimer?.value
             ?? ExponentialTimer(initialTime: .seconds(1), maxTime: .seconds(60))
         let delay = runtime.random.withGenerator { timer.timeIntervalAndCalculateNext(using: &$0) }
         return .waitForConnectivity(delay, timer)

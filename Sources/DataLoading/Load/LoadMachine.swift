@@ -602,7 +602,7 @@ extension LoadMachine {
             return proceed(to: next, now)
         case .waitForConnectivity(let delay, let timer):
             let isFirst = facts.connectivityTimer == nil
-            facts.connectivityTimer = timer
+            facts.connectivityTimer = CopyOnWrite(timer)
             return (isFirst ? [.tellWaitingForConnectivity] : []) + pause(delay, now)
         case .dial(let candidate):
             // The slots were given back.

@@ -67,7 +67,7 @@ extension LoadTraits {
         hasShortIdleTimeout = request.idleTimeout.map { $0 < usualIdle } ?? false
         mayShare =
             delivery == .whole && !isForAuthoriser && !reports && request.coalescing != .none
-        tellsHeads = end is Carrier
+        tellsHeads = end.wantsHeads
         let cache = isForAuthoriser ? nil : runtime.cache
         usesCache = cache != nil
         keepLimit = cache?.maxBody ?? 0

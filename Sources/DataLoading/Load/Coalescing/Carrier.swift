@@ -89,6 +89,8 @@ final class Carrier: LoadEnd {
         state.withLock { $0.wasCounted = true }
     }
 
+    var wantsHeads: Bool { true }
+
     func headArrived() {
         state.withLock { $0.mayBeJoined = false }
         table.remove(self, key)

@@ -37,8 +37,9 @@ protocol LoadEnd: AnyObject, Sendable {
     /// The loader whose turn in the queue the load takes; nil for its own.
     var loader: LoadRegistry? { get }
 
-    /// Notifies that the head of the response has arrived, of a load whose traits say that its end
-    /// is told.
+    /// Whether `headArrived` is called.
+    var wantsHeads: Bool { get }
+    /// Notifies that the head of the load's response has arrived.
     func headArrived()
     /// Takes the head of a response whose body follows in pieces.
     func didReceiveInitial(_ response: DataLoaderResponse, from load: Load)
@@ -77,6 +78,8 @@ extension LoadEnd {
     var isObserved: Bool { true }
 
     var loader: LoadRegistry? { nil }
+
+    var wantsHeads: Bool { false }
 
     func headArrived() {}
 
