@@ -99,7 +99,12 @@ extension ResponseCache {
             guard !self.memory.isRemoved(key.target, since: recall.stamp),
                 let diskKey = DiskKey(key)
             else { return }
-            let file = state.store(response, body, diskKey, for: request)
+            let file: FileMark?
+            switch state.store(response, body, diskKey, for: request) {
+            case .stored(let mark): file = mark
+            case .failed: file = nil
+            case .overtaken: return
+            }
             guard body.count <= disk.settings.maxWholeBody else { return }
             self.memory.store(
                 MemoryStore.Entry(response: response, body: body, file: file), key, for: request,

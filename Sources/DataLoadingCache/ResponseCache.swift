@@ -219,6 +219,6 @@ extension ResponseCache {
 
     private func remove(_ target: RequestTarget) {
         memory.remove(target)
-        disk?.perform { $0.remove(DiskKey.digest(of: target)) }
+        disk?.remove(DiskKey.digest(of: target))
     }
 }

@@ -25,7 +25,7 @@ final class Tunnel {
     /// Receives a line; returns the head of a 407, and throws other refusals.
     func receive(_ line: UnsafeRawBufferPointer) throws(DataLoaderError) -> ResponseHead? {
         guard !isOpen else { throw .framing(reason: "a line after the head of the tunnel") }
-        guard case .final(let head) = try response.receive(line) else { return nil }
+        guard case .final(var head) = try response.receive(line) else { return nil }
         if head.status.isSuccess {
             isOpen = true
             return nil
@@ -34,6 +34,7 @@ final class Tunnel {
             throw .proxy(.status(head.status))
         }
         isRefused = true
+        head.refusesTunnel = true
         return head
     }
 }

@@ -13,7 +13,7 @@
 /// `timeout`. Cancelling the task that waits here cancels the load inside.
 ///
 /// A sink other than a file cannot take back bytes. Once a load inside has written to such a sink,
-/// or while one may, another one ends `.responseSink`.
+/// or while one may, another one ends `.responseSink`, and so does a body of the interceptor's own.
 ///
 /// A module without the upcoming feature `NonisolatedNonsendingByDefault` (SE-0461) may write the
 /// type of the closure instead of this name.

@@ -9,8 +9,7 @@ import Foundation
 extension Attempt {
     /// Takes a final head; the verdict on the response comes before any byte of its body is used.
     mutating func received(_ head: ResponseHead, _ facts: inout LoadFacts) -> LoadActionList {
-        facts.isRefusedByProxy =
-            head.status == .proxyAuthenticationRequired && context.isProxied
+        facts.isRefusedByProxy = context.isRefusedByProxy(head)
         let asksUsers = facts.asksUsers(about: head)
         receive(head, holdingBack: asksUsers)
         var actions: LoadActionList = []

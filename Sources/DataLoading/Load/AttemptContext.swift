@@ -69,6 +69,15 @@ final class AttemptContext: TransportSink {
     /// Whether the request goes through a proxy.
     var isProxied: Bool { request.proxy != nil }
 
+    /// Whether a response is the proxy's demand for a credential.
+    ///
+    /// Through a tunnel a server may send a 407 too, which must not cost the proxy's credential, nor
+    /// send the request again.
+    func isRefusedByProxy(_ head: ResponseHead) -> Bool {
+        head.status == .proxyAuthenticationRequired && isProxied
+            && (!origin.isSecure || head.refusesTunnel)
+    }
+
     /// The slots that the attempt holds.
     var slots: Origin? { isStored ? nil : origin }
 
@@ -137,8 +146,7 @@ final class AttemptContext: TransportSink {
     }
 
     func didReceive(_ head: ResponseHead) {
-        // A 407 comes from the proxy.
-        let isFromOrigin = !isStored && (head.status != .proxyAuthenticationRequired || !isProxied)
+        let isFromOrigin = !isStored && !isRefusedByProxy(head)
         if isFromOrigin { load.runtime.originHealth.noteResponse(from: origin) }
         load.handle(.head(head, self))
     }

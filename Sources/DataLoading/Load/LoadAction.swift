@@ -48,6 +48,8 @@ enum LoadAction: Sendable {
     /// Ask for a rate slot and a connection slot.
     case apply(Sending, hasWaited: Bool, epoch: Int)
     case withdraw(Admission.Ticket)
+    /// Give up a place in the queue for that of a more urgent load, unless the load has its slots.
+    indirect case moveUp(Admission.Ticket, epoch: Int)
     /// Give the slots back.
     case leave(Origin)
     /// Choose an address; the slots are held.

@@ -47,8 +47,11 @@ enum LoadEvent: Sendable {
     /// The load holds its slots for this attempt; `mayAskNow` says whether authorisers can be asked
     /// at once.
     case admitted(AttemptContext, mayAskNow: Bool, epoch: Int)
-    /// The load lost its place in the queue, because a rate was set for a part of its origin.
+    /// The load lost its place in the queue, because a rate was set for a part of its origin or it
+    /// is more urgent now.
     case mustApplyAgain(epoch: Int)
+    /// A load waits for this one that may be more urgent.
+    case carries(Priority)
     /// The pause's timer was set.
     case timerSet(TimerQueue.Entry, epoch: Int)
     /// The pause is over.

@@ -65,6 +65,8 @@ struct LoadMachine: Sendable {
     private var openAttempts = 0
     /// Whether the time of an attempt that was never sent was counted before its end was reported.
     private var hasCountedConnecting = false
+    /// The priority with which the load has asked for slots.
+    private var appliedPriority = Priority.normal
 
     init(_ facts: LoadFacts) {
         self.facts = facts
@@ -102,6 +104,7 @@ struct LoadMachine: Sendable {
         case .admitted(let context, let mayAskNow, let epoch):
             admitted(context, mayAskNow, epoch, now())
         case .mustApplyAgain(let epoch): mustApplyAgain(epoch, now())
+        case .carries(let priority): carries(priority)
         case .timerSet(let timer, let epoch): timerSet(timer, epoch)
         case .pauseIsOver(let epoch): pauseIsOver(epoch, now())
         case .decided(let next, let epoch): decided(next, epoch, now())
@@ -333,6 +336,7 @@ extension LoadMachine {
     private mutating func apply(_ now: Instant, hasWaited: Bool = false) -> LoadActionList {
         guard let sending else { return [] }
         stageBegan = now
+        appliedPriority = sending.priority
         enter(.applying)
         return [.apply(sending, hasWaited: hasWaited, epoch: epoch)]
     }
@@ -341,7 +345,16 @@ extension LoadMachine {
         // Withdrawing has no effect on a load that was admitted meanwhile: it keeps its slots.
         guard epoch == self.epoch, case .applying = state else { return [.withdraw(ticket)] }
         state = .queued(ticket)
-        return []
+        return facts.base.priority > appliedPriority ? [.moveUp(ticket, epoch: epoch)] : []
+    }
+
+    /// Makes the load as urgent as one that waits for it.
+    private mutating func carries(_ priority: Priority) -> LoadActionList {
+        guard priority > facts.base.priority else { return [] }
+        facts.base.priority = priority
+        // An application that was not answered yet moves up afterwards.
+        guard case .queued(let ticket) = state else { return [] }
+        return [.moveUp(ticket, epoch: epoch)]
     }
 
     private mutating func mustApplyAgain(_ epoch: Int, _ now: Instant) -> LoadActionList {

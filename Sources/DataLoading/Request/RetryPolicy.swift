@@ -24,7 +24,8 @@ public protocol RetryPolicy: Sendable {
 public struct AttemptOutcome: Sendable {
     /// The request of the attempt, without the changes of authorisers.
     ///
-    /// It has the URL of the last redirect, and the `User-Agent` of the service.
+    /// It has the URL of the last redirect, and the `User-Agent` of the service. It has no
+    /// `retryPolicy`: a policy that keeps outcomes would keep itself.
     public var request: DataLoaderRequest
     /// The status; nil without a response.
     public var status: HTTPStatus?
@@ -51,6 +52,7 @@ public struct AttemptOutcome: Sendable {
         isTransient: Bool = true
     ) {
         self.request = request
+        self.request.retryPolicy = nil
         self.status = status
         self.headers = headers
         self.error = error

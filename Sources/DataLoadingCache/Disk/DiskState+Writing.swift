@@ -6,19 +6,35 @@ import DataLoadingTransport
 import Foundation
 
 extension DiskState {
-    /// Stores a response in place of those that the same request would choose; nil when it cannot.
+    /// What became of a response that was to be stored.
+    enum Storing: Sendable {
+        case stored(FileMark)
+        /// The disk does not take it.
+        case failed
+        /// A newer one is there already.
+        case overtaken
+    }
+
+    /// Stores a response in place of those that the same request would choose, unless one of them is
+    /// newer.
     mutating func store(
         _ response: StoredResponse, _ body: Data, _ key: DiskKey, for request: HTTPHeaders
-    ) -> FileMark? {
+    ) -> Storing {
         removeBroken()
         // Before the new file is there: of two processes that store at the same time, none sees the
         // other's file and removes it, or only one of them does.
         guard let present = names(key) else {
             // What is there can be neither replaced nor left.
             unremoved.note(url: key.urlDigest)
-            return nil
+            return .failed
         }
-        let replaced = present.compactMap { matching($0, key, request) }
+        let matching = present.compactMap { self.matching($0, key, request) }
+        let isOvertaken = matching.contains { opened in
+            let times = opened.head.times(own: index.items[opened.mark.name]?.received)
+            return response.isOvertaken(by: times, opened.head.headers)
+        }
+        if isOvertaken { return .overtaken }
+        let replaced = matching.map(\.mark)
         let head = EntryHead(
             response, key, bodyLength: body.count, blocks: EntryHead.blocks(of: body))
         let mark = head.flatMap { write($0, .memory(body), key, own: response.times) }
@@ -26,18 +42,19 @@ extension DiskState {
         for old in replaced where old.name != mark?.name {
             if !remove(old) { unremoved.note(url: key.urlDigest) }
         }
-        if let mark { removeSurplus(present.filter { $0 != mark.name }) }
-        return mark
+        guard let mark else { return .failed }
+        removeSurplus(present.filter { $0 != mark.name })
+        return .stored(mark)
     }
 
     /// The file of a name, if a request chooses its response.
     private func matching(
         _ name: EntryName, _ key: DiskKey, _ request: HTTPHeaders
-    ) -> FileMark? {
+    ) -> Opened? {
         guard case .opened(let opened) = open(name, key),
             opened.head.variantKey.matches(request)
         else { return nil }
-        return opened.mark
+        return opened
     }
 
     /// Removes the variants of a URL that were not used for longest, so that there is room for

@@ -30,6 +30,8 @@ final class DiskStore: Sendable {
     private let isolated: QueueIsolated<DiskState>
     private let scanQueue = DispatchQueue(label: "DataLoading.cache.scan", qos: .utility)
     private let used = Locked(Usage())
+    /// What waits to be removed.
+    private let removals = Locked(WaitingRemovals())
     /// The number of bytes that wait to be written.
     private let pending = Locked(0)
     /// When the call began that runs now; nil while none runs.
@@ -65,6 +67,24 @@ final class DiskStore: Sendable {
             body(&state)
             self.goOn(&state)
             self.began.withLock { $0 = nil }
+        }
+    }
+
+    /// Removes all variants of a URL in all partitions, together with others that wait.
+    ///
+    /// A response that waits meanwhile to be written is told by `Removals`.
+    func remove(_ url: EntryName.URLDigest) {
+        guard removals.withLock({ $0.add(url) }) else { return }
+        perform { state in
+            guard let urls = self.removals.withLock({ $0.take() }) else {
+                state.removeAll()
+                return
+            }
+            for url in urls {
+                let now = self.settings.now()
+                self.began.withLock { $0 = now }
+                state.remove(url)
+            }
         }
     }
 

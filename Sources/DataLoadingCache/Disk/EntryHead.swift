@@ -64,16 +64,18 @@ extension EntryHead {
     func response(
         own: CacheMoment?, hasQuery: Bool, _ heuristic: HeuristicFreshness
     ) -> StoredResponse {
-        let delay = Duration.nanoseconds(delay)
-        let times: ResponseTimes
-        if let own, own.wall == received {
-            times = ResponseTimes(own: own, delay: delay)
-        } else {
-            times = ResponseTimes(receivedAt: received, delay: delay)
-        }
-        return StoredResponse(
+        StoredResponse(
             status: HTTPStatus(rawValue: status), headers: headers, variant: variantKey,
-            times: times, hasQuery: hasQuery, heuristic)
+            times: times(own: own), hasQuery: hasQuery, heuristic)
+    }
+
+    /// The times; `own` is the moment at which this process has received the response, if it did.
+    func times(own: CacheMoment?) -> ResponseTimes {
+        let delay = Duration.nanoseconds(delay)
+        guard let own, own.wall == received else {
+            return ResponseTimes(receivedAt: received, delay: delay)
+        }
+        return ResponseTimes(own: own, delay: delay)
     }
 
     /// Whether a response that was found before is the one of this file.

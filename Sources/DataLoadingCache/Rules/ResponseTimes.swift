@@ -41,6 +41,21 @@ package struct ResponseTimes: Hashable, Sendable {
         return overflow || time < 0 ? nil : .milliseconds(time)
     }
 
+    /// Whether another response was asked for after this one, and was there before it.
+    ///
+    /// Two processes have only the wall clock in common, of which a millisecond may be rounded.
+    func isAround(_ other: ResponseTimes) -> Bool {
+        let gap: Duration
+        if isOfThisProcess, other.isOfThisProcess {
+            gap = received.monotonic - other.received.monotonic
+        } else {
+            let (wall, overflow) = received.wall.subtractingReportingOverflow(other.received.wall)
+            guard !overflow, wall >= 0 else { return false }
+            gap = .milliseconds(wall) + .milliseconds(1)
+        }
+        return gap >= .zero && delay - other.delay > gap
+    }
+
     /// The age at which the response arrived (RFC 9111 section 4.2.3).
     func initialAge(_ headers: HTTPHeaders) -> Duration {
         max(apparentAge(headers), Self.statedAge(headers) + delay)

@@ -53,6 +53,18 @@ package struct StoredResponse: Sendable {
             && headers.hasSameBytes(as: other.headers)
     }
 
+    /// Whether another response, by its times and fields, is newer although this one came later: a
+    /// server may be slow.
+    ///
+    /// The later `Date` is of the newer one; without, the one that was asked for later is.
+    func isOvertaken(by other: ResponseTimes, _ fields: HTTPHeaders) -> Bool {
+        guard times.isAround(other) else { return false }
+        guard let date = headers.date(of: "Date", now: times.received.seconds),
+            let others = fields.date(of: "Date", now: other.received.seconds)
+        else { return true }
+        return date <= others
+    }
+
     /// How old the response is (RFC 9111 section 4.2.3); nil when the wall clock went back since
     /// an earlier process has stored it.
     package func age(at now: CacheMoment) -> Duration? {

@@ -40,12 +40,13 @@ struct MemoryState {
             .init(response: entry.response, body: entry.body.bytes, file: entry.body.file))
     }
 
-    /// Stores a response, unless anything was removed since its request looked here; returns what
-    /// left.
+    /// Stores a response, unless anything was removed since its request looked here, or a newer one
+    /// is there; returns what left.
     mutating func store(
         _ entry: MemoryStore.Entry, _ key: CacheKey, for request: HTTPHeaders, since: Removals.Stamp
     ) -> [Variants.Entry] {
         guard !removals.concern(key.target, since: since) else { return [] }
+        if let variants = urls[key], variants.overtake(entry.response, for: request) { return [] }
         let body = Body(bytes: entry.body, file: entry.file)
         let new = Variants.Entry(response: entry.response, body: body)
         let size = Self.size(new, key)

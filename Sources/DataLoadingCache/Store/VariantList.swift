@@ -26,6 +26,14 @@ package struct VariantList<Body: Sendable>: Sendable {
         entries.lastIndex { $0.response.variant.matches(request) }
     }
 
+    /// Whether one of the responses that the same request would choose is newer than a response.
+    func overtake(_ response: StoredResponse, for request: HTTPHeaders) -> Bool {
+        entries.contains {
+            $0.response.variant.matches(request)
+                && response.isOvertaken(by: $0.response.times, $0.response.headers)
+        }
+    }
+
     /// Adds a response in place of those that the same request would choose; returns what had to
     /// leave.
     package mutating func add(_ entry: Entry, for request: HTTPHeaders) -> [Entry] {

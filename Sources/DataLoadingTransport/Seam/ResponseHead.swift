@@ -11,6 +11,8 @@ public struct ResponseHead: Sendable {
     public var headers: HTTPHeaders
     /// Whether what arrived of a body that breaks off may lack a piece in the middle.
     package var mayLackPieces = false
+    /// Whether it is a proxy's answer to CONNECT, and not the server's.
+    package var refusesTunnel = false
 
     /// Makes a head.
     public init(status: HTTPStatus, headers: HTTPHeaders = HTTPHeaders()) {

@@ -15,6 +15,8 @@ final class PeerAttempt: TransportTask {
         var task: Task<Void, Never>?
         var hasBegun = false
         var hasHead = false
+        /// The length of the body by its head; nil when that does not say it.
+        var length: Int64?
         /// Wakes the task when the sink has room again; nil unless it is paused.
         var pause: Waker?
         var idle: TimerQueue.Entry?
@@ -70,6 +72,8 @@ final class PeerAttempt: TransportTask {
             }
             guard await deliver(response.head) else { return }
             try await response.forEachPiece { await self.deliver($0) }
+            let isWhole = state.withLock { $0.report.decodedBytes >= $0.length ?? 0 }
+            guard isWhole else { throw DataLoaderError.truncatedBody }
             finish { $0.didEnd($1) }
         } catch {
             fail(error)
@@ -77,8 +81,14 @@ final class PeerAttempt: TransportTask {
     }
 
     private func deliver(_ head: ResponseHead) async -> Bool {
-        await onQueue { state in
+        // RFC 9112 section 6.3: these have no body, whatever `Content-Length` says.
+        let hasBody =
+            request.method != .head && head.status != .noContent
+            && head.status != .notModified
+        let length = hasBody ? head.bodyLength : nil
+        return await onQueue { state in
             state.hasHead = true
+            state.length = length
         } call: {
             $0.didReceive(head)
         }
@@ -88,13 +98,16 @@ final class PeerAttempt: TransportTask {
     private func deliver(_ piece: Data) async -> Bool {
         while let pause = state.withLock({ $0.pause }) { await pause.wait() }
         let count = Int64(piece.count)
-        let isWithinLimit = state.withLock { state in
+        let error = state.withLock { state -> DataLoaderError? in
             state.report.bodyBytesReceived.addSaturated(count)
             state.report.decodedBytes.addSaturated(count)
-            return request.bodyLimit.map { state.report.decodedBytes <= $0 } ?? true
+            let decoded = state.report.decodedBytes
+            if let limit = request.bodyLimit, decoded > limit { return .bodyTooLarge(limit: limit) }
+            guard let length = state.length, decoded > length else { return nil }
+            return .framing(reason: "more than its length")
         }
-        guard isWithinLimit else {
-            end(.bodyTooLarge(limit: request.bodyLimit ?? 0))
+        if let error {
+            end(error)
             return false
         }
         let isWanted = await onQueue { _ in

@@ -8,7 +8,8 @@ public import Foundation
 public struct PeerResponse: Sendable, OpaquelyMirrored {
     /// The status and the header fields.
     ///
-    /// The body is delivered as it is: fields that describe a coding or a length must describe it.
+    /// The body is delivered as it is: fields that describe a coding or a length must describe it. A
+    /// body of another length than `Content-Length` breaks.
     public var head: ResponseHead
     /// Passes the pieces on until there is none, or until `false` is returned.
     let forEachPiece: @Sendable (_ take: (Data) async -> Bool) async throws -> Void

@@ -58,6 +58,55 @@ import Testing
         #expect(text(try await bed.loader.response(for: .make())) == "new")
     }
 
+    /// The fields of the response to the request that was sent first, of that which was sent later,
+    /// and the one that stays.
+    private static let races: [(HTTPHeaders, HTTPHeaders, String)] = [
+        ([:], [:], "later"),
+        (["Date": "Thu, 01 Jan 2026 00:00:07 GMT"], [:], "later"),
+        (
+            ["Date": "Thu, 01 Jan 2026 00:00:02 GMT"], ["Date": "Thu, 01 Jan 2026 00:00:02 GMT"],
+            "later"
+        ),
+        (
+            ["Date": "Thu, 01 Jan 2026 00:00:01 GMT"], ["Date": "Thu, 01 Jan 2026 00:00:02 GMT"],
+            "later"
+        ),
+        // The server took so long that it has seen the newer state.
+        (
+            ["Date": "Thu, 01 Jan 2026 00:00:07 GMT"], ["Date": "Thu, 01 Jan 2026 00:00:02 GMT"],
+            "first"
+        ),
+    ]
+
+    @Test(arguments: races.indices)
+    func `a slow response does not replace one that was asked for later`(index: Int) async throws {
+        let (first, later, kept) = Self.races[index]
+        let disk = DiskLoadBed()
+        let (onDisk, _) = try disk.process([.hold, .hold])
+        for bed in [caching.bed([.hold, .hold]), onDisk] {
+            var attempts: [ScriptedAttempt] = []
+            for number in 0..<2 {
+                bed.loader.perform(.make())
+                attempts.append(await bed.attempt(number))
+                bed.advance(.seconds(1))
+            }
+            for (number, fields, body) in [(1, later, "later"), (0, first, "first")] {
+                var headers = fields
+                headers["Cache-Control"] = "max-age=600"
+                attempts[number].respond(status: 200, headers: headers, body: Data(body.utf8))
+                _ = await bed.delegate.outcomes(2 - number)
+                bed.advance(.seconds(1))
+            }
+            let stored = try await bed.loader.response(for: .make())
+            #expect(stored.metrics.source == .cache)
+            #expect(text(stored) == kept)
+        }
+        let (other, _) = try disk.process()
+        #expect(
+            text(try await other.loader.response(for: .make { $0.cachePolicy = .cacheOnly }))
+                == kept)
+    }
+
     @Test func `a 304 without a Date is as young as its arrival`() async throws {
         let bed = caching.bed([
             .respond(

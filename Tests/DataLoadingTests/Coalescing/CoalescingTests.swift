@@ -172,6 +172,33 @@ import Testing
         bed.expectNothingLeft()
     }
 
+    @Test func `a request is as urgent as the most urgent load that waits for it`() async {
+        let bed = TestBed { $0.limits.total = 1 }
+        bed.loader.perform(.make("/before"))
+        bed.loader.perform(shared("/shared") { $0.priority = .low })
+        for index in 0..<3 { bed.loader.perform(.make("/other\(index)")) }
+        bed.settle()
+        bed.loader.perform(shared("/shared") { $0.priority = .high })
+        bed.settle()
+        await bed.attempt(0).respond(status: 200)
+        #expect(await bed.attempt(1).request.url.path == "/shared")
+        bed.loader.cancelAllLoads()
+        bed.expectNothingLeft()
+    }
+
+    @Test func `a request stays as urgent as it was for loads that are less`() async {
+        let bed = TestBed { $0.limits.total = 1 }
+        bed.loader.perform(.make("/before"))
+        bed.loader.perform(shared("/shared") { $0.priority = .high })
+        bed.loader.perform(.make("/other"))
+        bed.loader.perform(shared("/shared") { $0.priority = .low })
+        bed.settle()
+        await bed.attempt(0).respond(status: 200)
+        #expect(await bed.attempt(1).request.url.path == "/shared")
+        bed.loader.cancelAllLoads()
+        bed.expectNothingLeft()
+    }
+
     @Test func `chunks and sinks are sent by themselves`() async throws {
         let bed = TestBed(otherwise: .respond(status: 200))
         async let whole = bed.loader.response(for: shared())

@@ -124,6 +124,32 @@ import Testing
         bed.expectNothingLeft()
     }
 
+    @Test func `an own body while a load inside may write to a closure is an error`() async throws {
+        let heard = EventRecorder<Data>()
+        let begun = EventRecorder<Void>()
+        let bed = TestBed(interceptors: [
+            Intercept { request, next in
+                Task { try await next(request) }
+                _ = await begun.first(1)
+                return .made(for: request, body: Data("own".utf8))
+            }
+        ])
+        bed.loader.perform(
+            .make {
+                $0.responseSink = .closure { bytes in
+                    heard.record(bytes)
+                    if bytes == Self.body { begun.record(()) }
+                }
+            })
+        let attempt = await bed.attempt(0)
+        attempt.sendHead(status: 200)
+        attempt.send(Self.body)
+        #expect(await bed.outcome()?.response?.error?.name == "response_sink")
+        await attempt.waitUntilCancelled()
+        #expect(heard.elements == [Self.body])
+        bed.expectNothingLeft()
+    }
+
     @Test func `a load to a sink has no time limit by default, intercepted or not`() async throws {
         let heard = EventRecorder<Data>()
         let bed = TestBed(interceptors: [PassOn()])

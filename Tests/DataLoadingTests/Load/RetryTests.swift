@@ -89,6 +89,19 @@ import Testing
         #expect(!request.headers.contains("Authorization"))
     }
 
+    @Test func `a retry policy that keeps what it sees does not keep itself`() {
+        weak var kept: EventRecorder<AttemptOutcome>?
+        do {
+            let policy = SeeingPolicy()
+            kept = policy.seen
+            let bed = TestBed(otherwise: .fail(.dns))
+            bed.loader.perform(.make { $0.retryPolicy = policy })
+            bed.expectNothingLeft()
+            #expect(policy.seen.elements.count == 2)
+        }
+        #expect(kept == nil)
+    }
+
     @Test(arguments: [
         (DataLoaderError.dns, SentState.nothingWritten), (.connectRefused, .nothingWritten),
         (.idleTimeout, .written), (.connectionReset, .written), (.noResponse, .written),
@@ -273,9 +286,6 @@ private struct SeeingPolicy: RetryPolicy {
     var most = 1
 
     func delay(afterAttempt n: Int, outcome: AttemptOutcome) -> Duration? {
-        // The request retains this policy.
-        var outcome = outcome
-        outcome.request.retryPolicy = nil
         seen.record(outcome)
         attempts.record(n)
         return n <= most ? .zero : nil

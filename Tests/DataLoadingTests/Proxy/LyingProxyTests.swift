@@ -219,6 +219,29 @@
                 await transport.shutDown()
             }
 
+            @Test
+            func `a 407 of the server through a tunnel is a status, and no word of the proxy`()
+                async throws
+            {
+                let lying = try scene.peer(
+                    scene.identity(), .init(),
+                    .serve(LoopbackHandler { _ in .status(407) }))
+                let server = try LoopbackServer(script: TunnelProxy().script)
+                let authoriser = TestAuthoriser(.add("Authorization", "Basic p"))
+                var configuration = DataLoaderService.Configuration()
+                configuration.proxy = try Proxy("http://127.0.0.1:\(server.port)")
+                configuration.proxyAuthoriser = authoriser
+                configuration.serverTrustPolicy = try scene.policy()
+                let service = DataLoaderService(configuration: configuration)
+                let response = try await service.makeFactory().makeDataLoader()
+                    .response(for: scene.request(.post, lying, body: "x"))
+                #expect(response.error == .status(.proxyAuthenticationRequired))
+                #expect(response.statusCode == .proxyAuthenticationRequired)
+                #expect(lying.requestCount == 1)
+                #expect(!authoriser.calls.contains { if case .failed = $0 { true } else { false } })
+                await service.shutDown(gracePeriod: .zero)
+            }
+
             @Test func `a 407 to CONNECT asks for a credential once, over the wire`() async throws {
                 let tunnels = TunnelProxy { request in
                     request.value(of: "Proxy-Authorization") == "Basic new"

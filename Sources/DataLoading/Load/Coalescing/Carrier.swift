@@ -26,6 +26,8 @@ final class Carrier: LoadEnd {
         /// The loads that wait, in the order in which they came.
         var members: [Member] = []
         var mayBeJoined = true
+        /// That of the most urgent load which has joined.
+        var priority = Priority.low
         /// Whether a load has taken the bytes and times as its own.
         var wasCounted = false
     }
@@ -48,21 +50,28 @@ final class Carrier: LoadEnd {
 
     /// Adds a load; false when the head of the response has arrived, or nobody waits any more.
     func join(_ load: Load, _ epoch: Int) -> Bool {
-        state.withLock { state in
-            guard state.mayBeJoined else { return false }
+        let priority = load.request.priority
+        let (hasJoined, carrier) = state.withLock { state -> (Bool, Load?) in
+            guard state.mayBeJoined else { return (false, nil) }
             state.members.append(Member(load: load, epoch: epoch))
-            return true
+            guard priority > state.priority else { return (true, nil) }
+            state.priority = priority
+            guard case .running(let carrier) = state.stage else { return (true, nil) }
+            return (true, carrier)
         }
+        carrier?.handle(.carries(priority))
+        return hasJoined
     }
 
     /// Notes the load that is sent.
     func started(_ load: Load) {
-        let isAbandoned = state.withLock { state in
-            guard case .starting = state.stage else { return false }
+        let (isAbandoned, priority) = state.withLock { state in
+            guard case .starting = state.stage else { return (false, state.priority) }
             state.stage = .running(load)
-            return state.members.isEmpty
+            return (state.members.isEmpty, state.priority)
         }
-        if isAbandoned { load.cancel() }
+        if isAbandoned { return load.cancel() }
+        load.handle(.carries(priority))
     }
 
     /// Removes a load that has ended by itself; the last one ends the carrier.

@@ -212,10 +212,10 @@ extension Interception {
         guard let sink, response.statusCode?.isSuccess == true, let outer = openLoad else {
             return response
         }
-        if state.withLock({ $0.sinkUse }) == .written {
-            guard response.body != nil else { return response }
-            guard sink.isRestartable else { throw DataLoaderError.secondBody }
-        }
+        let isWritten = state.withLock { $0.sinkUse == .written }
+        if isWritten, response.body == nil { return response }
+        // A load inside that the interceptor has left may be writing.
+        try takeSink()
         var response = response
         let body = response.body.take() ?? Data()
         try await SinkEnd.write(body, of: response, to: sink, queue: outer.end.queue) {

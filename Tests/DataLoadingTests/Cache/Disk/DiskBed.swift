@@ -142,9 +142,10 @@ final class DiskFiles {
     }
 
     @discardableResult func store(_ response: NumberedResponse) throws -> Bool {
-        let mark = state.store(
+        let storing = state.store(
             try response.response(), response.body, try response.diskKey(), for: response.request)
-        return mark != nil
+        if case .stored = storing { return true }
+        return false
     }
 
     /// Confirms a response; false when it is not there.

@@ -104,6 +104,35 @@ import Testing
         #expect(try await cache.number("/b") == 4)
     }
 
+    @Test(arguments: [1, 100_000])
+    func `invalidations behind a disk that hangs take no more room than its files`(
+        urls: Int
+    ) async throws {
+        let calls = Locked(0)
+        let blocker = Blocker()
+        let cache = try bed.cache(
+            DiskBed.settings {
+                $0.now = { [calls] in
+                    calls.withLock { $0 += 1 }
+                    return Instant(nanoseconds: 0)
+                }
+            }, memory: 0)
+        try await cache.put(NumberedResponse(path: "/0", number: 2))
+        await cache.isSettled()
+        cache.disk?.perform { _ in blocker.block() }
+        await blocker.blocks()
+        calls.withLock { $0 = 0 }
+        let targets = try (0..<urls).map {
+            try NumberedResponse(path: "/\($0)", number: 0).key().target
+        }
+        for index in 0..<100_000 { cache.invalidate([targets[index % urls]]) }
+        blocker.release()
+        await cache.isSettled()
+        #expect(calls.withLock { $0 } < 50_000)
+        #expect(try await cache.number("/0") == nil)
+        #expect(bed.entries.isEmpty)
+    }
+
     @Test func `a directory without the right to write is read`() async throws {
         guard geteuid() != 0 else { return }
         let cache = try bed.cache()

@@ -111,6 +111,35 @@ import Testing
         #expect(await run(transport).failure()?.error == .framing(reason: "status code"))
     }
 
+    private static let lengths: [(DataLoaderError?, Int, String, HTTPMethod, Int)] = [
+        (.truncatedBody, 9, "10", .get, 200),
+        (.framing(reason: "more than its length"), 11, "10", .get, 200),
+        (.truncatedBody, 0, "1", .post, 404), (nil, 10, "10", .get, 200),
+        (nil, 0, "10", .head, 200), (nil, 0, "10", .get, 304), (nil, 0, "0", .get, 200),
+        (nil, 3, "10, 10", .get, 200), (nil, 3, "x", .get, 200),
+    ]
+
+    @Test(arguments: lengths)
+    func `a body must have the length that its head says`(
+        error: DataLoaderError?, count: Int, length: String, method: HTTPMethod, status: Int
+    ) async {
+        let transport = PeerTransport { _ in
+            var head = DataLoading.ResponseHead(status: HTTPStatus(rawValue: status))
+            head.headers["Content-Length"] = length
+            let pieces = AsyncStream { continuation in
+                for _ in 0..<count { continuation.yield(Data([1])) }
+                continuation.finish()
+            }
+            return PeerResponse(head, pieces: pieces)
+        }
+        let sink = await run(transport, Self.request { $0.method = method })
+        let failure = await sink.failure()
+        #expect(failure?.error == error)
+        #expect(failure == nil || failure?.sent == .headReceived)
+        #expect(sink.body.count <= 10)
+        #expect(sink.endCount == 1)
+    }
+
     @Test func `a body beyond the limit of its request ends the attempt`() async {
         let transport = PeerTransport { _ in
             PeerResponse(DataLoading.ResponseHead(status: .ok), body: Data(count: 11))
