@@ -61,7 +61,8 @@ import Testing
         // Past the pause, which begins when the failure was heard of, another one sets out.
         while test.fetch.count < 3 {
             for _ in 0..<100 { await Task.yield() }
-            test.clock.advance(by: .milliseconds(500))
+            // In small steps: the token must last until the failure was heard of.
+            test.clock.advance(by: .milliseconds(50))
             #expect(await test.load()?.error == nil)
         }
         await test.fetch.call(2).answer(AccessToken("2", lifetime: .seconds(100)))

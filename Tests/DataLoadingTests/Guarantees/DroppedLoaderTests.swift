@@ -44,7 +44,7 @@
                         try await DropScene.playEveryStage()
                     }
                     // Threads and descriptors may take longer to close on a busy machine.
-                    for _ in 0..<(1_000 * patience)
+                    for _ in 0..<30_000
                     where ProcessFigures.descriptors > descriptors
                         || ProcessFigures.loopThreads > 0
                     { usleep(2_000) }

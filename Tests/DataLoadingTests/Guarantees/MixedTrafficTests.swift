@@ -118,23 +118,28 @@
             func `hosts that do not finish their handshakes delay no other load`(
                 count: Int
             ) async throws {
-                let holes = try (0..<count).map { _ in try LoopbackServer(script: .silent) }
-                let service = try service()
-                let loader = service.makeFactory().makeDataLoader()
-                for hole in holes {
-                    for _ in 0..<8 {
-                        loader.perform(
-                            DataLoaderRequest(url: testURL("https://127.0.0.1:\(hole.port)/")))
+                let limit = Duration.seconds(1) * patience
+                let time = try await fastest(within: limit) {
+                    let holes = try (0..<count).map { _ in try LoopbackServer(script: .silent) }
+                    let service = try service()
+                    let loader = service.makeFactory().makeDataLoader()
+                    for hole in holes {
+                        for _ in 0..<8 {
+                            loader.perform(
+                                DataLoaderRequest(url: testURL("https://127.0.0.1:\(hole.port)/")))
+                        }
+                        await hole.waitForConnections(1)
                     }
-                    await hole.waitForConnections(1)
+                    let begun = ContinuousClock.now
+                    try await withThrowingTaskGroup(of: Void.self) { group in
+                        for _ in 0..<8 { group.addTask { try await expectAnswer(loader) } }
+                        try await group.waitForAll()
+                    }
+                    let time = ContinuousClock.now - begun
+                    await service.shutDown(gracePeriod: .zero)
+                    return time
                 }
-                let begun = ContinuousClock.now
-                try await withThrowingTaskGroup(of: Void.self) { group in
-                    for _ in 0..<8 { group.addTask { try await expectAnswer(loader) } }
-                    try await group.waitForAll()
-                }
-                #expect(ContinuousClock.now - begun < .seconds(1) * patience)
-                await service.shutDown(gracePeriod: .zero)
+                #expect(time < limit)
             }
 
             @Test(arguments: [true, false])

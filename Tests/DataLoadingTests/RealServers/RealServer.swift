@@ -56,7 +56,7 @@
                 log: "behind.out")
             front = Locked(try Self.start(kind, site))
             for port in [ports.behind, ports.plain, ports.secure] {
-                guard Self.waitUntilListening(port, within: 20) else {
+                guard Self.waitUntilListening(port, within: 60) else {
                     stop()
                     throw Failure.doesNotListen("\(kind) on \(port)")
                 }

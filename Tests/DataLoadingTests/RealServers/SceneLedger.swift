@@ -84,9 +84,9 @@
             pace.step()
         }
 
-        /// Returns when observers were told of every load, or after 5 s.
+        /// Returns when observers were told of every load, or after a minute.
         func settle(on queue: DispatchQueue) async {
-            let end = ContinuousClock.now + .seconds(5)
+            let end = ContinuousClock.now + .seconds(60)
             while ContinuousClock.now < end {
                 if tally.isObserved { return }
                 await withCheckedContinuation { continuation in

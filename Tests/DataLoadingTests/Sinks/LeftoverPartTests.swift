@@ -60,11 +60,9 @@ import Testing
         @Test func `the unfinished file of a killed process is removed by the next process`()
             async throws
         {
-            let variable = "DATALOADING_TEST_DIRECTORY"
-            setenv(variable, directory.url.path, 1)
             await #expect(processExitsWith: .signal(SIGKILL)) {
-                let place = ProcessInfo.processInfo.environment["DATALOADING_TEST_DIRECTORY"]
-                let file = URL(fileURLWithPath: try #require(place)).appendingPathComponent("file")
+                [path = directory.url("file").path as String] in
+                let file = URL(fileURLWithPath: path)
                 var sink = FileSink(file, synchronizes: false)
                 try sink.begin()
                 try sink.write(Data("half".utf8))

@@ -26,7 +26,7 @@ struct LeavesNothing: SuiteTrait, TestTrait, TestScoping {
     /// The figures that have grown at the last count, in words; counts are two milliseconds apart,
     /// or more on a busy machine.
     static func leftovers(
-        since before: SocketFigures, looks: Int = 1_500 * patience
+        since before: SocketFigures, looks: Int = 30_000
     ) async -> String? {
         var left = looks
         while true {

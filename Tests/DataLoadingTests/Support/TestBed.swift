@@ -121,7 +121,7 @@ final class TestBed: Sendable {
         settle()
         let runtime = service.runtime
         // A thread of no known queue that has told an outcome counts its load's end after that.
-        let limit = ContinuousClock.now + .seconds(10) * patience
+        let limit = ContinuousClock.now + .seconds(60) * patience
         while runtime.liveLoads.live > 0, ContinuousClock.now < limit { Thread.sleep(until: .now) }
         let load = runtime.admission.load
         #expect(load.waiting == 0, sourceLocation: sourceLocation)

@@ -14,7 +14,7 @@ import Testing
 
 /// A blocking socket that sends exactly what it is told to, for tests of servers.
 ///
-/// A read fails after half a minute, so that a mistake does not hang the test.
+/// A read fails after a minute, so that a mistake does not hang the test.
 final class RawClient {
     enum Ending: Equatable {
         case closed, reset, timedOut
@@ -31,7 +31,7 @@ final class RawClient {
     init(port: UInt16, receiveBuffer: Int32? = nil) throws {
         descriptor = socket(AF_INET, streamKind, 0)
         guard descriptor >= 0 else { throw Failure(operation: "socket", code: errno) }
-        set(SO_RCVTIMEO, to: timeval(tv_sec: 30 * patience, tv_usec: 0))
+        set(SO_RCVTIMEO, to: timeval(tv_sec: 60 * patience, tv_usec: 0))
         if let receiveBuffer { set(SO_RCVBUF, to: receiveBuffer) }
         guard Self.connect(descriptor, to: port) == 0 else {
             let code = errno

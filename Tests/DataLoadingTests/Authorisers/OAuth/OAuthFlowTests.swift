@@ -163,9 +163,10 @@ import Testing
         }
         test.clock.advance(by: .seconds(3_600))
         test.perform()
-        while test.delegate.events.filter(\.isTerminal).count < 2 {
-            await Task.yield()
-            test.clock.advance(by: .milliseconds(10))
+        // Only the pauses of the request for a token: the fetch has 30 seconds.
+        await eventually {
+            test.bed.passPause(within: .seconds(9))
+            return test.delegate.events.filter(\.isTerminal).count == 2
         }
         #expect(await test.ends(2)[1]?.error?.underlyingError is AuthorisationError)
         #expect(try await test.store.load()?.refreshToken == "refresh-2")

@@ -108,7 +108,7 @@ import Testing
         #expect(await store.load() == Self.foreign)
         #expect(test.person.complaints.elements as? [AuthorisationError] == [Self.isTaken])
         // Retries are not reported.
-        await test.clock.waitForAlarms(1)
+        await test.clock.waitForAlarms(1, within: .seconds(1))
         test.clock.advance(by: .seconds(1))
         #expect(await test.load()?.error == nil)
         #expect(await store.load() == Self.foreign)

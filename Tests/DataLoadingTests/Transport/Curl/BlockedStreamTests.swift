@@ -60,6 +60,7 @@
                 #expect(opened.elements.count == limit)
                 // Bodies in memory need no reader.
                 attempt.body = .data(Data("body".utf8))
+                attempt.connectTimeout = .seconds(300)
                 #expect(await transport.run(attempt).text == "fine")
                 for _ in sinks { release.signal() }
                 for sink in sinks.prefix(limit) { #expect(await sink.ended().text == "fine") }

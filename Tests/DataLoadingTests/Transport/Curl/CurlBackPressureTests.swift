@@ -76,7 +76,7 @@
                 }
                 let checker = PausingChecker(pauseEvery: 1_000_000, isZero: true)
                 let sink = AttemptRecorder(keepsBody: false, onBytes: { checker.check($0) })
-                checker.watch(start(server.url(), sink, idleTimeout: .seconds(30)))
+                checker.watch(start(server.url(), sink, idleTimeout: .seconds(60)))
                 let record = await sink.ended()
                 checker.watch(nil)
                 #expect(record.error == nil)

@@ -19,7 +19,7 @@
             private func run(_ script: LoopbackScript) async throws -> AttemptRecorder.Record {
                 let server = try LoopbackServer(script: script)
                 var attempt = TransportRequest(url: server.url())
-                attempt.idleTimeout = .seconds(5)
+                attempt.idleTimeout = .seconds(60)
                 let record = await transport.run(attempt)
                 #expect(record.endings == 1)
                 return record

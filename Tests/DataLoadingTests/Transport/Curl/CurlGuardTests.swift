@@ -211,7 +211,7 @@
                 #expect(late.error == .idleTimeout)
                 #expect(late.report.reusedConnection)
                 attempt.needsFreshConnection = true
-                attempt.idleTimeout = .seconds(30)
+                attempt.idleTimeout = .seconds(60)
                 let fresh = await transport.run(attempt)
                 #expect(fresh.text == "b")
                 #expect(fresh.report.reusedConnection == false)

@@ -79,7 +79,7 @@
             private static func expect(atMost limit: Int, _ servers: [LoopbackServer]) async {
                 func count() -> Int { servers.reduce(0) { $0 + $1.openConnectionCount } }
                 let begun = ContinuousClock.now
-                await eventually { count() <= limit || .now - begun > .seconds(15) * patience }
+                await eventually { count() <= limit || .now - begun > .seconds(60) * patience }
                 #expect(count() <= limit)
             }
         }

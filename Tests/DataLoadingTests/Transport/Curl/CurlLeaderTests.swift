@@ -24,12 +24,18 @@
             @Test func `a first attempt whose handshake is never answered fails no other`()
                 async throws
             {
+                let isJoined = try await unhurried { try await join(pace: $0) }
+                #expect(isJoined)
+            }
+
+            /// Returns false when the machine was so slow that a fourth handshake began.
+            private func join(pace: Int) async throws -> Bool {
                 let http2 = http2
                 let server = try scene.server(
                     .perConnection { $0 < 2 ? .silent : http2.script }, isHTTP2: { _ in true })
                 // The third handshake has four times as long before a fourth one begins.
                 let transport = CurlTransport(
-                    idle: IdleConnections(leaderTime: .milliseconds(400)))
+                    idle: IdleConnections(leaderTime: .milliseconds(400 * pace)))
                 var slow = try scene.attempt(server)
                 slow.connectTimeout = .seconds(3_600)
                 let first = AttemptRecorder()
@@ -44,10 +50,12 @@
                 // There is a connection to join, so attempts that hang delay no other.
                 let later = try await scene.burst(7, transport, server)
                 #expect(later.allSatisfy { $0.text == "fine" })
-                #expect(server.connectionCount == 3)
+                let count = server.connectionCount
                 #expect(first.record.endings + second.record.endings == 0)
                 for task in tasks { task.cancel() }
                 #expect(await first.ended().failure?.sent == .nothingWritten)
+                _ = await second.ended()
+                return count == 3
             }
 
             // An outage that kept connections outlive.
@@ -71,7 +79,7 @@
                 let before = server.connectionCount
                 let begun = ContinuousClock.now
                 // Until one attempt has probed for HTTP/2 without success.
-                while server.connectionCount == before, .now - begun < .seconds(10) * patience {
+                while server.connectionCount == before, .now - begun < .seconds(60) * patience {
                     for record in try await scene.burst(2, transport, server) {
                         #expect(record.error == nil)
                     }
@@ -93,7 +101,7 @@
                 server.setScript(.reset)
                 let before = server.connectionCount
                 let begun = ContinuousClock.now
-                while server.connectionCount == before, .now - begun < .seconds(10) * patience {
+                while server.connectionCount == before, .now - begun < .seconds(60) * patience {
                     #expect(await transport.run(try scene.attempt(server, "b")).text == "/b")
                 }
                 #expect(server.connectionCount > before)

@@ -49,7 +49,7 @@
                 }
                 // The connection of the attempt that offered HTTP/2 is closed with it.
                 #expect(server.connections.first?.requestCount == 1)
-                #expect(server.connections.first?.isOpen == false)
+                await eventually { server.connections.first?.isOpen == false }
                 #expect(server.connections.dropFirst().contains { $0.requestCount > 1 })
             }
 
@@ -177,19 +177,29 @@
             @Test func `an old connection takes no new attempt, however busy it is`()
                 async throws
             {
+                let isUsedBefore = try await unhurried { try await age(pace: $0) }
+                #expect(isUsedBefore)
+            }
+
+            /// Returns false when the machine was so slow that the connection was old at once.
+            private func age(pace: Int) async throws -> Bool {
                 let stalling = HTTP2Peer { request, stream in
                     request == 0 ? [] : HTTP2Peer.response(stream, "fine")
                 }
                 let server = try server(.perConnection { _ in stalling.script }, { _ in true })
-                let age = Duration.seconds(1) * patience
+                let age = Duration.seconds(1) * patience * pace
                 let transport = CurlTransport(idle: IdleConnections(maximumAge: age))
                 let stalled = AttemptRecorder()
                 let begun = ContinuousClock.now
                 let task = transport.start(try get(server), sink: stalled)
                 await eventually { stalling.requests == 1 }
                 var record = await transport.run(try get(server))
-                #expect(record.report.reusedConnection)
-                while record.report.reusedConnection, .now - begun < .seconds(10) * patience {
+                guard record.report.reusedConnection else {
+                    task.cancel()
+                    _ = await stalled.ended()
+                    return false
+                }
+                while record.report.reusedConnection, .now - begun < age + .seconds(60) {
                     record = await transport.run(try get(server))
                 }
                 #expect(!record.report.reusedConnection)
@@ -199,7 +209,7 @@
                 task.cancel()
                 // The old connection closes with its last attempt.
                 await server.waitForClosedConnections(1)
-                #expect(await transport.run(try get(server)).report.reusedConnection)
+                return await transport.run(try get(server)).report.reusedConnection
             }
 
             // libcurl below 8.5.0 would send it there, because one connection to the server

@@ -42,7 +42,7 @@
                 post.body =
                     isFile
                     ? .file(file) : .stream { InputStream(data: Data(count: 1 << 20)) }
-                post.idleTimeout = .seconds(5) * patience
+                post.idleTimeout = .seconds(60)
                 let record = await CurlTransport().run(post)
                 #expect(record.error == nil)
                 #expect(record.text == "fine")
@@ -67,7 +67,7 @@
                 }()
                 #expect(await transport.run(post).error == .idleTimeout)
                 post.body = .data(Data("small".utf8))
-                post.idleTimeout = .seconds(30)
+                post.idleTimeout = .seconds(60)
                 let record = await transport.run(post)
                 #expect(record.error == nil)
                 #expect(record.text == "fine")
