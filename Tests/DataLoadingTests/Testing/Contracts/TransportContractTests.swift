@@ -45,13 +45,18 @@
             private static func check(
                 _ flaw: FlawedTransport.Flaw, _ words: String, limit: Duration
             ) async {
-                let transport = FlawedTransport(flaw)
-                let error = await #expect(throws: ContractViolations.self, "\(flaw)") {
-                    try await checkTransport(transport, limit: limit)
+                var violations: [String] = []
+                // A machine that is too slow for the half second of a pause reads nothing in it.
+                for _ in 0..<(flaw == .ignoresPause ? 20 : 1) where violations.isEmpty {
+                    let transport = FlawedTransport(flaw)
+                    do {
+                        try await checkTransport(transport, limit: limit)
+                    } catch {
+                        violations = (error as? ContractViolations)?.violations ?? ["\(error)"]
+                    }
+                    await transport.end()
                 }
-                let violations = error?.violations ?? []
                 #expect(violations.contains { $0.contains(words) }, "\(flaw): \(violations)")
-                await transport.end()
             }
 
             @Test(arguments: flaws.filter { waits[$0.0] == nil })
