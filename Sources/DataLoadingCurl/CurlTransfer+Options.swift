@@ -83,8 +83,10 @@ extension CurlTransfer {
         try set(CurlOption.keepAlive, 1)
         try set(CurlOption.keepAliveIdle, 30)
         try set(CurlOption.keepAliveInterval, 15)
-        // Disables the environment's proxy variables, `no_proxy` included.
+        // Disables the environment's proxy variables; with every host excepted, libcurl does not look
+        // for `no_proxy` there for each transfer.
         try set(CurlOption.proxy, text: "")
+        try set(CurlOption.noProxy, text: "*")
         if ccurl_set_pointer(easy, CurlOption.protocolNames, "http,https") != 0 {
             try set(CurlOption.protocols, 3)  // the bit mask, for libcurl below 7.85
         }
