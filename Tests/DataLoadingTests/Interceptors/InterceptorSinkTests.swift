@@ -150,6 +150,34 @@ import Testing
         bed.expectNothingLeft()
     }
 
+    @Test func `no load inside begins while an own body is written to a closure`() async throws {
+        let blocker = Blocker()
+        let errors = EventRecorder<String?>()
+        let bed = TestBed(
+            otherwise: .respond(status: 200),
+            interceptors: [
+                Intercept { request, next in
+                    Task {
+                        await blocker.blocks()
+                        do {
+                            _ = try await next(request)
+                            errors.record(nil)
+                        } catch {
+                            errors.record((error as? DataLoaderError)?.name)
+                        }
+                    }
+                    return .made(for: request, body: Self.body)
+                }
+            ])
+        bed.loader.perform(.make { $0.responseSink = .closure { _ in blocker.block() } })
+        await eventually { !errors.elements.isEmpty || !bed.transport.attempts.isEmpty }
+        blocker.release()
+        #expect(await errors.first(1) == ["response_sink"])
+        #expect(await bed.outcome()?.response?.error == nil)
+        #expect(bed.transport.attempts.isEmpty)
+        bed.expectNothingLeft()
+    }
+
     @Test func `a load to a sink has no time limit by default, intercepted or not`() async throws {
         let heard = EventRecorder<Data>()
         let bed = TestBed(interceptors: [PassOn()])
