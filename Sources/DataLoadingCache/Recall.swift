@@ -44,7 +44,7 @@ package final class Recall: Sendable {
     }
 
     /// Why the request goes on to the origin; nil when it does not.
-    package var forward: CacheDecision.Forward? {
+    package var forward: CacheStatus.Forward? {
         switch decision {
         case .reuse, .notModified, .unavailable: nil
         case .forward(let reason, _): reason

@@ -1,6 +1,7 @@
 // Copyright the DataLoading authors
 // SPDX-License-Identifier: Apache-2.0
 
+public import DataLoadingCache
 import DataLoadingSupport
 import DataLoadingTransport
 

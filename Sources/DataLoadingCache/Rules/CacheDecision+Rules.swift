@@ -41,7 +41,7 @@ extension CacheDecision {
 
     /// Sends a request to the origin which only the origin can answer.
     private static func forOrigin(_ request: CacheRequest) -> CacheDecision? {
-        let reason: Forward
+        let reason: CacheStatus.Forward
         if request.policy == .reload || request.directives.noStore || request.isForOrigin {
             reason = .request
         } else if request.hasRange {

@@ -12,7 +12,7 @@ package enum CacheDecision: Hashable, Sendable {
     /// Send the request with these fields added; a 304 confirms the stored response.
     case validate(HTTPHeaders, mayUseOnError: Bool)
     /// Send the request as it is.
-    case forward(Forward, mayUseOnError: Bool)
+    case forward(CacheStatus.Forward, mayUseOnError: Bool)
     /// Nothing may be used, and the origin must not be asked.
     case unavailable
 
@@ -25,16 +25,5 @@ package enum CacheDecision: Hashable, Sendable {
         case whileRevalidating
         /// The origin must not be asked.
         case withoutOrigin
-    }
-
-    /// Why a request is sent as it is; the words of RFC 9211 section 2.2.
-    package enum Forward: String, Hashable, Sendable {
-        case bypass
-        case method
-        case uriMiss = "uri-miss"
-        case varyMiss = "vary-miss"
-        case request
-        case stale
-        case partial
     }
 }

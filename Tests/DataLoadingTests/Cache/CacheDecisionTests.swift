@@ -71,7 +71,7 @@ import Testing
     }
 
     @Test func `a request for which nothing is stored says why it goes on`() {
-        for (request, expected): (CacheRequest, CacheDecision.Forward) in [
+        for (request, expected): (CacheRequest, CacheStatus.Forward) in [
             (request(), .uriMiss), (request(.bypass), .bypass), (request(method: .put), .method),
         ] {
             #expect(

@@ -10,24 +10,9 @@ extension CacheStatus {
     /// The status of a load that has asked the cache; nil when it ends without any response.
     init?(asked recall: Recall) {
         guard recall.decision != .unavailable else { return nil }
-        forward = recall.forward.map(Forward.init)
+        self.init(forward: recall.forward)
         // Where the cache is gone around, what is stored plays no part.
         guard forward != .bypass else { return }
         timeToLive = recall.stored?.response.remaining(at: recall.moment)
-    }
-}
-
-extension CacheStatus.Forward {
-    fileprivate init(_ reason: CacheDecision.Forward) {
-        self =
-            switch reason {
-            case .bypass: .bypass
-            case .method: .method
-            case .uriMiss: .uriMiss
-            case .varyMiss: .varyMiss
-            case .request: .request
-            case .stale: .stale
-            case .partial: .partial
-            }
     }
 }

@@ -1,7 +1,7 @@
 // Copyright the DataLoading authors
 // SPDX-License-Identifier: Apache-2.0
 
-import DataLoadingTransport
+public import DataLoadingTransport
 
 /// What the cache did about a load, in the words of the `Cache-Status` field (RFC 9211 section 2).
 public struct CacheStatus: Hashable, Sendable {
@@ -24,18 +24,22 @@ public struct CacheStatus: Hashable, Sendable {
     }
 
     /// Why the request went on to the server; nil for a hit.
-    public internal(set) var forward: Forward?
+    public package(set) var forward: Forward?
     /// The status of the server's last response; nil without one.
     ///
     /// It may differ from that of the load, as when a 304 confirms what is stored.
-    public internal(set) var forwardStatus: HTTPStatus?
+    public package(set) var forwardStatus: HTTPStatus?
     /// How long the stored response was fresh yet when the cache was asked; negative when it was
     /// stale, nil where nothing was stored or its age is not known.
-    public internal(set) var timeToLive: Duration?
+    public package(set) var timeToLive: Duration?
     /// Whether the server's response was given to the cache to be stored.
-    public internal(set) var isStored = false
+    public package(set) var isStored = false
     /// Whether the request was shared with other loads, and one of those asked the server.
-    public internal(set) var isCollapsed = false
+    public package(set) var isCollapsed = false
+
+    package init(forward: Forward?) {
+        self.forward = forward
+    }
 
     /// Whether the stored response answered, and no server was waited for.
     public var isHit: Bool { forward == nil }
