@@ -22,6 +22,10 @@ final class CurlURL {
 
     /// Replaces the URL; its path is left as it is.
     func parse(_ text: String) throws(DataLoaderError) {
-        guard ccurl_url_parse(handle, text) == 0 else { throw .invalidRequest(.target) }
+        switch ccurl_url_parse(handle, text) {
+        case 0: return
+        case 7: throw .resources(reason: "memory")  // CURLUE_OUT_OF_MEMORY
+        default: throw .invalidRequest(.target)
+        }
     }
 }

@@ -81,7 +81,7 @@ int ccurl_get_text(ccurl_easy *easy, int info, const char **value);
 
 ccurl_url *ccurl_url_init(void);
 void ccurl_url_cleanup(ccurl_url *url);
-// Parses a URL, and leaves its path as it is. Returns 0 unless it is malformed or memory is short.
+// Parses a URL, and leaves its path as it is. Returns 0, or a CURLUcode when that fails.
 int ccurl_url_parse(ccurl_url *url, const char *text);
 
 ccurl_multi *ccurl_multi_init(void);
