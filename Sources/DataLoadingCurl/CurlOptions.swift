@@ -9,6 +9,7 @@ enum CurlOption {
     static let context: Int32 = 10103  // PRIVATE
     static let url: Int32 = 10002
     static let parsedURL: Int32 = 10282  // CURLU
+    static let requestTarget: Int32 = 10266
     static let proxy: Int32 = 10004
     static let noProxy: Int32 = 10177
     static let headerOptions: Int32 = 229

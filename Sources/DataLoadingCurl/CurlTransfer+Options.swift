@@ -32,7 +32,7 @@ extension CurlTransfer {
             // Unknown until every option is set.
             self.shape = nil
             if shape.url != url {
-                try setURL()
+                try setURL(shape)
                 shape.url = url
             }
             if !state.hasSameHeaders {
@@ -48,7 +48,7 @@ extension CurlTransfer {
             ccurl_easy_reset(easy)
             try setBase()
             try setShape(wanted, body: task.request.body)
-            try setURL()
+            try setURL(wanted)
             try setHeaders(wanted)
             shape = wanted
         }
@@ -57,10 +57,16 @@ extension CurlTransfer {
     }
 
     /// Sets the URL, parsed; the text is for the versions that also read it.
-    private func setURL() throws(DataLoaderError) {
+    ///
+    /// The target is set too: of what it has parsed, libcurl 8.14 leaves out the question mark of an
+    /// empty query, and 8.23 writes `%2e` as `%2E`. The signature of a request may cover both.
+    private func setURL(_ shape: CurlShape) throws(DataLoaderError) {
         try parsedURL.parse(url)
         try set(CurlOption.url, text: url)
         try set(CurlOption.parsedURL, pointer: UnsafeRawPointer(parsedURL.handle))
+        // RFC 9112 section 3.2.2: a proxy gets the absolute form.
+        let isForProxy = shape.proxy != nil && !shape.isSecure
+        try set(CurlOption.requestTarget, text: isForProxy ? url : pathAndQuery)
     }
 
     private var uploadKind: CurlShape.Upload {

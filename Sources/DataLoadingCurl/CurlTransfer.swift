@@ -39,6 +39,8 @@ final class CurlTransfer {
     @exclusivity(unchecked) private(set) var origin: Origin?
     /// The URL for libcurl, written from what the check has parsed.
     @exclusivity(unchecked) private(set) var url = ""
+    /// Its path and query, as they are sent.
+    @exclusivity(unchecked) private(set) var pathAndQuery = ""
     @exclusivity(unchecked) private var urlText = ""
     /// What libcurl has parsed of it.
     let parsedURL: CurlURL
@@ -130,6 +132,7 @@ final class CurlTransfer {
         let target = try RequestTarget(text: text)
         origin = target.origin
         url = target.urlText
+        pathAndQuery = target.pathAndQuery
         originIsNumeric = ConnectTarget.isNumeric(target.origin.host)
         urlText = text
     }
