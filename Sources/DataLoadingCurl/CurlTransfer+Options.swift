@@ -56,7 +56,7 @@ extension CurlTransfer {
         try setAddresses(addresses, port: port, in: multi)
     }
 
-    /// Sets the URL, parsed; the text is for the versions that also read it.
+    /// Sets the URL, parsed, and its text, so that libcurl keeps none of an earlier attempt.
     ///
     /// The target is set too: of what it has parsed, libcurl 8.14 leaves out the question mark of an
     /// empty query, and 8.23 writes `%2e` as `%2E`. The signature of a request may cover both.
