@@ -2,37 +2,29 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if os(Linux)
-    import DataLoadingTesting
     import Foundation
 
     /// Apache as a forward proxy on two ports of loopback, plain and TLS, for the user "ada".
     final class ApacheProxy: Sendable {
-        enum Failure: Error {
-            case doesNotListen
-        }
-
         let plain: UInt16
         let secure: UInt16
         private let site: ServerSite
         private let process: ServerProcess
 
         init() throws {
-            site = try ServerSite()
-            let ports = try RealServer.Ports()
-            (plain, secure) = (ports.plain, ports.secure)
+            let site = try ServerSite()
+            self.site = site
             // The password is "word".
             try site.write("ada:{SHA}PLzZCtxLGSqHpiWFC38jHK3fDrM=\n", to: "users")
-            try site.write(Self.configuration(ports, site.path), to: "proxy.conf")
-            process = try ServerProcess(
-                [
-                    "/usr/sbin/apache2", "-DFOREGROUND", "-d", site.path, "-f",
-                    "\(site.path)/proxy.conf",
-                ], in: site.directory, log: "proxy.out")
-            for port in [plain, secure] {
-                guard RealServer.waitUntilListening(port, within: 60) else {
-                    stop()
-                    throw Failure.doesNotListen
-                }
+            (plain, secure, process) = try RealServer.Ports.tried { ports in
+                try site.write(Self.configuration(ports, site.path), to: "proxy.conf")
+                let process = try ServerProcess(
+                    [
+                        "/usr/sbin/apache2", "-DFOREGROUND", "-d", site.path, "-f",
+                        "\(site.path)/proxy.conf",
+                    ], in: site.directory, log: "proxy.out")
+                try process.waitUntilListening(on: [ports.plain, ports.secure])
+                return (ports.plain, ports.secure, process)
             }
         }
 

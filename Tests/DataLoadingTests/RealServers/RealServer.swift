@@ -4,7 +4,6 @@
 #if os(Linux)
     import DataLoadingSupport
     import DataLoading
-    import DataLoadingTesting
     import Foundation
 
     /// A real server on two ports of loopback: HTTP, and TLS with HTTP/2.
@@ -16,24 +15,8 @@
             case nginx, haproxy, apache, caddy, lighttpd
         }
 
-        /// The ports of plain HTTP, of TLS and of the second server.
-        struct Ports: Sendable {
-            var plain: UInt16
-            var secure: UInt16
-            var behind: UInt16
-
-            /// Three ports that were free just now.
-            init() throws {
-                let reservations = try (0..<3).map { _ in try LoopbackServer { _ in .ok() } }
-                plain = reservations[0].port
-                secure = reservations[1].port
-                behind = reservations[2].port
-                for reservation in reservations { reservation.stop() }
-            }
-        }
-
-        enum Failure: Error {
-            case doesNotListen(String)
+        struct Failure: Error {
+            let reason: String
         }
 
         let kind: Kind
@@ -45,22 +28,28 @@
         init(_ kind: Kind, site: ServerSite) throws {
             self.kind = kind
             self.site = site
-            let ports = try Ports()
-            self.ports = ports
-            try site.write(NginxServerSetup.behind(ports, site.path), to: "behind.conf")
-            for (name, text) in kind.configuration(ports, site.path) {
-                try site.write(text, to: name)
-            }
-            behind = try ServerProcess(
-                NginxServerSetup.command("behind.conf", site.path), in: site.directory,
-                log: "behind.out")
-            front = Locked(try Self.start(kind, site))
-            for port in [ports.behind, ports.plain, ports.secure] {
-                guard Self.waitUntilListening(port, within: 60) else {
-                    stop()
-                    throw Failure.doesNotListen("\(kind) on \(port)")
+            let behind: ServerProcess
+            let front: ServerProcess
+            (ports, behind, front) = try Ports.tried { ports in
+                try site.write(NginxServerSetup.behind(ports, site.path), to: "behind.conf")
+                for (name, text) in kind.configuration(ports, site.path) {
+                    try site.write(text, to: name)
+                }
+                let behind = try ServerProcess(
+                    NginxServerSetup.command("behind.conf", site.path), in: site.directory,
+                    log: "behind.out")
+                do {
+                    try behind.waitUntilListening(on: [ports.behind])
+                    let front = try Self.start(kind, site)
+                    try front.waitUntilListening(on: [ports.plain, ports.secure])
+                    return (ports, behind, front)
+                } catch {
+                    behind.kill()
+                    throw error
                 }
             }
+            self.behind = behind
+            self.front = Locked(front)
         }
 
         /// Loads a new configuration or the same one again, and lets running requests end.
@@ -89,7 +78,7 @@
                     usleep(2_000)
                 }
             }
-            throw Failure.doesNotListen("\(kind) again")
+            throw Failure(reason: "\(kind) does not listen again")
         }
 
         /// Starts it again if it has crashed; returns true if it had.
@@ -114,29 +103,6 @@
             try ServerProcess(
                 kind.command(site.path), in: site.directory,
                 log: kind == .haproxy ? "front.log" : "front.out")
-        }
-
-        static func waitUntilListening(_ port: UInt16, within seconds: Int) -> Bool {
-            let end = ContinuousClock.now + .seconds(seconds)
-            while ContinuousClock.now < end {
-                if listens(port) { return true }
-                usleep(2_000)
-            }
-            return false
-        }
-
-        private static func listens(_ port: UInt16) -> Bool {
-            let socket = Glibc.socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-            defer { close(socket) }
-            var address = sockaddr_in()
-            address.sin_family = sa_family_t(AF_INET)
-            address.sin_port = port.bigEndian
-            address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
-            return withUnsafePointer(to: &address) { address in
-                address.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                    connect(socket, $0, socklen_t(MemoryLayout<sockaddr_in>.size)) == 0
-                }
-            }
         }
     }
 #endif

@@ -35,9 +35,28 @@
                 let result = await #expect(
                     processExitsWith: .success, observing: [\.standardOutputContent]
                 ) { [kind] in
-                    try await RealServerReport(kind).run()
+                    await ChildReport.run { try await RealServerReport(kind).run() }
                 }
                 ChildReport.check(result, begins: "\(kind):")
+            }
+
+            @Test func `a server that exits before it listens is started on other ports`() throws {
+                let directory = TemporaryDirectory()
+                var ports: [RealServer.Ports] = []
+                let last = try RealServer.Ports.tried { chosen in
+                    ports.append(chosen)
+                    guard ports.count < 3 else { return chosen }
+                    let server = try ServerProcess(
+                        ["/bin/bash", "-c", "echo the port is taken"], in: directory.url, log: "log"
+                    )
+                    let failure = #expect(throws: RealServer.Failure.self) {
+                        try server.waitUntilListening(on: [chosen.plain])
+                    }
+                    #expect(failure?.reason.hasSuffix("the port is taken\n") == true)
+                    throw try #require(failure)
+                }
+                #expect(ports.count == 3)
+                #expect(last.plain != ports[0].plain)
             }
         }
     }

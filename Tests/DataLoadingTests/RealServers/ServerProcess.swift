@@ -10,12 +10,14 @@
     final class ServerProcess: Sendable {
         /// The number of the process and of its group.
         let identifier: pid_t
+        private let log: URL
 
         struct NotStarted: Error {
             let code: Int32
         }
 
         init(_ command: [String], in directory: URL, log: String) throws {
+            self.log = directory.appendingPathComponent(log)
             let owner = "\(ProcessInfo.processInfo.processIdentifier)"
             identifier = try Self.spawn(
                 ["/bin/bash", "-c", Self.wrapper, "bash", directory.path, log, owner] + command,
@@ -61,6 +63,23 @@
         var isGone: Bool {
             var status: Int32 = 0
             return waitpid(identifier, &status, WNOHANG) != 0
+        }
+
+        /// Returns when it listens on the ports; kills it and throws the end of its log when it exits
+        /// before, or does not listen for a minute.
+        func waitUntilListening(on ports: [UInt16]) throws {
+            let end = ContinuousClock.now + .seconds(60)
+            for port in ports {
+                while !RealServer.listens(port) {
+                    if isGone || ContinuousClock.now > end {
+                        kill()
+                        let text = (try? String(contentsOf: log, encoding: .utf8)) ?? ""
+                        throw RealServer.Failure(
+                            reason: "it does not listen on \(port): \(text.suffix(1_000))")
+                    }
+                    usleep(2_000)
+                }
+            }
         }
 
         private static func spawn(_ command: [String], home: String) throws -> pid_t {

@@ -22,6 +22,16 @@
             if !isRight { tell(mark + what) }
         }
 
+        /// Runs what the child does and reports an error as a violation: one that leaves the child's
+        /// body ends its process by a signal, and its report is lost.
+        static func run(_ body: () async throws -> Void) async {
+            do {
+                try await body()
+            } catch {
+                require(false, "\(error)")
+            }
+        }
+
         /// Prints the report; records an issue for each violation and if there is no report.
         static func check(
             _ result: ExitTest.Result?, begins word: String,
