@@ -6,7 +6,10 @@
 /// A service holds its observers weakly. It calls each observer on the queue that it was added
 /// with, after the load's outcome was delivered, and never under a lock. It also reports failed and
 /// cancelled loads, after their sockets are closed. Responses and their requests come without
-/// bodies. At most 4,096 reports wait for an observer's queue. Then the oldest are dropped and
+/// bodies.
+///
+/// A report after 10 ms of quiet comes at once, and those that follow within 10 ms come together. All
+/// are on the queue when `DataLoaderService.shutDown(gracePeriod:)` returns. At most 4,096 reports wait for an observer's queue. Then the oldest are dropped and
 /// counted in `DataLoaderService.droppedConsumptionNotices`. A conformer passes this test:
 ///
 /// ```swift

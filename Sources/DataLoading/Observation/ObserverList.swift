@@ -47,14 +47,30 @@ final class ObserverList: Sendable {
         response.body = nil
         if response.request.body != nil { response.request.body = nil }
         for entry in entries {
-            let (schedules, dropsOne) = entry.add(response)
+            let (delivery, dropsOne) = entry.add(response)
             if dropsOne { dropped.add(1, ordering: .relaxed) }
-            if schedules { entry.queue.async { self.deliver(entry) } }
+            if let delivery { schedule(delivery, of: entry) }
         }
     }
 
+    /// Delivers waiting reports at once, and later ones without a delay: the process may exit soon.
+    func flush() {
+        for entry in entries.withLock({ $0 }) {
+            if let delivery = entry.flush() { schedule(delivery, of: entry) }
+        }
+    }
+
+    private func schedule(_ delivery: ObserverEntry.Delivery, of entry: ObserverEntry) {
+        let work: @Sendable @convention(block) () -> Void = {
+            self.deliver(entry, delivery.number)
+        }
+        guard let instant = delivery.instant else { return entry.queue.async(execute: work) }
+        entry.queue.asyncAfter(deadline: instant, execute: work)
+    }
+
     /// Delivers the waiting reports on the observer's queue, and removes a released observer.
-    private func deliver(_ entry: ObserverEntry) {
+    private func deliver(_ entry: ObserverEntry, _ number: Int) {
+        guard entry.begins(number) else { return }
         for _ in 0..<Self.maxInARow {
             guard let response = entry.next() else { return }
             guard let observer = entry.observer else { return replace { $0 === entry } }
@@ -63,7 +79,7 @@ final class ObserverList: Sendable {
                 bytesUploaded: response.metrics.bytesUploaded)
         }
         // Other work on the queue runs in between.
-        entry.queue.async { self.deliver(entry) }
+        entry.queue.async { self.deliver(entry, number) }
     }
 
     /// Removes entries, and releases them and their reports outside the lock.
@@ -77,54 +93,5 @@ final class ObserverList: Sendable {
             return old
         }
         withExtendedLifetime(old) {}
-    }
-}
-
-/// An observer, its queue and the reports that wait for it.
-private final class ObserverEntry: Sendable {
-    private struct State: Sendable {
-        var waiting = FIFO<DataLoaderResponse>()
-        var count = 0
-        /// Whether a block that delivers the waiting reports is scheduled or running.
-        var isScheduled = false
-    }
-
-    weak let observer: (any ConsumptionObserver)?
-    let identity: ObjectIdentifier
-    let queue: DispatchQueue
-    private let state = Locked(State())
-
-    init(_ observer: any ConsumptionObserver, on queue: DispatchQueue) {
-        self.observer = observer
-        identity = ObjectIdentifier(observer)
-        self.queue = queue
-    }
-
-    /// Adds a report; returns whether to schedule a delivery, and whether the oldest report was
-    /// dropped.
-    func add(_ response: DataLoaderResponse) -> (schedules: Bool, dropsOne: Bool) {
-        let (schedules, oldest) = state.withLock { state in
-            state.waiting.append(response)
-            state.count += 1
-            let isFull = state.count > ObserverList.maxWaiting
-            // Released outside the lock, as it may hold the user's objects.
-            let oldest = isFull ? state.waiting.popFirst() : nil
-            if isFull { state.count -= 1 }
-            defer { state.isScheduled = true }
-            return (!state.isScheduled, oldest)
-        }
-        return (schedules, oldest != nil)
-    }
-
-    /// Takes the oldest report; after nil, the next report must schedule a delivery again.
-    func next() -> DataLoaderResponse? {
-        state.withLock { state in
-            guard let response = state.waiting.popFirst() else {
-                state.isScheduled = false
-                return nil
-            }
-            state.count -= 1
-            return response
-        }
     }
 }

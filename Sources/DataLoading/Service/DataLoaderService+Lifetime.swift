@@ -21,6 +21,7 @@ extension DataLoaderService {
     public func invalidateAndCancel() {
         runtime.stage.withLock { $0 = .over }
         endAllLoads()
+        runtime.observers.flush()
     }
 
     /// Stops new loads, waits for running loads, and cancels the rest.
@@ -57,6 +58,7 @@ extension DataLoaderService {
             await transport.shutDown()
         }
         left.transport = !isInTime
+        runtime.observers.flush()
         return left
     }
 

@@ -86,6 +86,8 @@ final class TestBed: Sendable {
             service.drainQueues()
             for loader in [loader] + others.withLock({ $0 }) { loader.queue.sync {} }
         }
+        // Reports of a burst are delayed.
+        service.runtime.observers.flush()
         observerQueue.sync {}
     }
 
