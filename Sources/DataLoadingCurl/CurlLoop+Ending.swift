@@ -12,8 +12,7 @@ extension CurlLoop {
     func reset() {
         resets &+= 1
         names.removeAll()
-        for transfer in pool { transfer.free() }
-        pool = []
+        for transfer in pool.removeAll() { transfer.free() }
         dropIdleConnections()
         routes.forget()
         proxyUses = [:]
@@ -38,6 +37,7 @@ extension CurlLoop {
         } else if idleDeadline <= now {
             idleDeadline = .max
             retireConnections()
+            for transfer in pool.settle() { transfer.free() }
         }
     }
 
@@ -53,8 +53,7 @@ extension CurlLoop {
         for transfer in Array(running.values) { finish(transfer, .serviceInvalidated) }
         for message in mailbox.close() { refuse(message) }
         reset()
-        for transfer in pool { transfer.free() }
-        pool = []
+        for transfer in pool.removeAll() { transfer.free() }
         sockets = []
     }
 

@@ -6,20 +6,17 @@ import CCurl
 import Foundation
 
 extension CurlLoop {
-    /// The maximum number of handles that are kept for later attempts.
-    private static let poolLimit = 64
-
     func start(_ task: CurlTask) {
         guard !task.isCancelled else { return fail(task, .cancelled) }
         guard task.request.cachePolicy != .cacheOnly else { return fail(task, .notCached) }
-        guard let transfer = pool.popLast() ?? CurlTransfer.make(for: self) else {
+        guard let transfer = pool.take(for: task.request) ?? CurlTransfer.make(for: self) else {
             return fail(task, .resources(reason: "memory"))
         }
         do throws(RequestFault) {
             try transfer.begin(task)
         } catch {
             transfer.end()
-            pool.append(transfer)
+            keep(transfer)
             return fail(task, .invalidRequest(error))
         }
         running[ObjectIdentifier(task)] = transfer
@@ -218,8 +215,12 @@ extension CurlLoop {
     private func recycle(_ transfer: CurlTransfer, failed: Bool) {
         let isReusable = !failed && transfer.isReusable && transfer.state.resets == resets
         transfer.end()
-        guard isReusable, pool.count < Self.poolLimit else { return transfer.free() }
-        pool.append(transfer)
+        if isReusable { keep(transfer) } else { transfer.free() }
+    }
+
+    /// Keeps a handle for a later attempt.
+    private func keep(_ transfer: CurlTransfer) {
+        for other in pool.put(transfer, running: running.count, now: now) { other.free() }
     }
 
     private func fail(_ task: CurlTask, _ error: DataLoaderError) {

@@ -67,7 +67,7 @@ final class CurlLoop {
     @exclusivity(unchecked) var nextAnsweredUploadPoll: Int64 = 0
     /// The running transfer for which each shared connection was opened.
     @exclusivity(unchecked) var connectionOwners: [ConnectionName: CurlTransfer] = [:]
-    @exclusivity(unchecked) var pool: [CurlTransfer] = []
+    @exclusivity(unchecked) var pool = TransferPool()
     /// The number of resets; handles of attempts that began before the last one are not kept.
     @exclusivity(unchecked) var resets = 0
     @exclusivity(unchecked) var names: NameCache

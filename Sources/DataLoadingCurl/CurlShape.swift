@@ -1,6 +1,7 @@
 // Copyright the DataLoading authors
 // SPDX-License-Identifier: Apache-2.0
 
+import DataLoadingSupport
 import DataLoadingTransport
 
 /// The options that a handle is set up with.
@@ -50,6 +51,29 @@ final class CurlShape {
         trust = task.request.trust(for: origin)
         self.url = url
         headers = task.request.headers
+    }
+
+    /// How well a handle fits a request, as far as that is cheap to see.
+    enum Fit: Int, Comparable {
+        /// It is set up anew.
+        case none
+        /// It probably needs only other fields or another URL.
+        case partial
+        /// It probably needs nothing.
+        case full
+
+        static func < (left: Fit, right: Fit) -> Bool { left.rawValue < right.rawValue }
+    }
+
+    /// Returns how well it fits a request for a URL; `suits` decides.
+    func fit(of request: TransportRequest, url text: String) -> Fit {
+        guard upload == .none, request.body == nil, method == request.method,
+            address == request.address, proxy == request.proxy,
+            streams == request.streamsResponse,
+            isSecure == (text.utf8.dropFirst(4).first == UInt8(ascii: "s"))
+        else { return .none }
+        return url.hasSameBytes(as: text) && headers.hasSameBytes(as: request.headers)
+            ? .full : .partial
     }
 
     /// Returns whether an attempt needs no other options than another URL or other fields.
