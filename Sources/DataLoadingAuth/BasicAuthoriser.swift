@@ -30,6 +30,8 @@ public final class BasicAuthoriser: CredentialAuthoriser {
     public let identifier: String
     /// The method that a request must name; nil for every request.
     public let method: AuthenticationMethod?
+    /// True: it adds what it has, and fetches the rest in a task.
+    public let isNonblocking = true
     let scope: HostScope
     let credentials: CredentialProvider<BasicCredentials>
     private let fetches: Bool

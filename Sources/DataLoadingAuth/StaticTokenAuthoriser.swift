@@ -14,6 +14,8 @@ public final class StaticTokenAuthoriser: Authoriser {
     public let identifier: String
     /// The method that a request must name; nil for every request.
     public let method: AuthenticationMethod?
+    /// Whether `apply` is the default.
+    public let isNonblocking: Bool
     private let scope: HostScope
     private let token: Locked<AccessToken?>
     private let apply: @Sendable (AccessToken, inout DataLoaderRequest) -> Void
@@ -39,6 +41,7 @@ public final class StaticTokenAuthoriser: Authoriser {
     ) {
         self.identifier = identifier
         self.method = method
+        isNonblocking = apply == nil
         scope = HostScope(
             hosts, allowsPlainLoopback: allowsPlainLoopback, sparesOwn: apply == nil)
         self.token = Locked(AccessToken(token))

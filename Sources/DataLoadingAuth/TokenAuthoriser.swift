@@ -37,6 +37,8 @@ public final class TokenAuthoriser: CredentialAuthoriser {
     public let identifier: String
     /// The method that a request must name; nil for every request.
     public let method: AuthenticationMethod?
+    /// Whether `apply` is the default.
+    public let isNonblocking: Bool
     let scope: HostScope
     let credentials: CredentialProvider<AccessToken>
 
@@ -81,6 +83,7 @@ public final class TokenAuthoriser: CredentialAuthoriser {
     ) {
         self.identifier = identifier
         self.method = method
+        isNonblocking = apply == nil
         scope = HostScope(
             hosts, allowsPlainLoopback: allowsPlainLoopback, sparesOwn: apply == nil)
         credentials = CredentialProvider(

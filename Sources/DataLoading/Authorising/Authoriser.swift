@@ -22,7 +22,7 @@
 /// and without anything that authorisers added.
 ///
 /// The factory calls `authorise` and `recover` on its queue, one call at a time, and never under a
-/// lock of the library. The function of a `.later` answer runs on that queue too. An authoriser
+/// lock of the library; ``isNonblocking`` saves the change of threads. The function of a `.later` answer runs on that queue too. An authoriser
 /// that blocks delays only those loads of its factory that run user code. Several factories may
 /// call a shared authoriser at the same time. A conformer passes this test:
 ///
@@ -42,6 +42,15 @@ public protocol Authoriser: AnyObject, Sendable {
     /// method, the factory asks those that the request names, in the order of the names. They are
     /// asked at the position of the first authoriser with a method in the factory's list.
     var method: AuthenticationMethod? { get }
+
+    /// Whether `authorise` returns at once for every request, and may be called on any thread and
+    /// for several requests at the same time; default false.
+    ///
+    /// If this is true of all authorisers of a factory when it is made, `authorise` is called where
+    /// the load is at the time: inside `perform`, or on the transport's thread for a retry. The
+    /// library's authorisers are, unless a program gives them a function of its own. `recover` and
+    /// the function of a `.later` answer still run on the factory's queue.
+    var isNonblocking: Bool { get }
 
     /// Returns what to send for a request; called for each attempt of each load.
     ///
@@ -74,6 +83,9 @@ extension Authoriser {
 
     /// Nil: the authoriser is asked about every request.
     public var method: AuthenticationMethod? { nil }
+
+    /// False: `authorise` is called on the factory's queue.
+    public var isNonblocking: Bool { false }
 
     /// Returns false.
     public func recover(

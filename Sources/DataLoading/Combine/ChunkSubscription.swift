@@ -31,7 +31,7 @@
         }
 
         let queue: DispatchQueue
-        let delivery = Delivery.chunks
+        let delivery = BodyDelivery.chunks
         private let streamed: DataLoaderRequest
         private weak let loader: DataLoader?
         private let state: Locked<State>
@@ -88,11 +88,11 @@
             queue.async { answer(true) }
         }
 
-        func didReceiveInitial(_ response: DataLoaderResponse, from load: Load) {
+        func didReceiveInitial(_ response: DataLoaderResponse, from load: Load, by caller: Caller) {
             change { $0.chunks.receive(response, from: load) }
         }
 
-        func didReceive(_ chunk: Data, from load: Load) -> Bool {
+        func didReceive(_ chunk: Data, from load: Load, by caller: Caller) -> Bool {
             change { $0.chunks.receive(chunk) }
         }
 
@@ -102,7 +102,7 @@
             _ = state.withLock { $0.chunks.close() }
         }
 
-        func outcomeIsReady(_ load: Load) {
+        func outcomeIsReady(_ load: Load, by caller: Caller) {
             change { $0.chunks.outcomeIsReady(load) }
         }
 

@@ -17,7 +17,7 @@
             self.receive = receive
         }
 
-        func outcomeIsReady(_ load: Load) {
+        func outcomeIsReady(_ load: Load, by caller: Caller) {
             queue.async { [receive] in load.handOver { receive($0.whole) } }
         }
     }

@@ -10,8 +10,8 @@ import Foundation
 /// block delivers at most 16 items, so that other loads on the same queue get their turn.
 final class BodyPipe<Resource>: Sendable {
     typealias Item = ChunkWindow.Item
-    /// Runs a block later, with the value to which the end writes.
-    typealias Place = @Sendable (@escaping @Sendable (inout Resource) -> Void) -> Void
+    /// Runs a block for a caller, now or later, with the value to which the end writes.
+    typealias Place = @Sendable (Caller, @escaping @Sendable (inout Resource) -> Void) -> Void
 
     private static var maxInARow: Int { 16 }
 
@@ -56,13 +56,13 @@ final class BodyPipe<Resource>: Sendable {
     /// Whether the window is full.
     var isFull: Bool { state.withLock { $0.window.isFull } }
 
-    func append(_ response: DataLoaderResponse, from load: Load) {
-        schedule(load) { $0.window.append(response) }
+    func append(_ response: DataLoaderResponse, from load: Load, by caller: Caller) {
+        schedule(load, caller) { $0.window.append(response) }
     }
 
     /// Appends a piece of the body; returns true when the transfer must be paused.
-    func append(_ bytes: Data, from load: Load) -> Bool {
-        schedule(load) { $0.window.append(bytes) }
+    func append(_ bytes: Data, from load: Load, by caller: Caller) -> Bool {
+        schedule(load, caller) { $0.window.append(bytes) }
     }
 
     /// Drops the items that wait, and all that come later.
@@ -72,19 +72,19 @@ final class BodyPipe<Resource>: Sendable {
     }
 
     /// Notes that the outcome can be taken.
-    func outcomeIsReady(_ load: Load) {
-        schedule(load) { $0.outcomeIsReady = true }
+    func outcomeIsReady(_ load: Load, by caller: Caller) {
+        schedule(load, caller) { $0.outcomeIsReady = true }
     }
 
     private func schedule<Result: Sendable>(
-        _ load: Load, _ change: (inout State) -> Result
+        _ load: Load, _ caller: Caller, _ change: (inout State) -> Result
     ) -> Result {
         let (result, isFirst) = state.withLock { state in
             let result = change(&state)
             defer { state.isScheduled = true }
             return (result, !state.isScheduled)
         }
-        if isFirst { place { self.drain(&$0, load) } }
+        if isFirst { place(caller) { self.drain(&$0, load) } }
         return result
     }
 
@@ -100,6 +100,6 @@ final class BodyPipe<Resource>: Sendable {
             case .rest: return
             }
         }
-        place { self.drain(&$0, load) }
+        place(.other) { self.drain(&$0, load) }
     }
 }

@@ -5,11 +5,13 @@ import DataLoadingSupport
 import DataLoadingTransport
 import Dispatch
 
-/// Asks the authorisers of a load's factory, on the factory's queue.
+/// Asks the authorisers of a load's factory, on the factory's queue unless none of them blocks.
 extension Load {
-    /// Asks in a separate block, also on the factory's queue: the caller may be inside an
-    /// authoriser.
+    /// Asks at once where no authoriser blocks, and otherwise on the factory's queue.
+    ///
+    /// There it asks in a separate block, also on that queue: the caller may be inside an authoriser.
     func authorise(_ epoch: Int) {
+        guard !context.authorisesInPlace else { return beginAuthorising(epoch) }
         onFactoryQueue { $0.beginAuthorising(epoch) }
     }
 

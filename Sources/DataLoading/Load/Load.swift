@@ -111,16 +111,22 @@ final class Load: Sendable {
 
     /// Handles an event, and performs the actions that follow from it.
     func handle(_ event: LoadEvent) {
-        var held = perform(actions(after: event))
+        var held = perform(actions(after: event), for: event.caller)
         // A loop, without recursion: the server decides how many pieces there are.
-        while let attempt = held { held = perform(actions(after: .takeHeld(attempt))) }
+        while let attempt = held {
+            held = perform(actions(after: .takeHeld(attempt)), for: .other)
+        }
     }
 
     /// Performs actions; returns the attempt whose held events are to be taken, if any.
-    private func perform(_ actions: LoadActionList) -> AttemptContext? {
+    private func perform(_ actions: LoadActionList, for caller: Caller) -> AttemptContext? {
         var held: AttemptContext?
         actions.forEach { action in
-            if case .takeHeld(let attempt) = action { held = attempt } else { perform(action) }
+            if case .takeHeld(let attempt) = action {
+                held = attempt
+            } else {
+                perform(action, for: caller)
+            }
         }
         return held
     }

@@ -7,7 +7,7 @@ import Foundation
 
 /// Performs the actions of a load, in the order of its life.
 extension Load {
-    func perform(_ action: LoadAction) {
+    func perform(_ action: LoadAction, for caller: Caller) {
         switch action {
         case .askForChunkSupport(let epoch):
             end.askForChunkSupport(self) { self.handle(.chunkSupport($0, epoch: epoch)) }
@@ -50,9 +50,9 @@ extension Load {
         case .judge(let head, let attempt, let asksUsers): judge(head, attempt, asksUsers)
         // `handle` performs these in a loop, so that many of them do not nest.
         case .takeHeld: break
-        case .deliverHead(let response): deliverHead(response)
+        case .deliverHead(let response): deliverHead(response, caller)
         case .deliver(let bytes, let attempt):
-            if end.didReceive(bytes, from: self) { pause(attempt) }
+            if end.didReceive(bytes, from: self, by: caller) { pause(attempt) }
         case .noteProgress(let progress, let direction): reporter?.note(progress, direction)
         case .flushProgress: reporter?.flush()
         case .noteAddress(let attempt, let outcome):
@@ -83,7 +83,7 @@ extension Load {
             end.dropPending()
             reporter?.close()
         case .markCancelled: token.markCancelled()
-        case .announceOutcome: announceOutcome()
+        case .announceOutcome: announceOutcome(caller)
         case .report:
             runtime.observers.notify { finalReport }
             runtime.liveLoads.loadEnded()
@@ -144,7 +144,7 @@ extension Load {
             load: self, origin: origin, candidate: candidate,
             request: sending.transportRequest(to: candidate, runtime), begun: runtime.timerQueue.now
         )
-        let mayAskNow = context.backlog.isIdle
+        let mayAskNow = context.authorisesInPlace || context.backlog.isIdle
         handle(.admitted(attempt, mayAskNow: mayAskNow, epoch: epoch))
     }
 
@@ -228,18 +228,18 @@ extension Load {
         if context.isOnQueue { ask(self) } else { onFactoryQueue(ask) }
     }
 
-    private func deliverHead(_ response: DataLoaderResponse) {
+    private func deliverHead(_ response: DataLoaderResponse, _ caller: Caller) {
         var response = response
         response.retryAfter = retryAfter(response.headers)
-        end.didReceiveInitial(response, from: self)
+        end.didReceiveInitial(response, from: self, by: caller)
         // A shut-down that began before did not cancel this load, which had no open end then.
         if runtime.isClosing, mayStreamForEver { cancel() }
     }
 
     /// Tells the end of the load that the outcome can be taken, after the last report of progress.
-    private func announceOutcome() {
-        guard let reporter else { return end.outcomeIsReady(self) }
-        reporter.finish { self.end.outcomeIsReady(self) }
+    private func announceOutcome(_ caller: Caller) {
+        guard let reporter else { return end.outcomeIsReady(self, by: caller) }
+        reporter.finish { self.end.outcomeIsReady(self, by: .other) }
     }
 
     /// The response that observers see; nil before the load is over.

@@ -13,7 +13,7 @@ struct LoadTraits: Sendable {
     /// The instant of its deadline; nil for none.
     let deadline: Instant?
     /// The way in which the body is handed over.
-    let delivery: Delivery
+    let delivery: BodyDelivery
     /// Whether the factory's authorisers are asked.
     let isAuthorised: Bool
     /// Whether interceptors answer in place of attempts.

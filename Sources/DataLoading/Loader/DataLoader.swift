@@ -14,7 +14,8 @@ import Foundation
 /// let response = try await loader.response(for: DataLoaderRequest(url: url))
 /// ```
 /// The loader is the owner level: each feature keeps one. A load that `perform` starts ends in
-/// exactly one of three calls of the delegate, on the delegate queue and never inside `perform`.
+/// exactly one of three calls of the delegate, on the delegate queue and never inside `perform`; see
+/// ``Delivery`` for calls on the transport's thread.
 /// The other functions give the outcome to their caller.
 ///
 /// A loader that is dropped cancels its loads at every stage, closes their sockets and does not
@@ -24,9 +25,10 @@ public final class DataLoader: Sendable {
     let core: LoaderCore
     let delegateEnd: DelegateEnd
 
-    init(core: LoaderCore, delegate: (any DataLoaderDelegate)?) {
+    init(core: LoaderCore, delegate: (any DataLoaderDelegate)?, delivery: Delivery = .queue) {
         self.core = core
-        delegateEnd = DelegateEnd(queue: core.queue, delegate: delegate)
+        delegateEnd = DelegateEnd(
+            queue: core.queue, delegate: delegate, isDirect: delivery == .direct)
         delegateEnd.bind(self)
     }
 

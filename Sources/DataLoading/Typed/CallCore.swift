@@ -209,7 +209,7 @@ final class CallEnd: LoadEnd {
 
     var endsWithLoader: Bool { !call.isKept }
 
-    func outcomeIsReady(_ load: Load) {
+    func outcomeIsReady(_ load: Load, by caller: Caller) {
         queue.async { [call] in load.handOver { call.end(with: $0) } }
     }
 }

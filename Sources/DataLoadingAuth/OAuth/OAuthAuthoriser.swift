@@ -42,6 +42,8 @@ public final class OAuthAuthoriser: CredentialAuthoriser {
     public let identifier: String
     /// The method that a request must name; nil for every request.
     public let method: AuthenticationMethod?
+    /// True: it adds what it has, and fetches the rest in a task.
+    public let isNonblocking = true
     let scope: HostScope
     private let machine: OAuthMachine
     private let delegate: OAuthDelegateReference

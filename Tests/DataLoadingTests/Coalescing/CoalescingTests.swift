@@ -151,7 +151,8 @@ import Testing
 
     @Test func `loads of another factory are sent by themselves`() async throws {
         let bed = TestBed(otherwise: .hold)
-        let other = bed.service.makeFactory().makeDataLoader(delegate: bed.delegate)
+        let other = bed.service.makeFactory().makeDataLoader(
+            delegate: bed.delegate, delivery: .ofTests)
         bed.hold(other)
         bed.loader.perform(shared())
         other.perform(shared())
@@ -227,7 +228,7 @@ import Testing
         let bed = TestBed()
         let delegate = RecordingDelegate()
         do {
-            let dropped = bed.factory.makeDataLoader(delegate: delegate)
+            let dropped = bed.factory.makeDataLoader(delegate: delegate, delivery: .ofTests)
             dropped.perform(shared())
             bed.loader.perform(shared())
             _ = await bed.attempt(0)

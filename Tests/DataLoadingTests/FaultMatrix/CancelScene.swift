@@ -76,7 +76,7 @@
             blocker = service.makeFactory().makeDataLoader()
             let factory = service.makeFactory(
                 authorisers: point == .authorising ? [authoriser] : [])
-            loader = Locked(factory.makeDataLoader(delegate: delegate))
+            loader = Locked(factory.makeDataLoader(delegate: delegate, delivery: .ofTests))
             try await arrive()
         }
 

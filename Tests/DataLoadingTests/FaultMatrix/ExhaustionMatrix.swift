@@ -36,7 +36,8 @@
                 let service = DataLoaderService(configuration: configuration)
                 service.resolver.setAddresses([address], forHost: FaultScene.host)
                 let delegate = RecordingDelegate(supportsChunks: true)
-                let loader = service.makeFactory().makeDataLoader(delegate: delegate)
+                let loader = service.makeFactory().makeDataLoader(
+                    delegate: delegate, delivery: .ofTests)
                 var request = DataLoaderRequest(
                     url: testURL("http://\(FaultScene.host):\(server.port)/"))
                 request.method = HTTPMethod(rawValue: cell.method.rawValue)

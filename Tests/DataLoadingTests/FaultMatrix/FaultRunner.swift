@@ -99,7 +99,8 @@
             let queue = DispatchQueue(label: "matrix.log")
             for logger in loggers { service.addConsumptionObserver(logger, on: queue) }
             let delegate = FaultDelegate(meant: scene.meant, tracer: FaultTracer())
-            let loader = service.makeFactory().makeDataLoader(delegate: delegate)
+            let loader = service.makeFactory().makeDataLoader(
+                delegate: delegate, delivery: .ofTests)
             if cell.isReused { try await warmUp(loader, scene, server) }
             let warmRequests = server.requestCount
             try scene.prepare(server)

@@ -54,7 +54,8 @@
             defer { server.stop() }
             let service = DataLoaderService()
             let delegate = RecordingDelegate()
-            let loader = service.makeFactory().makeDataLoader(delegate: delegate)
+            let loader = service.makeFactory().makeDataLoader(
+                delegate: delegate, delivery: .ofTests)
             for number in 0..<Self.loads { loader.perform(request(number, server)) }
             // As many as a host gets at once by default; the others wait for a slot.
             await server.waitForHeads(8)

@@ -98,7 +98,8 @@ import Testing
     @Test func `a token and the end of its loader may race on two threads`() async {
         for round in 0..<200 {
             let bed = TestBed()
-            let loader = Locked<DataLoader?>(bed.factory.makeDataLoader(delegate: bed.delegate))
+            let loader = Locked<DataLoader?>(
+                bed.factory.makeDataLoader(delegate: bed.delegate, delivery: .ofTests))
             let queue = loader.withLock { $0?.queue }
             let token = loader.withLock { $0?.perform(.make()) }
             DispatchQueue.concurrentPerform(iterations: 2) { thread in

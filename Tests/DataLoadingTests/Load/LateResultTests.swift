@@ -51,7 +51,8 @@ import Testing
         for end in Self.ends {
             let transport = ManualTransport()
             let bed = TestBed { $0.transport = transport }
-            var loader: DataLoader? = bed.factory.makeDataLoader(delegate: bed.delegate)
+            var loader: DataLoader? = bed.factory.makeDataLoader(
+                delegate: bed.delegate, delivery: .ofTests)
             let request = DataLoaderRequest.make { request in
                 request.timeout = .seconds(5)
                 request.chunks = isInChunks

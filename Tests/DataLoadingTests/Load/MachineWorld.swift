@@ -40,7 +40,7 @@ struct MachineWorld {
         var isCached: Bool { self == .cached || self == .cachedChunks }
         var isInChunks: Bool { self == .chunks || self == .cachedChunks }
 
-        fileprivate var delivery: Delivery {
+        fileprivate var delivery: BodyDelivery {
             switch self {
             case .whole, .askingPolicy, .cached, .sharing: .whole
             case .chunks, .cachedChunks: .chunks

@@ -35,7 +35,8 @@ import Testing
         let bed = TestBed(authorisers: [stuck])
         bed.loader.perform(.make { $0.timeout = .seconds(1) })
         let delegate = RecordingDelegate()
-        let loader = bed.service.makeFactory().makeDataLoader(delegate: delegate)
+        let loader = bed.service.makeFactory().makeDataLoader(
+            delegate: delegate, delivery: .ofTests)
         loader.perform(.make { $0.timeout = .seconds(2) })
         // If both timers were on one thread, the clock would not return.
         let hasMoved = LoopbackGate()
@@ -115,7 +116,8 @@ import Testing
         let bed = TestBed()
         let queue = DispatchQueue(label: "owner")
         owned.withLock { loader in
-            loader = bed.factory.makeDataLoader(delegate: delegate, delegateQueue: queue)
+            loader = bed.factory.makeDataLoader(
+                delegate: delegate, delegateQueue: queue, delivery: .ofTests)
             loader?.perform(.make { $0.chunks = true })
         }
         let attempt = await bed.attempt(0)

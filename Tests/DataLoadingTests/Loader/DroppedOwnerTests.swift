@@ -85,7 +85,7 @@ import Testing
         private let loader = Locked<DataLoader?>(nil)
 
         init(_ factory: DataLoaderFactory) {
-            loader.withLock { $0 = factory.makeDataLoader(delegate: self) }
+            loader.withLock { $0 = factory.makeDataLoader(delegate: self, delivery: .ofTests) }
         }
 
         func start() { loader.withLock { $0 }?.perform(.make { $0.chunks = true }) }

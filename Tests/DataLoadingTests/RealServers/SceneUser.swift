@@ -26,7 +26,7 @@
             self.service = service
             generator = SeededGenerator(seed: seed)
             delegate = SceneDelegate(ledger: scene.ledger)
-            loader = service.makeFactory().makeDataLoader(delegate: delegate)
+            loader = service.makeFactory().makeDataLoader(delegate: delegate, delivery: .ofTests)
         }
 
         var ledger: SceneLedger { scene.ledger }
@@ -111,7 +111,7 @@
             }
             // The delegate must not be called any more.
             delegate = SceneDelegate(ledger: ledger)
-            loader = service.makeFactory().makeDataLoader(delegate: delegate)
+            loader = service.makeFactory().makeDataLoader(delegate: delegate, delivery: .ofTests)
         }
     }
 #endif

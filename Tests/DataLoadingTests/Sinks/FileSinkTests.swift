@@ -91,7 +91,8 @@ import Testing
         let reported = ReportNotice()
         let bed = TestBed()
         bed.service.addConsumptionObserver(reported, on: DispatchQueue(label: "notice"))
-        var loader: DataLoader? = bed.factory.makeDataLoader(delegate: bed.delegate)
+        var loader: DataLoader? = bed.factory.makeDataLoader(
+            delegate: bed.delegate, delivery: .ofTests)
         let token = loader?.perform(get { $0.timeout = .seconds(100) })
         let attempt = await bed.attempt(0)
         attempt.sendHead(status: 200)

@@ -22,7 +22,7 @@ import Testing
         let delegate = SoakDelegate()
         var generator = SeededGenerator(seed: 20_260_101)
         for _ in 0..<(2_000 * Self.scale) {
-            var loader: DataLoader? = factory.makeDataLoader(delegate: delegate)
+            var loader: DataLoader? = factory.makeDataLoader(delegate: delegate, delivery: .ofTests)
             for _ in 0..<Int.random(in: 0...4, using: &generator) {
                 loader?.perform(.make { $0.chunks = Bool.random(using: &generator) })
             }
@@ -51,7 +51,8 @@ import Testing
             var service: DataLoaderService? = DataLoaderService(
                 configuration: configuration, clock: ManualClock())
             weak let dropped = service
-            var loader: DataLoader? = service?.makeFactory().makeDataLoader(delegate: delegate)
+            var loader: DataLoader? = service?.makeFactory().makeDataLoader(
+                delegate: delegate, delivery: .ofTests)
             for _ in 0..<3 { loader?.perform(.make()) }
             loads += 3
             if index % 2 == 0 { service?.invalidateAndCancel() }

@@ -33,7 +33,7 @@
             let service = makeService()
             let factory = service.makeFactory()
             for _ in 0..<count {
-                let loader = factory.makeDataLoader(delegate: delegate)
+                let loader = factory.makeDataLoader(delegate: delegate, delivery: .ofTests)
                 try await use(loader, &generator)
             }
             await service.shutDown(gracePeriod: .zero)
@@ -43,7 +43,8 @@
         func services(_ count: Int, _ generator: inout SeededGenerator) async throws {
             for index in 0..<count {
                 let service = makeService()
-                let loader = service.makeFactory().makeDataLoader(delegate: delegate)
+                let loader = service.makeFactory().makeDataLoader(
+                    delegate: delegate, delivery: .ofTests)
                 try await use(loader, &generator)
                 switch index % 3 {
                 case 0: await service.shutDown(gracePeriod: .zero)

@@ -28,7 +28,7 @@ import Testing
         configuration.retry.maximumRetryCount = 2
         let service = DataLoaderService(configuration: configuration, clock: clock)
         let delegate = SoakDelegate()
-        let loader = service.makeFactory().makeDataLoader(delegate: delegate)
+        let loader = service.makeFactory().makeDataLoader(delegate: delegate, delivery: .ofTests)
         let step = Duration.seconds(86_400) / (loads / batch)
         var generator = SeededGenerator(seed: 20_260_101)
         let urls = (0..<200).map { testURL("http://host\($0).test/path") }

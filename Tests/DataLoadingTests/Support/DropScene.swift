@@ -59,7 +59,7 @@
                 })
             let factory = service.makeFactory(
                 authorisers: stage == .authorising ? [authoriser] : [])
-            loader = Locked(factory.makeDataLoader(delegate: delegate))
+            loader = Locked(factory.makeDataLoader(delegate: delegate, delivery: .ofTests))
             sentinel = service.makeFactory().makeDataLoader()
             try await begin()
         }

@@ -67,7 +67,8 @@ final class StagedLoad {
             other.perform(.make("/blocker"))
             bed.hold(other)
         }
-        let loader = bed.factory.makeDataLoader(delegate: delegate, delegateQueue: queue)
+        let loader = bed.factory.makeDataLoader(
+            delegate: delegate, delegateQueue: queue, delivery: .ofTests)
         loaderQueue = loader.queue
         let request = DataLoaderRequest.make("/staged") { request in
             request.timeout = timeout

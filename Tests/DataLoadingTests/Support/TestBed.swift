@@ -26,7 +26,8 @@ final class TestBed: Sendable {
         _ answers: [ScriptedAnswer] = [], otherwise: ScriptedAnswer = .hold,
         authorisers: [any Authoriser] = [], interceptors: [any Interceptor] = [],
         delegate: RecordingDelegate = RecordingDelegate(supportsChunks: true),
-        delegateQueue: DispatchQueue? = nil, clock: ManualClock = ManualClock(),
+        delegateQueue: DispatchQueue? = nil, delivery: DataLoader.Delivery = .ofTests,
+        clock: ManualClock = ManualClock(),
         _ configure: (inout DataLoaderService.Configuration) -> Void = { _ in }
     ) {
         self.clock = clock
@@ -38,7 +39,8 @@ final class TestBed: Sendable {
         service = DataLoaderService(configuration: configuration, clock: clock)
         factory = service.makeFactory(authorisers: authorisers, interceptors: interceptors)
         self.delegate = delegate
-        loader = factory.makeDataLoader(delegate: delegate, delegateQueue: delegateQueue)
+        loader = factory.makeDataLoader(
+            delegate: delegate, delegateQueue: delegateQueue, delivery: delivery)
         service.addConsumptionObserver(observer, on: observerQueue)
     }
 

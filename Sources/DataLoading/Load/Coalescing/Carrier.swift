@@ -105,7 +105,7 @@ final class Carrier: LoadEnd {
         table.remove(self, key)
     }
 
-    func outcomeIsReady(_ load: Load) {
+    func outcomeIsReady(_ load: Load, by caller: Caller) {
         headArrived()
         queue.async { load.handOver { self.distribute($0) } }
     }

@@ -12,7 +12,7 @@ protocol LoadEnd: AnyObject, Sendable {
     /// The queue on which the load's questions are answered.
     var queue: DispatchQueue { get }
     /// The way in which the body is handed over.
-    var delivery: Delivery { get }
+    var delivery: BodyDelivery { get }
     /// The sink that the request names for the body of a success.
     var sink: ResponseSink? { get }
 
@@ -42,21 +42,21 @@ protocol LoadEnd: AnyObject, Sendable {
     /// Notifies that the head of the load's response has arrived.
     func headArrived()
     /// Takes the head of a response whose body follows in pieces.
-    func didReceiveInitial(_ response: DataLoaderResponse, from load: Load)
+    func didReceiveInitial(_ response: DataLoaderResponse, from load: Load, by caller: Caller)
     /// Takes bytes of the body; returns true when the transfer must be paused until
     /// `.windowHasOpened`.
-    func didReceive(_ bytes: Data, from load: Load) -> Bool
+    func didReceive(_ bytes: Data, from load: Load, by caller: Caller) -> Bool
     /// Whether the transfer must be paused.
     var isFull: Bool { get }
     /// Drops the undelivered items and all that come later, because the load was ended from
     /// outside.
     func dropPending()
     /// Notifies that the outcome can be taken.
-    func outcomeIsReady(_ load: Load)
+    func outcomeIsReady(_ load: Load, by caller: Caller)
 }
 
 /// The way in which a body is handed over; it limits the attempts that may follow one that breaks.
-enum Delivery: Sendable {
+enum BodyDelivery: Sendable {
     /// With the outcome.
     case whole
     /// The head and then the body, piece by piece: neither can be taken back.
@@ -69,7 +69,7 @@ enum Delivery: Sendable {
 
 /// The defaults, for an end for whole responses without a delegate.
 extension LoadEnd {
-    var delivery: Delivery { .whole }
+    var delivery: BodyDelivery { .whole }
 
     var sink: ResponseSink? { nil }
 
@@ -99,9 +99,9 @@ extension LoadEnd {
 
     func isWaitingForConnectivity(_ load: Load) {}
 
-    func didReceiveInitial(_ response: DataLoaderResponse, from load: Load) {}
+    func didReceiveInitial(_ response: DataLoaderResponse, from load: Load, by caller: Caller) {}
 
-    func didReceive(_ bytes: Data, from load: Load) -> Bool { false }
+    func didReceive(_ bytes: Data, from load: Load, by caller: Caller) -> Bool { false }
 
     var isFull: Bool { false }
 

@@ -21,11 +21,11 @@ final class SinkEnd: ForwardingEnd {
         let place = SinkPlace(
             sink, continuing: request.resumesFile ? request : nil, closureQueue: base.queue)
         self.place = place
-        pipe = BodyPipe(at: { place.async($0) }) { item, sink, load in
+        pipe = BodyPipe(at: { place.async($1) }) { item, sink, load in
             Self.deliver(item, to: &sink, load)
         } finish: { sink, load in
             Self.settle(&sink, load)
-            base.outcomeIsReady(load)
+            base.outcomeIsReady(load, by: .other)
         }
     }
 
@@ -90,7 +90,7 @@ final class SinkEnd: ForwardingEnd {
         }
     }
 
-    var delivery: Delivery { sink?.isRestartable == true ? .restartable : .pieces }
+    var delivery: BodyDelivery { sink?.isRestartable == true ? .restartable : .pieces }
 
     func prepareSink(
         _ load: Load, _ answer: @escaping @Sendable (Result<StoredPart?, DataLoaderError>) -> Void
@@ -103,11 +103,13 @@ final class SinkEnd: ForwardingEnd {
         }
     }
 
-    func didReceiveInitial(_ response: DataLoaderResponse, from load: Load) {
-        pipe.append(response, from: load)
+    func didReceiveInitial(_ response: DataLoaderResponse, from load: Load, by caller: Caller) {
+        pipe.append(response, from: load, by: caller)
     }
 
-    func didReceive(_ bytes: Data, from load: Load) -> Bool { pipe.append(bytes, from: load) }
+    func didReceive(_ bytes: Data, from load: Load, by caller: Caller) -> Bool {
+        pipe.append(bytes, from: load, by: caller)
+    }
 
     var isFull: Bool { pipe.isFull }
 
@@ -116,7 +118,7 @@ final class SinkEnd: ForwardingEnd {
         base.dropPending()
     }
 
-    func outcomeIsReady(_ load: Load) { pipe.outcomeIsReady(load) }
+    func outcomeIsReady(_ load: Load, by caller: Caller) { pipe.outcomeIsReady(load, by: caller) }
 }
 
 /// The queue of a sink: its own queue for a file or stream, the owner's queue for a closure.

@@ -37,7 +37,7 @@ final class TaskEnd: LoadEnd {
         }
     }
 
-    func outcomeIsReady(_ load: Load) {
+    func outcomeIsReady(_ load: Load, by caller: Caller) {
         load.handOver { end(with: $0) }
     }
 

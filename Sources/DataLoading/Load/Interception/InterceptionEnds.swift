@@ -39,7 +39,7 @@ final class InsideEnd: ForwardingEnd {
     /// The intercepted load reports the bytes of the loads inside as its own.
     var isObserved: Bool { false }
 
-    func outcomeIsReady(_ load: Load) {
+    func outcomeIsReady(_ load: Load, by caller: Caller) {
         var outcome: DataLoaderResponse?
         load.handOver { outcome = $0 }
         guard let outcome else { return }
@@ -68,7 +68,9 @@ final class InterceptedEnd: ForwardingEnd {
     }
 
     /// The sink decides about the default time limit.
-    var delivery: Delivery { sink?.isRestartable == true ? .restartable : .pieces }
+    var delivery: BodyDelivery { sink?.isRestartable == true ? .restartable : .pieces }
 
-    func outcomeIsReady(_ load: Load) { base.outcomeIsReady(load) }
+    func outcomeIsReady(_ load: Load, by caller: Caller) {
+        base.outcomeIsReady(load, by: caller)
+    }
 }

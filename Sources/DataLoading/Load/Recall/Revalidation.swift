@@ -40,7 +40,7 @@ private final class RevalidationEnd: LoadEnd {
         self.whenOver = whenOver
     }
 
-    func outcomeIsReady(_ load: Load) {
+    func outcomeIsReady(_ load: Load, by caller: Caller) {
         // An end from outside may announce the outcome twice; it is handed over once.
         load.handOver { _ in whenOver() }
     }

@@ -19,6 +19,8 @@ final class LoadContext: Sendable {
     let isBelowAuthorisers: Bool
     /// Whose responses its loads see in the cache.
     let partition: CacheKey.Partition
+    /// Whether the authorisers are asked where a load is at the time, not on `queue`.
+    let authorisesInPlace: Bool
     /// The loads that are sent for several.
     let carriers = CarrierTable()
     /// Runs the user code of its loads: authorisers, retry policies and redirect policies.
@@ -44,6 +46,8 @@ final class LoadContext: Sendable {
         self.authorisers = authorisers
         self.interceptors = InterceptorChain(interceptors, runtime.limits)
         self.isBelowAuthorisers = isBelowAuthorisers
+        authorisesInPlace =
+            runtime.proxyAuthoriser == nil && authorisers.allSatisfy { $0.isNonblocking }
         partition =
             switch cachePartition {
             case let name?: .named(name)

@@ -22,7 +22,7 @@ final class ChunkEnd: LoadEnd {
     }
 
     let queue: DispatchQueue
-    let delivery = Delivery.chunks
+    let delivery = BodyDelivery.chunks
     let endsWithLoader = false
     private let state = Locked(State())
 
@@ -56,14 +56,14 @@ final class ChunkEnd: LoadEnd {
         queue.async { answer(true) }
     }
 
-    func didReceiveInitial(_ response: DataLoaderResponse, from load: Load) {
+    func didReceiveInitial(_ response: DataLoaderResponse, from load: Load, by caller: Caller) {
         update { state in
             defer { state.response = response }
             return state.response
         }
     }
 
-    func didReceive(_ chunk: Data, from load: Load) -> Bool {
+    func didReceive(_ chunk: Data, from load: Load, by caller: Caller) -> Bool {
         update { $0.window.append(chunk) }
     }
 
@@ -84,7 +84,7 @@ final class ChunkEnd: LoadEnd {
         }
     }
 
-    func outcomeIsReady(_ load: Load) {
+    func outcomeIsReady(_ load: Load, by caller: Caller) {
         // The outcome is taken before the last chunks are read, because the reader may never read
         // them.
         load.handOver { response in

@@ -8,14 +8,20 @@ import Foundation
 /// Delivers one load to a loader's delegate in chunks, in order, also on a concurrent queue.
 final class DelegateChunkEnd: ForwardingEnd {
     let base: any LoadEnd
-    /// Delivers the items, and holds the head of the response for the calls with chunks.
-    private let pipe: BodyPipe<DataLoaderResponse?>
+    /// Delivers the items.
+    private let pipe: BodyPipe<Void>
 
     init(_ delegateEnd: DelegateEnd) {
         base = delegateEnd
-        let head = QueueIsolated<DataLoaderResponse?>(nil, on: delegateEnd.queue)
-        pipe = BodyPipe(at: { head.async($0) }) { item, head, _ in
-            Self.deliver(item, &head, to: delegateEnd)
+        // The head of the response, for the calls with chunks.
+        let head = Locked<DataLoaderResponse?>(nil)
+        pipe = BodyPipe { caller, work in
+            delegateEnd.call(by: caller) {
+                var nothing: Void = ()
+                work(&nothing)
+            }
+        } deliver: { item, _, _ in
+            Self.deliver(item, head, to: delegateEnd)
             return true
         } finish: { _, load in
             delegateEnd.handOver(load)
@@ -23,10 +29,10 @@ final class DelegateChunkEnd: ForwardingEnd {
     }
 
     private static func deliver(
-        _ item: ChunkWindow.Item, _ head: inout DataLoaderResponse?, to end: DelegateEnd
+        _ item: ChunkWindow.Item, _ held: Locked<DataLoaderResponse?>, to end: DelegateEnd
     ) {
-        if case .initial(let response) = item { head = response }
-        guard let head, let (loader, delegate) = end.listener,
+        if case .initial(let response) = item { held.withLock { $0 = response } }
+        guard let head = held.withLock({ $0 }), let (loader, delegate) = end.listener,
             let reader = delegate as? any DataLoaderChunkDelegate
         else { return }
         switch item {
@@ -36,17 +42,21 @@ final class DelegateChunkEnd: ForwardingEnd {
         }
     }
 
-    var delivery: Delivery { .chunks }
+    var delivery: BodyDelivery { .chunks }
 
-    func didReceiveInitial(_ response: DataLoaderResponse, from load: Load) {
-        pipe.append(response, from: load)
+    func didReceiveInitial(_ response: DataLoaderResponse, from load: Load, by caller: Caller) {
+        pipe.append(response, from: load, by: caller)
     }
 
-    func didReceive(_ bytes: Data, from load: Load) -> Bool { pipe.append(bytes, from: load) }
+    func didReceive(_ bytes: Data, from load: Load, by caller: Caller) -> Bool {
+        pipe.append(bytes, from: load, by: caller)
+    }
 
     var isFull: Bool { pipe.isFull }
 
     func dropPending() { pipe.close() }
 
-    func outcomeIsReady(_ load: Load) { pipe.outcomeIsReady(load) }
+    func outcomeIsReady(_ load: Load, by caller: Caller) {
+        pipe.outcomeIsReady(load, by: caller)
+    }
 }

@@ -19,10 +19,13 @@ final class DelegateEnd: LoadEnd {
 
     let queue: DispatchQueue
     private let deliveries: BatchedQueue<Load>
+    /// Makes the calls of direct delivery; nil when every call is made on the queue.
+    private let directCalls: DirectCalls?
     private let state: Locked<State>
 
-    init(queue: DispatchQueue, delegate: (any DataLoaderDelegate)?) {
+    init(queue: DispatchQueue, delegate: (any DataLoaderDelegate)?, isDirect: Bool = false) {
         self.queue = queue
+        directCalls = isDirect ? DirectCalls(queue: queue) : nil
         let state = Locked(State(delegate: delegate))
         self.state = state
         deliveries = BatchedQueue(on: queue) { Self.handOver($0, to: state) }
@@ -71,7 +74,7 @@ final class DelegateEnd: LoadEnd {
     }
 
     func askForChunkSupport(_ load: Load, _ answer: @escaping @Sendable (Bool) -> Void) {
-        queue.async { [self] in
+        call { [self] in
             guard let (loader, delegate) = listener(of: load),
                 let reader = delegate as? any DataLoaderChunkDelegate
             else { return answer(false) }
@@ -80,7 +83,7 @@ final class DelegateEnd: LoadEnd {
     }
 
     func askForBodyStream(_ load: Load, _ answer: @escaping @Sendable (OneShotStream?) -> Void) {
-        queue.async { [self] in
+        call { [self] in
             guard let (loader, delegate) = listener(of: load),
                 let provider = delegate as? any DataLoaderBodyStreamDelegate,
                 let stream = provider.dataLoader(loader, needsNewBodyStreamFor: load.request)
@@ -90,7 +93,7 @@ final class DelegateEnd: LoadEnd {
     }
 
     func isWaitingForConnectivity(_ load: Load) {
-        queue.async { [self] in
+        call { [self] in
             guard let (loader, delegate) = listener(of: load),
                 let observer = delegate as? any DataLoaderConnectivityDelegate
             else { return }
@@ -98,11 +101,18 @@ final class DelegateEnd: LoadEnd {
         }
     }
 
-    func outcomeIsReady(_ load: Load) {
-        deliveries.add(load)
+    func outcomeIsReady(_ load: Load, by caller: Caller) {
+        guard let directCalls else { return deliveries.add(load) }
+        directCalls.make(by: caller) { [state] in Self.handOver(load, to: state) }
     }
 
-    /// Takes a load's outcome and makes the one terminal call; called on the delegate queue.
+    /// Makes a call to the delegate.
+    func call(by caller: Caller = .other, _ call: @escaping @Sendable () -> Void) {
+        guard let directCalls else { return queue.async(execute: call) }
+        directCalls.make(by: caller, call)
+    }
+
+    /// Takes a load's outcome and makes the one terminal call, in a call to the delegate.
     func handOver(_ load: Load) { Self.handOver(load, to: state) }
 
     private static func handOver(_ load: Load, to state: Locked<State>) {
