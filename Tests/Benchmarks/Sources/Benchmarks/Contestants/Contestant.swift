@@ -1,9 +1,13 @@
 // Copyright the DataLoading authors
 // SPDX-License-Identifier: Apache-2.0
 
+import DataLoading
+
 /// The clients that are compared; their names are those in the JSON file.
 enum Contestant: String, CaseIterable, Codable, Sendable {
     case dataLoading = "DataLoading"
+    case direct = "DataLoading direct"
+    case awaited = "DataLoading await"
     case libcurl
     case urlSession = "URLSession"
     case asyncHTTPClient = "AsyncHTTPClient"
@@ -20,7 +24,7 @@ enum Contestant: String, CaseIterable, Codable, Sendable {
     /// The number of loads in a round of one to three seconds.
     var requestsPerRound: Int {
         switch self {
-        case .dataLoading, .libcurl: 24_000
+        case .dataLoading, .direct, .awaited, .libcurl: 24_000
         case .asyncHTTPClient: 12_000
         case .urlSession: 2_400
         }
@@ -30,6 +34,8 @@ enum Contestant: String, CaseIterable, Codable, Sendable {
     func makeClient(_ workload: Workload) -> (any Client)? {
         switch self {
         case .dataLoading: return DataLoadingClient(workload)
+        case .direct: return DataLoadingClient(workload, delivery: .direct)
+        case .awaited: return AwaitingClient(workload)
         case .libcurl: return BareCurlClient(workload)
         case .urlSession: return URLSessionClient(workload)
         case .asyncHTTPClient:

@@ -8,16 +8,19 @@ import Synchronization
 
 /// The full stack: authoriser, rate rule, configured address, loaders with delegates, an observer.
 final class DataLoadingClient: Client {
+    let loaders: [(loader: DataLoader, delegate: LoaderDelegate)]
+    let observer = CountingObserver()
+    let request: DataLoaderRequest
+    let concurrency: Int
     private let service: DataLoaderService
-    private let loaders: [(loader: DataLoader, delegate: LoaderDelegate)]
-    private let observer = CountingObserver()
-    private let request: DataLoaderRequest
-    private let concurrency: Int
 
     /// How many concurrent loads share a loader.
-    private static let loadsPerLoader = 8
+    static let loadsPerLoader = 8
 
-    init?(_ workload: Workload, transport: (any Transport)? = nil) {
+    init?(
+        _ workload: Workload, transport: (any Transport)? = nil,
+        delivery: DataLoader.Delivery = .queue
+    ) {
         // The URL has a host that only the resolver knows.
         guard var parts = URLComponents(string: workload.url), let address = parts.host else {
             return nil
@@ -40,7 +43,7 @@ final class DataLoadingClient: Client {
         let count = (concurrency + Self.loadsPerLoader - 1) / Self.loadsPerLoader
         loaders = (0..<count).map { _ in
             let delegate = LoaderDelegate()
-            return (factory.makeDataLoader(delegate: delegate), delegate)
+            return (factory.makeDataLoader(delegate: delegate, delivery: delivery), delegate)
         }
     }
 
@@ -81,7 +84,7 @@ final class DataLoadingClient: Client {
 }
 
 /// Performs the next load when one has ended.
-private final class LoaderDelegate: DataLoaderDelegate {
+final class LoaderDelegate: DataLoaderDelegate {
     private let work = Mutex<(round: Round, request: DataLoaderRequest)?>(nil)
 
     func begin(_ round: Round, _ request: DataLoaderRequest) {
@@ -110,6 +113,8 @@ private final class LoaderDelegate: DataLoaderDelegate {
 
 /// Adds the field to every request.
 private final class FieldAuthoriser: Authoriser {
+    let isNonblocking = true
+
     func authorise(_ request: DataLoaderRequest) -> Authorisation {
         var authorised = request
         authorised.headers[Workload.field.name] = Workload.field.value
@@ -118,7 +123,7 @@ private final class FieldAuthoriser: Authoriser {
 }
 
 /// Counts its calls, so that a round ends when its last load was reported.
-private final class CountingObserver: ConsumptionObserver {
+final class CountingObserver: ConsumptionObserver {
     private struct State {
         var missing = 0
         var bytes: Int64 = 0

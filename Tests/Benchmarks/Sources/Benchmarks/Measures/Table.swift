@@ -12,6 +12,8 @@ struct Table {
     /// The client that the others are compared with.
     private static let yardstick = Contestant.libcurl
 
+    private static let nameWidth = 20
+
     var text: String {
         let yardstick = figures.first { $0.contestant == Self.yardstick.rawValue }
         var lines = [
@@ -33,10 +35,10 @@ struct Table {
     }
 
     private func row(_ cells: [String]) -> String {
-        let widths = [16] + [Int](repeating: 9, count: cells.count - 1)
+        let widths = [Self.nameWidth] + [Int](repeating: 9, count: cells.count - 1)
         return zip(cells, widths).map { cell, width in
             let gap = String(repeating: " ", count: max(1, width - cell.count))
-            return width == 16 ? cell + gap : gap + cell
+            return width == Self.nameWidth ? cell + gap : gap + cell
         }.joined()
     }
 

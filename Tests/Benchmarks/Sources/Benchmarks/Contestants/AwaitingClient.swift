@@ -1,0 +1,38 @@
+// Copyright the DataLoading authors
+// SPDX-License-Identifier: Apache-2.0
+
+import DataLoading
+
+/// The full stack of `DataLoadingClient`, whose responses are awaited.
+final class AwaitingClient: Client {
+    private let stack: DataLoadingClient
+
+    init?(_ workload: Workload) {
+        guard let stack = DataLoadingClient(workload) else { return nil }
+        self.stack = stack
+    }
+
+    func run(_ requests: Int) async -> Int {
+        stack.observer.expect(requests)
+        let concurrency = stack.concurrency
+        let failures = await withTaskGroup(of: Int.self) { group in
+            for index in 0..<concurrency {
+                let loader = stack.loaders[index / DataLoadingClient.loadsPerLoader].loader
+                let share = (requests + index) / concurrency
+                group.addTask { await self.load(share, with: loader) }
+            }
+            return await group.reduce(0, +)
+        }
+        await stack.observer.waitForAll()
+        return failures
+    }
+
+    private func load(_ count: Int, with loader: DataLoader) async -> Int {
+        var failures = 0
+        for _ in 0..<count {
+            let response = try? await loader.response(for: stack.request)
+            if response?.error != nil || response?.body?.isEmpty != false { failures += 1 }
+        }
+        return failures
+    }
+}
