@@ -3,9 +3,10 @@
 
 /// A large value whose copies share storage until one of them changes.
 public struct CopyOnWrite<Value: Sendable>: Sendable {
-    // Written only when uniquely referenced, which `change` ensures.
+    // Written only when uniquely referenced, which `change` ensures. That is also why it is not
+    // checked for exclusive access, which costs more than the access.
     @usableFromInline final class Box: @unchecked Sendable {
-        @usableFromInline var value: Value
+        @exclusivity(unchecked) @usableFromInline var value: Value
 
         @inlinable init(_ value: Value) {
             self.value = value

@@ -158,8 +158,11 @@ public struct DataLoaderRequest: Sendable, OpaquelyMirrored {
     /// The value of a typed option of the request.
     public subscript<Option: RequestOption>(option option: Option.Type) -> Option.Value {
         get {
-            let stored = fields.value.options[ObjectIdentifier(option)]
-            return stored?.value as? Option.Value ?? Option.defaultValue
+            // Most requests have none: hashing and a cast cost more than all else here.
+            guard hasOptions, let stored = fields.value.options[ObjectIdentifier(option)] else {
+                return Option.defaultValue
+            }
+            return stored.value as? Option.Value ?? Option.defaultValue
         }
         set {
             let stored = StoredOption(value: newValue, staysWithOrigin: option.staysWithOrigin)

@@ -76,7 +76,10 @@
             blocker = service.makeFactory().makeDataLoader()
             let factory = service.makeFactory(
                 authorisers: point == .authorising ? [authoriser] : [])
-            loader = Locked(factory.makeDataLoader(delegate: delegate, delivery: .ofTests))
+            // A delegate that blocks the transport's thread lets nothing be paused.
+            loader = Locked(
+                factory.makeDataLoader(
+                    delegate: delegate, delivery: point == .paused ? .queue : .ofTests))
             try await arrive()
         }
 
