@@ -10,7 +10,7 @@ import Foundation
 import Testing
 
 /// Where and in which order a loader with direct delivery calls its delegate.
-@Suite struct DirectDeliveryTests {
+@Suite final class DirectDeliveryTests {
     private let transport = HandedTransport()
     private let service: DataLoaderService
 
@@ -20,13 +20,18 @@ import Testing
         service = DataLoaderService(configuration: configuration)
     }
 
+    deinit {
+        // The sinks hold their loads, and these the transport.
+        transport.forget()
+    }
+
     private func makeLoader(_ delegate: any DataLoaderDelegate) -> DataLoader {
         service.makeFactory().makeDataLoader(delegate: delegate, delivery: .direct)
     }
 
     /// The sink of the attempt of a number, once it was started.
     private func sink(_ number: Int = 0) async -> any TransportSink {
-        await transport.sinks.first(number + 1)[number]
+        await transport.first(number + 1)[number]
     }
 
     @Test func `a load that the transport ends is delivered before the transport goes on`() async {
@@ -117,7 +122,7 @@ import Testing
         }
         let loader = makeLoader(delegate)
         let tokens = (0..<200).map { loader.perform(.make("/\($0)")) }
-        let sinks = await transport.sinks.first(8)
+        let sinks = await transport.first(8)
         await withTaskGroup(of: Void.self) { group in
             for sink in sinks { group.addTask { sink.succeed() } }
             group.addTask { for token in tokens.dropFirst(8) { token.cancel() } }
@@ -187,11 +192,11 @@ import Testing
                     }
                 }
             }
-            let first = transport.sinks.elements.count
+            let first = transport.count
             held.withLock { $0 = makeLoader(delegate) }
             held.withLock { $0 }?.perform(.make("/first"))
             held.withLock { $0 }?.perform(.make("/second"))
-            let sinks = await transport.sinks.first(first + 2)
+            let sinks = await transport.first(first + 2)
             sinks[first].succeed()
             if how == 1 { #expect(await delegate.calls.first(2) == ["/first", "/second"]) }
             // The held attempt was cancelled; its end comes late, as a transport's does.
@@ -205,10 +210,20 @@ import Testing
 
 /// A transport whose attempts a test ends on its own thread.
 private final class HandedTransport: Transport {
-    let sinks = EventRecorder<any TransportSink>()
+    private let sinks = Locked<EventRecorder<any TransportSink>?>(EventRecorder())
+
+    /// The number of attempts so far.
+    var count: Int { sinks.withLock { $0 }?.elements.count ?? 0 }
+
+    /// The sinks of the first attempts, once these have started.
+    func first(_ count: Int) async -> [any TransportSink] {
+        await sinks.withLock { $0 }?.first(count) ?? []
+    }
+
+    func forget() { _ = sinks.withLock { $0.take() } }
 
     func start(_ attempt: TransportRequest, sink: any TransportSink) -> any TransportTask {
-        sinks.record(sink)
+        sinks.withLock { $0 }?.record(sink)
         return Ignoring()
     }
 
