@@ -97,7 +97,8 @@
                 await service.shutDown(gracePeriod: .zero)
             }
 
-            @Test func `a process may exit inside a call`() async {
+            @Test(.disabled(if: isLeakChecked, "what was under way at exit counts as a leak"))
+            func `a process may exit inside a call`() async {
                 await #expect(processExitsWith: .exitCode(9)) {
                     let server = try LoopbackServer { _ in .ok("body") }
                     let delegate = Running { _ in exit(9) }
