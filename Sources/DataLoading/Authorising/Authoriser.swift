@@ -22,9 +22,10 @@
 /// and without anything that authorisers added.
 ///
 /// The factory calls `authorise` and `recover` on its queue, one call at a time, and never under a
-/// lock of the library; ``isNonblocking`` saves the change of threads. The function of a `.later` answer runs on that queue too. An authoriser
-/// that blocks delays only those loads of its factory that run user code. Several factories may
-/// call a shared authoriser at the same time. A conformer passes this test:
+/// lock of the library; ``isNonblocking`` saves the change of threads. The function of a `.later`
+/// answer runs on that queue too. An authoriser that blocks delays only those loads of its factory
+/// that run user code. Several factories may call a shared authoriser at the same time. A conformer
+/// passes this test:
 ///
 /// ```swift
 /// let loader = service.makeFactory(authorisers: [authoriser]).makeDataLoader()
