@@ -1,0 +1,1 @@
+../../../../DataLoadingTests/Support/Delivery+Tests.swift
