@@ -61,7 +61,7 @@ struct HostScope: Sendable {
     }
 
     private func safeOrigin(of request: DataLoaderRequest) -> Origin? {
-        guard let origin = try? RequestTarget(request.url).origin,
+        guard let origin = try? request.target.origin,
             origin.isSecure || (allowsPlainLoopback && Self.loopback.contains(origin.host))
         else { return nil }
         return origin

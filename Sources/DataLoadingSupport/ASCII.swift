@@ -8,6 +8,14 @@ extension String {
         return String(decoding: utf8.map(\.asciiLowercased), as: UTF8.self)
     }
 
+    /// Whether every byte of its UTF-8 form satisfies a condition.
+    ///
+    /// Reading contiguous bytes is several times as fast as reading a UTF-8 view.
+    @inlinable public func hasOnlyBytes(where isAllowed: (UInt8) -> Bool) -> Bool {
+        utf8.withContiguousStorageIfAvailable { $0.allSatisfy(isAllowed) }
+            ?? utf8.allSatisfy(isAllowed)
+    }
+
     /// Compares without regard to the case of ASCII letters, as header names and hosts require.
     @inlinable public func equalsIgnoringASCIICase(_ other: String) -> Bool {
         let left = utf8

@@ -23,9 +23,14 @@ public struct CopyOnWrite<Value: Sendable>: Sendable {
     /// The value.
     @inlinable @inline(__always) public var value: Value { box.value }
 
+    /// Whether neither of two copies was changed since one was made of the other.
+    @inlinable public func sharesStorage(with other: CopyOnWrite) -> Bool { box === other.box }
+
     /// Changes the value; not `_modify`, whose frame would cost an allocation with each change.
-    @inlinable @inline(__always) public mutating func change(_ body: (inout Value) -> Void) {
+    @inlinable @inline(__always) public mutating func change<Result>(
+        _ body: (inout Value) -> Result
+    ) -> Result {
         if !isKnownUniquelyReferenced(&box) { box = Box(box.value) }
-        body(&box.value)
+        return body(&box.value)
     }
 }

@@ -52,3 +52,15 @@ extension Locked where Value == Int64 {
         }
     }
 }
+
+extension Locked where Value == Int {
+    /// Adds to a number; returns the sum.
+    ///
+    /// `Atomic` would do the same, but not before macOS 15 and iOS 18.
+    @inlinable @discardableResult public func add(_ change: Int) -> Int {
+        withLock { number in
+            number &+= change
+            return number
+        }
+    }
+}

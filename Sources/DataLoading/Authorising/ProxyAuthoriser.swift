@@ -33,7 +33,7 @@ final class ProxyAuthoriser: Authoriser {
 
     func authorise(_ request: DataLoaderRequest) -> Authorisation {
         // A proxy would pass a TRACE on, and the server send it back (RFC 9110 section 9.3.8).
-        guard let origin = try? RequestTarget(request.url).origin, proxy.covers(origin),
+        guard let origin = try? request.target.origin, proxy.covers(origin),
             request.method != .trace
         else { return .unchanged }
         switch authoriser.authorise(question(about: request)) {

@@ -65,9 +65,7 @@ final class Load: Sendable {
             request, base, context, end, begun: runtime.timerQueue.now, reports: reporter != nil,
             isForAuthoriser: isForAuthoriser, isIntercepted: interceptors != nil)
         deadline = traits.deadline
-        var facts = LoadFacts(traits, base: base)
-        facts.metrics.load = token.loadNumber
-        machine = Locked(LoadMachine(facts))
+        machine = Locked(LoadMachine(LoadFacts(traits, base: base, number: token.loadNumber)))
         token.bind(to: self)
     }
 
@@ -132,13 +130,9 @@ final class Load: Sendable {
     }
 
     private func actions(after event: LoadEvent) -> LoadActionList {
-        guard event.mayReplaceUsersValues else {
-            return machine.withLock { $0.handle(event, at: runtime.timerQueue.now) }
-        }
-        // The values that the event replaces are released after the lock: they hold users' objects.
+        // What the event replaces is released after the lock: it holds users' objects.
         let (actions, _) = machine.withLock { machine in
-            let before = machine.ofUsers
-            return (machine.handle(event, at: runtime.timerQueue.now), before)
+            (machine.handle(event, at: runtime.timerQueue.now), machine.takeReplaced())
         }
         return actions
     }
@@ -221,14 +215,16 @@ final class Load: Sendable {
     ///
     /// The load is removed from its loader first: cancelling it has no effect from then on.
     func handOver(_ deliver: (DataLoaderResponse) -> Void) {
-        guard var response = machine.withLock({ $0.take() }) else { return }
+        guard case (var response, let isFinal)? = machine.withLock({ $0.take() }) else { return }
         response.retryAfter = retryAfter(response.headers)
         registry.remove(self)
         token.unbind()
         addBodyFile(to: &response)
         deliver(response)
         registry.outcomeWasHandedOver(self)
-        handle(.handedOver(retryAfter: response.retryAfter))
+        let retryAfter = response.retryAfter
+        guard machine.withLock({ $0.handedOver(retryAfter: retryAfter) }) else { return }
+        tellObservers(of: isFinal ? response : report)
     }
 
     /// The date from which the server accepts another request, by `Retry-After`.

@@ -66,7 +66,7 @@ enum LoadAction: Sendable {
     case withdrawAttempt(AttemptContext)
 
     /// Close the gate that a 429 or 503 asks for.
-    case noteRetryAfter(ResponseHead, RequestTarget)
+    indirect case noteRetryAfter(ResponseHead, RequestTarget)
     /// Tell the resolver what an attempt showed about its address.
     case noteAddress(AttemptContext, AddressOutcome)
     /// Tell the retry budget of a success: clean, or after a retry that had a cost.

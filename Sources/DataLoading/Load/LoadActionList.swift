@@ -7,7 +7,19 @@
 /// would cost an allocation for nearly every event of every load.
 struct LoadActionList: Sendable {
     private var first: LoadAction?
-    private var others: [LoadAction] = []
+    private var others: [LoadAction]
+
+    /// Makes an empty list.
+    init() {
+        first = nil
+        others = []
+    }
+
+    /// Makes a list of one action; a literal of one may cost an array all the same.
+    init(_ action: consuming LoadAction) {
+        first = action
+        others = []
+    }
 
     mutating func append(_ action: LoadAction) {
         if first == nil { first = action } else { others.append(action) }
@@ -38,6 +50,7 @@ extension LoadActionList: ExpressibleByArrayLiteral {
     // Inlined, so that the compiler makes no array for a literal.
     @inline(__always)
     init(arrayLiteral actions: LoadAction...) {
+        self.init()
         for action in actions { append(action) }
     }
 }

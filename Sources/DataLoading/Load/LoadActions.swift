@@ -84,11 +84,15 @@ extension Load {
             reporter?.close()
         case .markCancelled: token.markCancelled()
         case .announceOutcome: announceOutcome(caller)
-        case .report:
-            runtime.observers.notify { finalReport }
-            runtime.liveLoads.loadEnded()
-            interception?.isOver(self)
+        case .report: tellObservers(of: report)
         }
+    }
+
+    /// Tells the observers of the load, which is over.
+    func tellObservers(of response: @autoclosure () -> DataLoaderResponse?) {
+        runtime.observers.notify { end.isObserved ? response().map(observed) : nil }
+        runtime.liveLoads.loadEnded()
+        interception?.isOver(self)
     }
 
     /// Runs a block that calls user code on the factory's queue; ends the load when too many wait
@@ -242,9 +246,9 @@ extension Load {
         reporter.finish { self.end.outcomeIsReady(self, by: .other) }
     }
 
-    /// The response that observers see; nil before the load is over.
-    private var finalReport: DataLoaderResponse? {
-        guard end.isObserved, var response = report else { return nil }
+    /// Returns what observers see of a response.
+    private func observed(_ response: DataLoaderResponse) -> DataLoaderResponse {
+        var response = response
         addBodyFile(to: &response)
         guard isForAuthoriser else { return response }
         // The load has an authoriser's tokens and passwords. Observers can still count it.

@@ -86,18 +86,4 @@ enum LoadEvent: Sendable {
     case deadlineHasPassed
     /// The load is ended from outside: by a cancellation, a reset or the end of the service.
     case endFromOutside(DataLoaderError)
-    /// The outcome was handed over, or its receiver was gone; with the date of `Retry-After` that
-    /// it had.
-    case handedOver(retryAfter: Date?)
-}
-
-extension LoadEvent {
-    /// Whether the event may change the request, its authorisers or an error, which hold users'
-    /// objects.
-    var mayReplaceUsersValues: Bool {
-        switch self {
-        case .queued, .head, .bytes, .sent, .handedOver: false
-        default: true
-        }
-    }
 }

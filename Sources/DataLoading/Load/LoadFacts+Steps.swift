@@ -9,7 +9,7 @@ import Foundation
 extension LoadFacts {
     /// Removes the changes that authorisers and addresses made for the attempt before.
     mutating func beginAttempt() {
-        outgoing = base
+        send(base, authorisedBy: nil)
         isPlaying = false
         if let conditions = recalled?.conditions, resumption.broken == nil {
             for field in conditions.fields { outgoing.headers.add(field.value, for: field.name) }
@@ -18,7 +18,6 @@ extension LoadFacts {
         if asksForIdentity { outgoing.headers["Accept-Encoding"] = "identity" }
         resumption.beginAttempt()
         target = baseTarget
-        chain = nil
         wasAskedAgain = false
         authorisedAt = nil
         triedAddresses = []
@@ -30,14 +29,13 @@ extension LoadFacts {
     mutating func authorised(
         by chain: AuthoriserChain, at now: Instant
     ) throws(RequestFault) {
-        outgoing = chain.request
-        self.chain = chain
+        send(chain.request, authorisedBy: chain)
         authorisedAt = now
         guard hasParticipants else { return }
         try RequestCheck.check(outgoing)
         // Authorisers add fields; few change the URL.
         guard outgoing.url != base.url else { return }
-        target = try RequestTarget(outgoing.url)
+        target = try outgoing.target
     }
 
     /// Whether the credentials may be too old by now to be sent.
@@ -102,6 +100,7 @@ extension LoadFacts {
     /// Puts a new stream in the place of a body stream that was read.
     mutating func replaceBody(by stream: OneShotStream) {
         guard case .oneShot(_, let length) = base.body else { return }
+        keepReplaced()
         base.body = .oneShot(stream, length: length)
         outgoing.body = base.body
     }

@@ -7,6 +7,13 @@ import Foundation
 
 /// The data of a load that changes, over all its attempts.
 struct LoadFacts: Sendable {
+    /// Values that a load does not use any more, and whose release may run a user's code.
+    struct Replaced: Sendable {
+        let request: DataLoaderRequest
+        let chain: AuthoriserChain?
+        let error: DataLoaderError?
+    }
+
     /// The data of the load that does not change.
     let traits: LoadTraits
     /// The request after redirects, before authorisers.
@@ -32,7 +39,9 @@ struct LoadFacts: Sendable {
     var isPlaying = false
 
     /// The authorisers that were asked about `outgoing`; nil until they have answered.
-    var chain: AuthoriserChain?
+    private(set) var chain: AuthoriserChain?
+    /// What was replaced, until it may be released.
+    private var replaced: [Replaced] = []
     /// Whether they were asked again, because the load waited long for its slots.
     var wasAskedAgain = false
     /// The instant at which they had answered.
@@ -76,10 +85,32 @@ struct LoadFacts: Sendable {
     var body: Data?
     var metrics = LoadMetrics()
 
-    init(_ traits: LoadTraits, base: DataLoaderRequest) {
+    /// Makes the data of a load that begins, with its number among the loads of the process.
+    init(_ traits: consuming LoadTraits, base: DataLoaderRequest, number: Int64) {
         self.traits = traits
         self.base = base
         outgoing = base
+        metrics.load = number
+    }
+
+    /// Replaces the request that is sent, and the authorisers that were asked about it.
+    mutating func send(_ request: DataLoaderRequest, authorisedBy chain: AuthoriserChain?) {
+        // What `base` shares is not released.
+        if self.chain != nil || !outgoing.sharesStorage(with: base) { keepReplaced() }
+        outgoing = request
+        self.chain = chain
+    }
+
+    /// Keeps what is about to be replaced, which may hold users' objects, until no lock is held.
+    mutating func keepReplaced(_ error: DataLoaderError? = nil) {
+        replaced.append(Replaced(request: outgoing, chain: chain, error: error))
+    }
+
+    /// Takes what was replaced, to release it.
+    mutating func takeReplaced() -> [Replaced] {
+        guard !replaced.isEmpty else { return [] }
+        defer { replaced = [] }
+        return replaced
     }
 
     /// Whether an authoriser took part in `outgoing`.

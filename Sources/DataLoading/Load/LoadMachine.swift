@@ -43,7 +43,8 @@ struct LoadMachine: Sendable {
         case queued(Admission.Ticket)
         /// The load holds slots, and an address is being chosen.
         case dialling(Origin)
-        case running(Attempt)
+        /// An attempt runs; in a box, because each of its events takes it out and puts it back.
+        case running(CopyOnWrite<Attempt>)
         /// The step after an attempt is being decided; its slots may still be held.
         case deciding(slots: Origin?)
         /// The pause's timer is not set yet.
@@ -112,17 +113,17 @@ struct LoadMachine: Sendable {
         case .overloaded: complete(.overloaded, now())
         case .head(let head, let context): received(head, context)
         case .judged(let verdict, let context): judged(verdict, context)
-        case .bytes(let bytes, let context): inAttempt(context) { $0.received(bytes, &$1) } ?? []
+        case .bytes(let bytes, let context):
+            inAttempt(context) { $0.received(bytes, &$1) } ?? []
         case .takeHeld(let context): takeHeld(context, now())
         case .sent(let progress, let context):
-            attempt(context) == nil ? [] : [.noteProgress(progress, .upload)]
+            isRunning(context) ? [.noteProgress(progress, .upload)] : []
         case .ended(let context, let report, let failure): ended(context, report, failure, now())
         case .withdrawn(let context, let mayHaveSent): withdrawn(context, mayHaveSent, now())
         case .windowHasOpened: windowHasOpened()
         case .sinkFailed(let error): sinkFailed(error, now())
         case .deadlineHasPassed: deadlineHasPassed(now())
         case .endFromOutside(let error): endFromOutside(error, now())
-        case .handedOver(let retryAfter): handedOver(retryAfter)
         }
     }
 }
@@ -236,7 +237,7 @@ extension LoadMachine {
         facts.head = nil
         facts.body = nil
         openAttempts += 1
-        enter(.running(Attempt(playing)))
+        enter(.running(CopyOnWrite(Attempt(playing))))
         guard mustAskMeanwhile else { return [.start(playing)] }
         return [.start(playing), .revalidate(facts.base, recalled)]
     }
@@ -302,7 +303,7 @@ extension LoadMachine {
         guard traits.isAuthorised else { return apply(now) }
         stageBegan = now
         enter(.authorising(nil, slots: slots))
-        return [.authorise(epoch: epoch)]
+        return LoadActionList(.authorise(epoch: epoch))
     }
 
     private mutating func answersLater(_ task: Task<Void, Never>, _ epoch: Int) -> LoadActionList {
@@ -338,7 +339,7 @@ extension LoadMachine {
         stageBegan = now
         appliedPriority = sending.priority
         enter(.applying)
-        return [.apply(sending, hasWaited: hasWaited, epoch: epoch)]
+        return LoadActionList(.apply(sending, hasWaited: hasWaited, epoch: epoch))
     }
 
     private mutating func queued(_ ticket: Admission.Ticket, _ epoch: Int) -> LoadActionList {
@@ -376,10 +377,12 @@ extension LoadMachine {
     private mutating func admitted(
         _ context: AttemptContext, _ mayAskNow: Bool, _ epoch: Int, _ now: Instant
     ) -> LoadActionList {
-        let release = LoadAction.release(context.candidate, context.origin)
-        guard isApplying(epoch) else { return [release, .leave(context.origin)] }
+        guard isApplying(epoch) else {
+            return [.release(context.candidate, context.origin), .leave(context.origin)]
+        }
         facts.metrics.admissionTime += now - stageBegan
         guard !facts.mustAuthoriseAgain(at: now) else {
+            let release = LoadAction.release(context.candidate, context.origin)
             let mustTry = facts.mustTry
             facts.beginAttempt()
             (facts.wasAskedAgain, facts.mustTry) = (true, mustTry)
@@ -398,8 +401,8 @@ extension LoadMachine {
         if case .address(let address) = context.candidate { facts.metrics.note(address) }
         openAttempts += 1
         stageBegan = now
-        enter(.running(Attempt(context)))
-        return [.start(context)]
+        enter(.running(CopyOnWrite(Attempt(context))))
+        return LoadActionList(.start(context))
     }
 
     /// The request of the next attempt; nil before the request was checked.
@@ -408,21 +411,27 @@ extension LoadMachine {
 
 /// Handles the events of an attempt, and its end.
 extension LoadMachine {
-    /// The running attempt, if the event is one of its events.
-    private func attempt(_ context: AttemptContext) -> Attempt? {
-        guard case .running(let attempt) = state, attempt.context === context else { return nil }
-        return attempt
+    /// The attempt that runs.
+    private var attempt: Attempt? {
+        if case .running(let attempt) = state { attempt.value } else { nil }
     }
 
-    /// Changes the attempt of an event without copying the bytes that it keeps; nil when the
-    /// attempt is over.
+    /// Whether an attempt is the one that runs, so that its events count.
+    private func isRunning(_ context: AttemptContext) -> Bool {
+        if case .running(let attempt) = state { attempt.value.context === context } else { false }
+    }
+
+    /// Changes the attempt of an event, without copying it; nil when the attempt is over.
     private mutating func inAttempt<Result>(
         _ context: AttemptContext, _ change: (inout Attempt, inout LoadFacts) -> Result
     ) -> Result? {
-        guard case .running(var attempt) = state, attempt.context === context else { return nil }
+        guard case .running(var attempt) = state, attempt.value.context === context else {
+            return nil
+        }
+        // The box must have one reference.
         state = .created
         defer { state = .running(attempt) }
-        return change(&attempt, &facts)
+        return attempt.change { change(&$0, &facts) }
     }
 
     private mutating func received(_ head: ResponseHead, _ context: AttemptContext)
@@ -450,9 +459,7 @@ extension LoadMachine {
             return actions + [.takeHeld(context)]
         case (.end(let failure), _)?:
             var actions: LoadActionList = []
-            if let attempt = attempt(context) {
-                conclude(attempt, failure, slots: nil, &actions, now)
-            }
+            conclude(failure, slots: nil, &actions, now)
             return actions
         case (nil, true)?:
             return [.resumeAttempt(context)]
@@ -462,7 +469,7 @@ extension LoadMachine {
     }
 
     private func windowHasOpened() -> LoadActionList {
-        guard case .running(let attempt) = state, !attempt.isHeldBack else { return [] }
+        guard let attempt, !attempt.isHeldBack else { return [] }
         return [.resumeAttempt(attempt.context)]
     }
 
@@ -475,24 +482,25 @@ extension LoadMachine {
         if hasCountedConnecting { report.connectTime = nil }
         facts.metrics.add(report)
         if let failure, failure.sent != .nothingWritten { facts.mayHaveBeenProcessed = true }
-        let attempt = attempt(context)
+        let isRunning = isRunning(context)
         // Room for the actions of a success.
         var actions: LoadActionList = []
         actions.reserveCapacity(6)
         if traits.reportsProgress { actions.append(.flushProgress) }
         if !context.isStored {
             let outcome = facts.addressOutcome(
-                of: context, attempt?.head, failure, hasTimedOut: hasTimedOut, at: now)
+                of: context, isRunning ? attempt?.head : nil, failure, hasTimedOut: hasTimedOut,
+                at: now)
             actions.append(.noteAddress(context, outcome))
         }
-        guard let attempt else {
+        guard isRunning else {
             return actions + leave(context.slots) + reportIfOver()
         }
         if inAttempt(context, { attempt, _ in attempt.holdBack(failure) }) == true {
             // The verdict is not there yet; the slots are not kept until then.
             actions += leave(context.slots)
         } else {
-            conclude(attempt, failure, slots: context.slots, &actions, now)
+            conclude(failure, slots: context.slots, &actions, now)
         }
         return actions
     }
@@ -505,11 +513,12 @@ extension LoadMachine {
         }
     }
 
-    /// Concludes an attempt; its slots are kept while another address may still be tried.
+    /// Concludes the attempt; its slots are kept while another address may still be tried.
     private mutating func conclude(
-        _ attempt: Attempt, _ failure: TransportFailure?, slots: Origin?,
-        _ actions: inout LoadActionList, _ now: Instant
+        _ failure: TransportFailure?, slots: Origin?, _ actions: inout LoadActionList,
+        _ now: Instant
     ) {
+        guard let attempt else { return }
         enter(.deciding(slots: nil))
         let conclusion = facts.conclude(attempt, failure)
         let keeping = failure == nil ? facts.keeping(after: attempt) : nil
@@ -731,8 +740,8 @@ extension LoadMachine {
             facts.metrics.backOffTime += time
             actions.append(.cancelTimer(timer))
         case .running(let attempt):
-            actions += refund(attempt.verdict?.cost)
-            actions.append(.withdrawAttempt(attempt.context))
+            actions += refund(attempt.value.verdict?.cost)
+            actions.append(.withdrawAttempt(attempt.value.context))
         case .askingForBody(let next, _):
             actions += refund(next.cost)
         case .deciding(let slots):
@@ -758,6 +767,7 @@ extension LoadMachine {
         }
         // The owner was told that there is an outcome; it takes the outcome as it is at that time.
         guard ending.isUntaken else { return [] }
+        facts.keepReplaced(ending.error)
         if ending.replace(by: error) {
             state = .ended(ending)
             if error == .cancelled { actions.append(.markCancelled) }
@@ -779,7 +789,7 @@ extension LoadMachine {
             return [.withdrawInterception(interception)]
         }
         // Only a cancelled attempt can say whether any of it was sent.
-        guard case .running(let attempt) = state else { return timeOut(now, mayHaveSent: false) }
+        guard let attempt else { return timeOut(now, mayHaveSent: false) }
         enter(.timingOut(attempt.head == nil ? nil : .readingBody))
         return refund(attempt.verdict?.cost) + [.withdrawAttempt(attempt.context)]
     }
@@ -810,27 +820,35 @@ extension LoadMachine {
     }
 
     /// Takes the outcome, to hand it over now; nil when it was taken or there is none.
-    mutating func take() -> DataLoaderResponse? {
+    ///
+    /// `isFinal` says whether it is also what observers see: its counts do not change any more.
+    mutating func take() -> (response: DataLoaderResponse, isFinal: Bool)? {
         guard case .ended(var ending) = state, ending.take() else { return nil }
         state = .ended(ending)
-        guard ending.error != nil else { return facts.response(nil) }
+        guard ending.error != nil else { return (facts.response(nil), openAttempts == 0) }
         var response = facts.response(ending.error)
         response.error?.keepBody(facts.body)
-        return response
+        return (response, false)
     }
 
-    private mutating func handedOver(_ retryAfter: Date?) -> LoadActionList {
-        guard case .ended(var ending) = state else { return [] }
+    /// Notes that the outcome was handed over, or that its receiver was gone, with the date of
+    /// `Retry-After` that it had; returns whether the load is over, and to be reported.
+    mutating func handedOver(retryAfter: Date?) -> Bool {
+        guard case .ended(var ending) = state else { return false }
         ending.handedOver(retryAfter)
         state = .ended(ending)
-        return reportIfOver()
+        return endsReport()
     }
 
     /// Reports to the observers once the outcome is handed over and no attempt is open any more.
-    private mutating func reportIfOver() -> LoadActionList {
-        guard case .ended(var ending) = state, openAttempts == 0, ending.report() else { return [] }
+    private mutating func reportIfOver() -> LoadActionList { endsReport() ? [.report] : [] }
+
+    private mutating func endsReport() -> Bool {
+        guard case .ended(var ending) = state, openAttempts == 0, ending.report() else {
+            return false
+        }
         state = .ended(ending)
-        return [.report]
+        return true
     }
 
     /// The phase of a stage; nil where the stage says nothing about the error.
@@ -844,7 +862,7 @@ extension LoadMachine {
         case .authorising: .authorising
         case .applying, .queued, .dialling: .waitingForSlot
         case .resting, .pausing: .backingOff
-        case .running(let attempt): attempt.head == nil ? nil : .readingBody
+        case .running(let attempt): attempt.value.head == nil ? nil : .readingBody
         case .askingForBody: .deciding
         // A failure that was judged has its phase, or none.
         case .deciding: error.comesFromOutside ? .deciding : nil
@@ -876,7 +894,7 @@ extension LoadMachine {
 
     /// Whether the transfer is paused until the verdict on the response.
     func isHeldBack(_ context: AttemptContext) -> Bool {
-        attempt(context)?.isHeldBack == true
+        isRunning(context) && attempt?.isHeldBack == true
     }
 
     /// The response that observers see; nil before the load is over.
@@ -920,12 +938,8 @@ extension LoadMachine {
         }
     }
 
-    /// The values that hold users' objects: the authorised request, its authorisers and the error.
-    var ofUsers: (DataLoaderRequest, AuthoriserChain?, DataLoaderError?) {
-        var error: DataLoaderError?
-        if case .ended(let ending) = state { error = ending.error }
-        return (facts.outgoing, facts.chain, error)
-    }
+    /// Takes what events have replaced, to release it when no lock is held.
+    mutating func takeReplaced() -> [LoadFacts.Replaced] { facts.takeReplaced() }
 
     /// The origin of the present attempt.
     var origin: Origin? { facts.target?.origin }
@@ -942,6 +956,6 @@ extension LoadMachine {
 
     /// The data of the load; nil when the attempt is over.
     func facts(of context: AttemptContext) -> LoadFacts? {
-        attempt(context) == nil ? nil : facts
+        isRunning(context) ? facts : nil
     }
 }

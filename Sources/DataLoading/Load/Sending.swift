@@ -6,7 +6,9 @@ import DataLoadingTransport
 import Foundation
 
 /// The request of an attempt before an address is chosen.
-struct Sending: Sendable {
+///
+/// A class, because every action in a list takes as much room as the largest.
+final class Sending: Sendable {
     let target: RequestTarget
     /// The instant of the load's deadline; nil for none.
     let deadline: Instant?

@@ -3,7 +3,6 @@
 
 import DataLoadingSupport
 import Dispatch
-import Synchronization
 
 /// The consumption observers of a service, held weakly, each with its queue.
 ///
@@ -16,10 +15,10 @@ final class ObserverList: Sendable {
     private static let maxInARow = 64
 
     private let entries = Locked<[ObserverEntry]>([])
-    private let dropped = Atomic<Int>(0)
+    private let dropped = Locked(0)
 
     /// The number of reports that were dropped, over all observers.
-    var droppedNotices: Int { dropped.load(ordering: .relaxed) }
+    var droppedNotices: Int { dropped.withLock { $0 } }
 
     /// The number of observers in the list.
     var count: Int { entries.withLock { $0.count } }
@@ -48,7 +47,7 @@ final class ObserverList: Sendable {
         if response.request.body != nil { response.request.body = nil }
         for entry in entries {
             let (delivery, dropsOne) = entry.add(response)
-            if dropsOne { dropped.add(1, ordering: .relaxed) }
+            if dropsOne { dropped.add(1) }
             if let delivery { schedule(delivery, of: entry) }
         }
     }

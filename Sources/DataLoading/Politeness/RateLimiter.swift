@@ -161,7 +161,7 @@ public final class RateLimiter: Sendable {
     ///
     /// Zero for a URL that cannot be loaded, 292 years for a paused one.
     public func earliestTimeUntilRequestCanBeExecuted(_ request: DataLoaderRequest) -> Duration {
-        guard let target = try? RequestTarget(request.url) else { return .zero }
+        guard let target = try? request.target else { return .zero }
         return wait(for: ruleKey(for: target), position: 0) ?? .nanoseconds(Int64.max)
     }
 }

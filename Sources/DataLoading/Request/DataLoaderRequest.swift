@@ -19,7 +19,10 @@ public struct DataLoaderRequest: Sendable, OpaquelyMirrored {
     /// A fragment is not sent. User information is refused: the load ends `.invalidRequest`.
     public var url: URL {
         get { fields.value.url }
-        set { fields.change { $0.url = newValue } }
+        set {
+            let target = Self.target(of: newValue)
+            fields.change { ($0.url, $0.target) = (newValue, target) }
+        }
     }
     /// A name for the feature that makes the request, for consumption observers; default nil.
     public var sourceIdentifier: String? {
@@ -128,6 +131,8 @@ public struct DataLoaderRequest: Sendable, OpaquelyMirrored {
 
     private struct Fields: Sendable {
         var url: URL
+        /// The parts of the URL, so that a request that is performed often is parsed once.
+        var target: Result<RequestTarget, RequestFault>
         var sourceIdentifier: String?
         var method: HTTPMethod = .get
         var headers: HTTPHeaders = HTTPHeaders()
@@ -151,7 +156,7 @@ public struct DataLoaderRequest: Sendable, OpaquelyMirrored {
     public init(url: URL, sourceIdentifier: String? = nil) {
         fields = CopyOnWrite(
             Fields(
-                url: url, sourceIdentifier: sourceIdentifier,
+                url: url, target: Self.target(of: url), sourceIdentifier: sourceIdentifier,
                 uniqueIdentifier: Self.identifiers.next()))
     }
 
@@ -170,10 +175,24 @@ public struct DataLoaderRequest: Sendable, OpaquelyMirrored {
         }
     }
 
+    /// The origin, path and query of the URL; throws the fault of the part that is not allowed.
+    package var target: RequestTarget {
+        get throws(RequestFault) { try fields.value.target.get() }
+    }
+
+    private static func target(of url: URL) -> Result<RequestTarget, RequestFault> {
+        Result { () throws(RequestFault) in try RequestTarget(url) }
+    }
+
     /// Removes the options that belong to one origin.
     mutating func dropOptionsOfOrigin() {
         guard fields.value.options.contains(where: \.value.staysWithOrigin) else { return }
         fields.change { $0.options = $0.options.filter { !$0.value.staysWithOrigin } }
+    }
+
+    /// Whether neither of two copies was changed since one was made of the other.
+    func sharesStorage(with other: DataLoaderRequest) -> Bool {
+        fields.sharesStorage(with: other.fields)
     }
 
     /// Whether any option was set; most requests have none.

@@ -15,20 +15,35 @@ public import Foundation
 /// ```
 public struct DataLoaderResponse: Sendable, OpaquelyMirrored {
     /// The request as it was performed, before authorisers and redirects changed it.
-    public var request: DataLoaderRequest
+    public var request: DataLoaderRequest {
+        get { fields.value.request }
+        set { fields.change { $0.request = newValue } }
+    }
     /// The reason why the load failed; nil for a success.
     ///
     /// It is `.status` for a whole response whose status is not 200 to 299.
-    public var error: DataLoaderError?
+    public var error: DataLoaderError? {
+        get { fields.value.error }
+        set { fields.change { $0.error = newValue } }
+    }
     /// The status; nil when no head arrived.
     ///
     /// A load that failed has one too when a head arrived: a body that broke off may have come with
     /// a 200.
-    public var statusCode: HTTPStatus?
+    public var statusCode: HTTPStatus? {
+        get { fields.value.statusCode }
+        set { fields.change { $0.statusCode = newValue } }
+    }
     /// The header fields; empty when no head arrived.
-    public var headers: HTTPHeaders
+    public var headers: HTTPHeaders {
+        get { fields.value.headers }
+        set { fields.change { $0.headers = newValue } }
+    }
     /// The URL that answered, after redirects; nil when no head arrived.
-    public var resolvedURL: URL?
+    public var resolvedURL: URL? {
+        get { fields.value.resolvedURL }
+        set { fields.change { $0.resolvedURL = newValue } }
+    }
     /// The time after which the server asks to be tried again, from `Retry-After`.
     public var retryAfter: Date?
     /// The decoded body, when the load delivers it whole.
@@ -37,11 +52,36 @@ public struct DataLoaderResponse: Sendable, OpaquelyMirrored {
     /// to the request's `responseSink`.
     public var body: Data?
     /// The file that `ResponseSink.file` wrote; nil for every other load.
-    public var bodyFile: URL?
+    public var bodyFile: URL? {
+        get { fields.value.bodyFile }
+        set { fields.change { $0.bodyFile = newValue } }
+    }
     /// The time from `perform` to the outcome.
-    public var requestTime: Duration
+    public var requestTime: Duration {
+        get { fields.value.requestTime }
+        set { fields.change { $0.requestTime = newValue } }
+    }
     /// The attempts, bytes and times of the load.
-    public var metrics: LoadMetrics
+    public var metrics: LoadMetrics {
+        get { fields.value.metrics }
+        set { fields.change { $0.metrics = newValue } }
+    }
+
+    /// Shared by copies, because a response passes through many hands between a load and its owner.
+    ///
+    /// The two properties beside it change on the way.
+    private var fields: CopyOnWrite<Fields>
+
+    private struct Fields: Sendable {
+        var request: DataLoaderRequest
+        var error: DataLoaderError?
+        var statusCode: HTTPStatus?
+        var headers: HTTPHeaders
+        var resolvedURL: URL?
+        var bodyFile: URL?
+        var requestTime: Duration
+        var metrics: LoadMetrics
+    }
 
     /// Makes a response, for tests of transports and observers.
     public init(
@@ -49,15 +89,12 @@ public struct DataLoaderResponse: Sendable, OpaquelyMirrored {
         headers: HTTPHeaders = HTTPHeaders(), resolvedURL: URL? = nil, retryAfter: Date? = nil,
         body: Data? = nil, requestTime: Duration = .zero, metrics: LoadMetrics = LoadMetrics()
     ) {
-        self.request = request
-        self.error = error
-        self.statusCode = statusCode
-        self.headers = headers
-        self.resolvedURL = resolvedURL
+        fields = CopyOnWrite(
+            Fields(
+                request: request, error: error, statusCode: statusCode, headers: headers,
+                resolvedURL: resolvedURL, requestTime: requestTime, metrics: metrics))
         self.retryAfter = retryAfter
         self.body = body
-        self.requestTime = requestTime
-        self.metrics = metrics
     }
 }
 

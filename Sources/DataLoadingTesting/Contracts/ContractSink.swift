@@ -4,7 +4,6 @@
 import DataLoadingSupport
 import DataLoading
 import Foundation
-import Synchronization
 
 /// Receives one attempt of a transport, and notes what breaks the order of events.
 final class ContractSink: TransportSink {
@@ -34,7 +33,7 @@ final class ContractSink: TransportSink {
 
     private let response = Locked(Response())
     private let ends = EventRecorder<Void>()
-    private let calls = Atomic(0)
+    private let calls = Locked(0)
     private let starter = Locked<ObjectIdentifier?>(nil)
     private let task = Locked<(any TransportTask)?>(nil)
     private let hasTask = DispatchSemaphore(value: 0)
@@ -95,7 +94,7 @@ final class ContractSink: TransportSink {
         let isInside = starter.withLock { $0 == ObjectIdentifier(Thread.current) }
         report.expect(!isInside, Self.isCalledInsideStart)
         report.expect(
-            calls.add(1, ordering: .relaxed).newValue == 1,
+            calls.add(1) == 1,
             "The transport calls its sink from two threads at once.")
         let (hadHead, hadEnd) = response.withLock { response in
             let before = (response.head != nil, response.end != nil)
@@ -109,7 +108,7 @@ final class ContractSink: TransportSink {
         checkOrder(of: event, hadHead: hadHead, hadEnd: hadEnd)
         let isOver = event.isEnd || hadEnd
         if !isInside, !isOver, let task = handle() { react(event, task) }
-        calls.subtract(1, ordering: .relaxed)
+        calls.add(-1)
         if event.isEnd {
             releaseTask()
             ends.record(())

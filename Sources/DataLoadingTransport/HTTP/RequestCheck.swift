@@ -17,21 +17,27 @@ package enum RequestCheck {
         "proxy-connection", "te", "trailer", "upgrade", "expect",
     ]
 
+    /// A bit for each length of a reserved name; most other names have another length.
+    private static let reservedLengths = reserved.reduce(UInt32(0)) {
+        $0 | 1 << UInt32($1.utf8.count)
+    }
+
     package static func check(_ method: HTTPMethod) throws(RequestFault) {
-        let bytes = method.rawValue.utf8
-        guard !bytes.isEmpty, bytes.allSatisfy(\.isTokenCharacter) else { throw .method }
+        let name = method.rawValue
+        guard !name.isEmpty, name.hasOnlyBytes(where: \.isTokenCharacter) else { throw .method }
         // A CONNECT request asks for a tunnel, which no load is.
-        guard method.rawValue != "CONNECT" else { throw .method }
+        guard name != "CONNECT" else { throw .method }
     }
 
     package static func check(_ field: HTTPHeaders.Field) throws(RequestFault) {
-        let name = field.name.utf8
-        guard !name.isEmpty, name.allSatisfy(\.isTokenCharacter) else {
+        guard !field.name.isEmpty, field.name.hasOnlyBytes(where: \.isTokenCharacter) else {
             throw .headerName(field.name)
         }
-        guard field.value.utf8.allSatisfy(\.isFieldValueByte) else {
+        guard field.value.hasOnlyBytes(where: \.isFieldValueByte) else {
             throw .headerValue(name: field.name)
         }
+        let count = field.name.utf8.count
+        guard count < 32, reservedLengths & 1 << UInt32(count) != 0 else { return }
         guard !reserved.contains(where: field.name.equalsIgnoringASCIICase) else {
             throw .reservedHeader(field.name)
         }

@@ -131,6 +131,13 @@ extension MachineWorld {
         }
     }
 
+    mutating func report(_ index: Int) {
+        players[index].reports += 1
+        if players[index].attempts.contains(where: { !$0.isOver }) {
+            faults.append("reported before its last attempt was over")
+        }
+    }
+
     private mutating func perform(_ action: LoadAction, _ index: Int, isLate: Bool) {
         switch action {
         case .authorise, .apply, .dial, .judge, .judgeFailure, .askPolicy, .askForChunkSupport,
@@ -158,11 +165,7 @@ extension MachineWorld {
             handle(.withdrawn(context, mayHaveSent: true), index)
         case .takeHeld(let context): handle(.takeHeld(context), index)
         case .announceOutcome: players[index].announcements += 1
-        case .report:
-            players[index].reports += 1
-            if players[index].attempts.contains(where: { !$0.isOver }) {
-                faults.append("reported before its last attempt was over")
-            }
+        case .report: report(index)
         case .refund: players[index].refunds += 1
         default: break
         }

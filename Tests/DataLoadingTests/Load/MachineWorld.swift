@@ -112,7 +112,7 @@ struct MachineWorld {
                 tellsHeads: false, usesCache: form.isCached, keepLimit: 1_000,
                 bodyLimit: 1_000,
                 streamLimit: .max)
-            return Player(machine: LoadMachine(LoadFacts(traits, base: request)))
+            return Player(machine: LoadMachine(LoadFacts(traits, base: request, number: 0)))
         }
     }
 
@@ -252,13 +252,17 @@ struct MachineWorld {
     }
 
     private mutating func deliver(_ index: Int) {
-        guard let response = players[index].machine.take() else {
+        guard let (response, isFinal) = players[index].machine.take() else {
             return faults.append("an announced outcome cannot be taken")
         }
         players[index].deliveries += 1
         players[index].outcome = .some(response.error)
         if players[index].machine.take() != nil { faults.append("taken twice") }
-        handle(.handedOver(retryAfter: nil), index)
+        let isOver = players[index].machine.handedOver(retryAfter: nil)
+        if isOver { report(index) }
+        if response.error == nil, isFinal != isOver {
+            faults.append("an outcome with an open attempt counts as what observers see")
+        }
     }
 
     private mutating func end(_ number: Int, _ failure: TransportFailure?, _ index: Int) {

@@ -1,13 +1,13 @@
 // Copyright the DataLoading authors
 // SPDX-License-Identifier: Apache-2.0
 
-import Synchronization
+import DataLoadingSupport
 
 /// The interceptors of a factory, and the number of loads that they hold.
 final class InterceptorChain: Sendable {
     let interceptors: [any Interceptor]
     private let limit: Int
-    private let held = Atomic(0)
+    private let held = Locked(0)
 
     /// Makes the chain; nil without interceptors.
     init?(_ interceptors: [any Interceptor], _ limits: Limits) {
@@ -20,7 +20,7 @@ final class InterceptorChain: Sendable {
 
     /// Counts a load in; false when too many are held.
     func enter() -> Bool {
-        guard held.add(1, ordering: .relaxed).oldValue < limit else {
+        guard held.add(1) <= limit else {
             leave()
             return false
         }
@@ -28,5 +28,5 @@ final class InterceptorChain: Sendable {
     }
 
     /// Counts a load out, once its interceptors have returned.
-    func leave() { held.subtract(1, ordering: .relaxed) }
+    func leave() { held.add(-1) }
 }

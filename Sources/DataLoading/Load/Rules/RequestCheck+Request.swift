@@ -8,7 +8,7 @@ import Foundation
 extension RequestCheck {
     /// Returns the target of the request; throws the part of it that is not allowed.
     static func target(of request: DataLoaderRequest) throws(RequestFault) -> RequestTarget {
-        let target = try RequestTarget(request.url)
+        let target = try request.target
         try check(request)
         return target
     }

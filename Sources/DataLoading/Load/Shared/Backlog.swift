@@ -1,16 +1,16 @@
 // Copyright the DataLoading authors
 // SPDX-License-Identifier: Apache-2.0
 
+import DataLoadingSupport
 import Dispatch
-import Synchronization
 
 /// Limits how much work waits for a serial queue whose work may block.
 final class Backlog: Sendable {
     private let queue: DispatchQueue
     private let limit: Int
-    private let count = Atomic(0)
+    private let count = Locked(0)
     /// The number of blocks that wait or run.
-    private let unfinished = Atomic(0)
+    private let unfinished = Locked(0)
 
     init(of queue: DispatchQueue, limit: Int) {
         self.queue = queue
@@ -18,25 +18,25 @@ final class Backlog: Sendable {
     }
 
     /// The number of blocks that wait.
-    var waiting: Int { count.load(ordering: .relaxed) }
+    var waiting: Int { count.withLock { $0 } }
 
     /// Whether no work waits or runs.
-    var isIdle: Bool { unfinished.load(ordering: .relaxed) == 0 }
+    var isIdle: Bool { unfinished.withLock { $0 } == 0 }
 
     /// Runs work for a load on the queue, unless the load's outcome was taken meanwhile; returns
     /// false when too much work is already waiting.
     ///
     /// The wait does not retain the load.
     func run(for token: CancellationToken, _ work: @escaping @Sendable (Load) -> Void) -> Bool {
-        guard count.add(1, ordering: .relaxed).oldValue < limit else {
-            count.subtract(1, ordering: .relaxed)
+        guard count.add(1) <= limit else {
+            count.add(-1)
             return false
         }
-        unfinished.add(1, ordering: .relaxed)
+        unfinished.add(1)
         queue.async { [self] in
-            count.subtract(1, ordering: .relaxed)
+            count.add(-1)
             if let load = token.load { work(load) }
-            unfinished.subtract(1, ordering: .relaxed)
+            unfinished.add(-1)
         }
         return true
     }
