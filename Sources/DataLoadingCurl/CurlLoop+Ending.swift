@@ -62,6 +62,7 @@ extension CurlLoop {
         switch message {
         case .start(let task):
             task.sink.didFail(TransportFailure(.serviceInvalidated, sent: .nothingWritten))
+        case .run(let job): job.runElsewhere()
         case .reset(let done): done()
         default: break
         }

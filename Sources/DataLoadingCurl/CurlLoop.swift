@@ -159,6 +159,7 @@ final class CurlLoop {
         case .resume(let task): resume(task)
         case .bodyReady(let task): bodyReady(task)
         case .resolved(let name, let answer): resolved(name, answer)
+        case .run(let job): job.run()
         case .reset(let done):
             reset()
             done()

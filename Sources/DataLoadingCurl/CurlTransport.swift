@@ -66,6 +66,7 @@ public final class CurlTransport: Transport {
     #endif
     private let setup: LoopSetup
     private let state = Locked(State.idle)
+    let executor = Locked(PresentExecutor())
     private let forks = ccurl_forks()
     /// Delivers the failures of attempts that no loop takes; a global queue may be busy.
     private let refusals = DispatchQueue(label: "DataLoading.refusals")
@@ -120,6 +121,14 @@ public final class CurlTransport: Transport {
         let task = CurlTask(request: attempt, sink: sink, mailbox: loop.mailbox)
         guard loop.mailbox.post(.start(task)) else { return refuse(sink, .serviceInvalidated) }
         return task
+    }
+
+    /// Runs a job on the transport's thread; false where there is none.
+    func run(_ job: LoopExecutor.Job) -> Bool {
+        guard ccurl_forks() == forks, let library = CurlLibrary.shared,
+            let loop = runningLoop(library).0
+        else { return false }
+        return loop.mailbox.post(.run(job))
     }
 
     /// Drops idle connections and resolved names; running attempts are not affected.

@@ -19,6 +19,8 @@ enum LoopMessage: Sendable {
     /// The feed of an upload has bytes, has ended or has failed.
     case bodyReady(CurlTask)
     case resolved(String, NameAnswer)
+    /// Run the job of a task.
+    case run(LoopExecutor.Job)
     /// Drop idle connections and names; the closure runs afterwards.
     case reset(@Sendable () -> Void)
     /// No more starts will come: end after the last transfer.

@@ -65,6 +65,23 @@ public final class DataLoaderService: Sendable {
 }
 
 extension DataLoaderService {
+    /// Runs tasks on the transport's thread; nil for a transport that cannot, as that of Apple's
+    /// platforms.
+    ///
+    /// ```swift
+    /// let crawl = Task(executorPreference: service.taskExecutor) {
+    ///     for page in pages { index(try await loader.response(for: page)) }
+    /// }
+    /// ```
+    /// An `await` of a response resumes where the response arrived, and the next load begins there:
+    /// no thread is woken. In return the task must not block or compute for long, because meanwhile
+    /// every transfer of the service waits. When the transport is shut down the task goes on
+    /// elsewhere.
+    @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
+    public var taskExecutor: (any TaskExecutor)? {
+        (runtime.transport as? any ExecutingTransport)?.taskExecutor
+    }
+
     /// Adds an observer, which the service holds weakly.
     ///
     /// Adding an observer again changes its queue.

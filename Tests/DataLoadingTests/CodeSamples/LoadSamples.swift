@@ -3,6 +3,7 @@
 
 import DataLoadingAuth
 import DataLoading
+import DataLoadingSupport
 import DataLoadingTesting
 import Foundation
 import Testing
@@ -56,6 +57,18 @@ func bootstrapShared() throws {
     try DataLoaderService.bootstrap(configuration)
 }
 
+/// Loads pages one after another, without waking a thread for any of them.
+@available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
+private func crawl(
+    _ pages: [DataLoaderRequest], _ loader: DataLoader, _ service: DataLoaderService,
+    index: @escaping @Sendable (DataLoaderResponse) -> Void
+) async throws {
+    let crawl = Task(executorPreference: service.taskExecutor) {
+        for page in pages { index(try await loader.response(for: page)) }
+    }
+    try await crawl.value
+}
+
 @Suite struct LoadSamples {
     @Test func `the samples of authorisers add a token and a key for one host only`() async throws {
         let token = "secret"
@@ -93,6 +106,14 @@ extension SocketTests {
             #expect(try await read(DataLoaderRequest(url: url), factory.makeDataLoader()) == 17)
             #expect(try await title(url, factory.makeDataLoader()) == "news")
             cancel(url, factory)
+            if #available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *) {
+                let pages = [DataLoaderRequest](repeating: DataLoaderRequest(url: url), count: 3)
+                let indexed = Locked(0)
+                try await crawl(pages, factory.makeDataLoader(), service) { response in
+                    indexed.withLock { $0 += response.body?.count ?? 0 }
+                }
+                #expect(indexed.withLock { $0 } == 51)
+            }
             await service.shutDown(gracePeriod: .seconds(5))
         }
 
