@@ -16,7 +16,8 @@ var settings: [SwiftSetting] = [
 ]
 var packages: [Package.Dependency] = [.package(name: "DataLoading", path: "../..")]
 var products: [Target.Dependency] = [
-    "CAllocations", "CBareCurl", .product(name: "DataLoading", package: "DataLoading"),
+    "CAllocations", "CBareCurl", "CBareEpoll",
+    .product(name: "DataLoading", package: "DataLoading"),
 ]
 if hasPeers {
     settings.append(.define("BENCHMARK_PEERS"))
@@ -32,6 +33,7 @@ let package = Package(
     targets: [
         .target(name: "CAllocations"),
         .target(name: "CBareCurl", linkerSettings: [.linkedLibrary(":libcurl.so.4")]),
+        .target(name: "CBareEpoll"),
         .executableTarget(
             name: "Benchmarks", dependencies: products, swiftSettings: settings),
     ],

@@ -4,7 +4,7 @@
 import Dispatch
 import Foundation
 
-/// The command: one measure, a table for people and a file for programs.
+/// The command: one measure or all, a table for people and a file for programs.
 @main
 enum Benchmarks {
     static func main() {
@@ -21,7 +21,7 @@ enum Benchmarks {
         do {
             let options = try Options(Array(CommandLine.arguments.dropFirst()))
             if let child = options.child {
-                try await runChild(child)
+                try await child.work.run(child.job)
             } else {
                 try await run(options)
             }
@@ -32,22 +32,14 @@ enum Benchmarks {
     }
 
     private static func run(_ options: Options) async throws {
-        let figures =
-            switch options.measure {
-            case SmallGets.number: try SmallGets(options: options).run()
-            case Layers.number: try await Layers(options: options).run()
-            case WaitingLoads.number: try await WaitingLoads(options: options).run()
-            case MemoryGrowth.number: try await MemoryGrowth(options: options).run()
-            case Sequences.number: try await Sequences(options: options).run()
-            case Hits.number: try await Hits(options: options).run()
-            default: throw Complaint("there is no measure \(options.measure)")
-            }
-        if let file = options.jsonFile { try Figure.write(figures, to: file) }
-    }
-
-    private static func runChild(_ job: String) async throws {
-        let run = try JSONDecoder().decode(ChildRun.self, from: Data(job.utf8))
-        let outcome = try await run.perform()
-        FileHandle.standardOutput.write(try JSONEncoder().encode(outcome))
+        var figures: [Figure] = []
+        for measure in try Measures.chosen(by: options) {
+            let found = try await measure.init(options: options).run().compared
+            let text = "measure \(measure.number)\n\(Table(figures: found).text)\n"
+            FileHandle.standardOutput.write(Data(text.utf8))
+            figures += found
+            // After each measure, so that a later one that fails takes nothing with it.
+            if let file = options.jsonFile { try Figure.write(figures, to: file) }
+        }
     }
 }

@@ -6,6 +6,7 @@
     import NIOCore
     import NIOHTTP1
     import NIOPosix
+    import NIOSSL
 
     /// AsyncHTTPClient with its async interface and the better number of event loops.
     final class AsyncHTTPClientClient: Client {
@@ -17,6 +18,12 @@
             concurrency = workload.concurrency
             var configuration = HTTPClient.Configuration()
             configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = concurrency
+            if let security = workload.security {
+                configuration.httpVersion = security.version == .http2 ? .automatic : .http1Only
+                var tls = TLSConfiguration.makeClientConfiguration()
+                tls.trustRoots = .file(security.authorities)
+                configuration.tlsConfiguration = tls
+            }
             // A second loop costs more than it gains while one load runs at a time.
             let loops = concurrency == 1 ? 1 : 2
             client = HTTPClient(
@@ -25,6 +32,13 @@
             var request = HTTPClientRequest(url: workload.url)
             request.headers.add(name: Workload.field.name, value: Workload.field.value)
             self.request = request
+        }
+
+        func hold(_ idle: Workload.Idle) {
+            let request = HTTPClientRequest(url: idle.url)
+            for _ in 0..<idle.count {
+                Task { try? await client.execute(request, timeout: .hours(1)) }
+            }
         }
 
         func run(_ requests: Int) async -> Int {

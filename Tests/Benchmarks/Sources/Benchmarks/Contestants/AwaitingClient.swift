@@ -12,6 +12,10 @@ final class AwaitingClient: Client {
         self.stack = stack
     }
 
+    func hold(_ idle: Workload.Idle) {
+        stack.hold(idle)
+    }
+
     func run(_ requests: Int) async -> Int {
         stack.observer.expect(requests)
         let concurrency = stack.concurrency
@@ -30,8 +34,10 @@ final class AwaitingClient: Client {
     private func load(_ count: Int, with loader: DataLoader) async -> Int {
         var failures = 0
         for _ in 0..<count {
-            let response = try? await loader.response(for: stack.request)
-            if response?.error != nil || response?.body?.isEmpty != false { failures += 1 }
+            let request = stack.requests.next()
+            let response = try? await loader.response(for: request)
+            let isEmpty = response?.body?.isEmpty != false && request.method != .head
+            if response == nil || response?.error != nil || isEmpty { failures += 1 }
         }
         return failures
     }

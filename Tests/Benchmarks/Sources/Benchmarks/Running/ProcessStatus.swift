@@ -10,6 +10,17 @@ enum ProcessStatus {
     /// The number of threads.
     static var threads: Int { number("Threads:") }
 
+    /// Returns when the process has so many open descriptors, and throws when it does not get them.
+    static func waitForDescriptors(_ count: Int) throws {
+        let end = ContinuousClock.now + .seconds(30)
+        while ContinuousClock.now < end {
+            let open = try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count
+            if open >= count { return }
+            usleep(10_000)
+        }
+        throw Complaint("\(count) connections were not opened")
+    }
+
     private static func number(_ name: String) -> Int {
         let text = try? String(contentsOfFile: "/proc/self/status", encoding: .utf8)
         let line = text?.split(separator: "\n").first { $0.hasPrefix(name) }
