@@ -57,7 +57,12 @@ void bare_client_upload(bare_client *client, const char *file, int64_t size) {
 static int prepare(bare_client *client) {
     if (client->easies[0]) return 0;
     if (client->request_count == 0) return -1;
-    if (client->request_count > 1) client->targets = curl_slist_append(NULL, "::127.0.0.1:");
+    // Requests in turn go to several origins, each of which keeps connections.
+    int has_turns = client->request_count > 1;
+    if (has_turns) client->targets = curl_slist_append(NULL, "::127.0.0.1:");
+    // The limit counts the connections of held transfers too.
+    long kept = client->settings.concurrency * (has_turns ? 8 : 1) + client->held_count;
+    curl_multi_setopt(client->multi, MULTI_MAXCONNECTS, kept);
     for (int i = 0; i < client->settings.concurrency; i++) {
         CURL *easy = client->easies[i] = make_easy(client);
         if (!easy) return -1;

@@ -70,7 +70,6 @@ int bare_sockets_open(bare_client *client) {
     curl_multi_setopt(client->multi, MULTI_SOCKETDATA, client);
     curl_multi_setopt(client->multi, MULTI_TIMERFUNCTION, set_timer);
     curl_multi_setopt(client->multi, MULTI_TIMERDATA, client);
-    curl_multi_setopt(client->multi, MULTI_MAXCONNECTS, (long)client->settings.concurrency);
     return 0;
 }
 

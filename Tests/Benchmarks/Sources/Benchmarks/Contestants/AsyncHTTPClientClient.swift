@@ -17,7 +17,8 @@
         init(_ workload: Workload) {
             concurrency = workload.concurrency
             var configuration = HTTPClient.Configuration()
-            configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = concurrency
+            configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit =
+                max(concurrency, workload.idle?.count ?? 0)
             if let security = workload.security {
                 configuration.httpVersion = security.version == .http2 ? .automatic : .http1Only
                 var tls = TLSConfiguration.makeClientConfiguration()

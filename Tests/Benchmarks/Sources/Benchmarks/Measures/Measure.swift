@@ -14,8 +14,8 @@ protocol Measure: Sendable {
 /// The measures that there are.
 enum Measures {
     static let all: [any Measure.Type] = [
-        SmallGets.self, Layers.self, WaitingLoads.self, MemoryGrowth.self, Sequences.self,
-        Hits.self,
+        SmallGets.self, SecureGets.self, Layers.self, WaitingLoads.self, IdleTransfers.self,
+        ManyOrigins.self, MemoryGrowth.self, Sequences.self, Hits.self,
     ]
 
     /// The measures of a number, or all of them.

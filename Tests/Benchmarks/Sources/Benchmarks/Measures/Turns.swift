@@ -18,22 +18,23 @@ struct Turns {
     /// Each round runs every entry once, so that a busy moment of the machine affects all.
     func run(_ entries: [Entry], into samples: inout Samples) throws {
         for _ in 0..<options.rounds {
-            for entry in entries {
-                let outcome = try ChildRun(
-                    contestant: entry.contestant, workload: entry.workload,
-                    requests: entry.requests
-                ).start()
-                let name = entry.contestant.rawValue
-                guard outcome.failures == 0 else {
-                    throw Complaint("\(name): \(outcome.failures) loads failed")
-                }
-                let c = entry.c ?? entry.workload.concurrency
-                samples.add(outcome.cost, "ms/1000", of: name, scene: entry.scene, c: c)
-                samples.add(outcome.throughput, "loads/s", of: name, scene: entry.scene, c: c)
-                samples.add(
-                    Double(outcome.peakMemory) / 1_024, "MiB peak", of: name, scene: entry.scene,
-                    c: c)
-            }
+            for entry in entries { try run(entry, into: &samples) }
         }
+    }
+
+    /// Runs an entry once.
+    func run(_ entry: Entry, into samples: inout Samples) throws {
+        let outcome = try ChildRun(
+            contestant: entry.contestant, workload: entry.workload, requests: entry.requests
+        ).start()
+        let name = entry.contestant.rawValue
+        guard outcome.failures == 0 else {
+            throw Complaint("\(name): \(outcome.failures) loads failed")
+        }
+        let c = entry.c ?? entry.workload.concurrency
+        samples.add(outcome.cost, "ms/1000", of: name, scene: entry.scene, c: c)
+        samples.add(outcome.throughput, "loads/s", of: name, scene: entry.scene, c: c)
+        let memory = Double(outcome.peakMemory) / 1_024
+        samples.add(memory, "MiB peak", of: name, scene: entry.scene, c: c)
     }
 }

@@ -27,6 +27,7 @@ struct ChildRun: ChildWork {
     static let option = "--child"
 
     func perform() async throws -> Outcome {
+        if workload.idle != nil { ProcessStatus.raiseDescriptorLimit() }
         guard let client = contestant.makeClient(workload) else {
             throw Complaint("\(contestant.rawValue) is not there")
         }

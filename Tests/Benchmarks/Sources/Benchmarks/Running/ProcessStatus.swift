@@ -7,8 +7,18 @@ import Foundation
 enum ProcessStatus {
     /// The resident memory.
     static var residentBytes: Int { number("VmRSS:") * 1_024 }
+    /// The peak of the resident memory; that of `getrusage` counts the parent's too.
+    static var peakBytes: Int { number("VmHWM:") * 1_024 }
     /// The number of threads.
     static var threads: Int { number("Threads:") }
+
+    /// Lets the process open as many descriptors as it may.
+    static func raiseDescriptorLimit() {
+        var limit = rlimit()
+        getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+        limit.rlim_cur = limit.rlim_max
+        setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+    }
 
     /// Returns when the process has so many open descriptors, and throws when it does not get them.
     static func waitForDescriptors(_ count: Int) throws {
