@@ -15,7 +15,8 @@ protocol Measure: Sendable {
 enum Measures {
     static let all: [any Measure.Type] = [
         SmallGets.self, SecureGets.self, Layers.self, WaitingLoads.self, IdleTransfers.self,
-        ManyOrigins.self, MemoryGrowth.self, Sequences.self, Hits.self,
+        ManyOrigins.self, LargeBodies.self, SlowConsumers.self, MemoryGrowth.self,
+        Sequences.self, Hits.self,
     ]
 
     /// The measures of a number, or all of them.

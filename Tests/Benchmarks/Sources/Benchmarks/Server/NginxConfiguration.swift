@@ -8,6 +8,8 @@ struct NginxConfiguration {
     let ports: [UInt16]
     let directory: String
     let certificate: Certificate?
+    /// Whether the body is sent from the file at once, so that the server is not the limit.
+    let isLarge: Bool
 
     var text: String {
         // A worker started by root drops its rights and could not read the body.
@@ -30,6 +32,7 @@ struct NginxConfiguration {
                 keepalive_timeout 600s;
                 client_max_body_size 0;
                 open_file_cache max=16;
+                sendfile \(isLarge ? "on" : "off");
                 server {
                     \(listens)
                     root \(directory);

@@ -9,6 +9,13 @@ final class NginxServer {
     let ports: [UInt16]
     /// The URL of the body on the first port.
     let url: String
+    /// The URL of a small answer to a POST.
+    var postURL: String { origin + "/posted" }
+    /// The URL that swallows what is sent to it.
+    var uploadURL: String { origin + "/uploaded" }
+    /// The file of the body.
+    var bodyFile: String { directory.appendingPathComponent("body").path }
+    private let origin: String
     /// The file with the authority of its certificate; nil for a server without TLS.
     let authorities: String?
     private let process: Process
@@ -26,13 +33,15 @@ final class NginxServer {
         try FileManager.default.createDirectory(
             at: directory, withIntermediateDirectories: true)
         ports = try (0..<portCount).map { _ in try LoopbackPort.free() }
-        url = "\(isSecure ? "https" : "http")://127.0.0.1:\(ports[0])/body"
+        origin = "\(isSecure ? "https" : "http")://127.0.0.1:\(ports[0])"
+        url = origin + "/body"
         let certificate = isSecure ? try Certificate(in: directory) : nil
         authorities = certificate?.authorities
         try Self.write(bodySize, of: line, to: directory.appendingPathComponent("body"))
         let file = directory.appendingPathComponent("nginx.conf")
         let configuration = NginxConfiguration(
-            ports: ports, directory: directory.path, certificate: certificate)
+            ports: ports, directory: directory.path, certificate: certificate,
+            isLarge: bodySize >= 1_048_576)
         try Data(configuration.text.utf8).write(to: file)
         process = Process()
         process.executableURL = program
