@@ -9,7 +9,7 @@
     import NIOSSL
 
     /// AsyncHTTPClient with its async interface and the better number of event loops.
-    final class AsyncHTTPClientClient: Client {
+    final class AsyncHTTPClientClient: SingleClient {
         private let client: HTTPClient
         private let request: HTTPClientRequest
         private let concurrency: Int
@@ -54,16 +54,18 @@
 
         private func load(_ count: Int) async -> Int {
             var failures = 0
-            for _ in 0..<count {
-                do {
-                    let response = try await client.execute(request, timeout: .seconds(60))
-                    let body = try await response.body.collect(upTo: 1_048_576)
-                    if response.status != .ok || body.readableBytes == 0 { failures += 1 }
-                } catch {
-                    failures += 1
-                }
-            }
+            for _ in 0..<count where await !loadOne() { failures += 1 }
             return failures
+        }
+
+        func loadOne() async -> Bool {
+            do {
+                let response = try await client.execute(request, timeout: .seconds(60))
+                let body = try await response.body.collect(upTo: 1_048_576)
+                return response.status == .ok && body.readableBytes > 0
+            } catch {
+                return false
+            }
         }
     }
 #endif

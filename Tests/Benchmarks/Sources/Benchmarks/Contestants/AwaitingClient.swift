@@ -4,7 +4,7 @@
 import DataLoading
 
 /// The full stack of `DataLoadingClient`, whose responses are awaited.
-final class AwaitingClient: Client {
+final class AwaitingClient: SingleClient {
     private let stack: DataLoadingClient
 
     init?(_ workload: Workload) {
@@ -33,12 +33,20 @@ final class AwaitingClient: Client {
 
     private func load(_ count: Int, with loader: DataLoader) async -> Int {
         var failures = 0
-        for _ in 0..<count {
-            let request = stack.requests.next()
-            let response = try? await loader.response(for: request)
-            let isEmpty = response?.body?.isEmpty != false && request.method != .head
-            if response == nil || response?.error != nil || isEmpty { failures += 1 }
-        }
+        for _ in 0..<count where await !loadOne(with: loader) { failures += 1 }
         return failures
+    }
+
+    func loadOne() async -> Bool {
+        stack.observer.expect(1)
+        return await loadOne(with: stack.loaders[0].loader)
+    }
+
+    private func loadOne(with loader: DataLoader) async -> Bool {
+        let request = stack.requests.next()
+        guard let response = try? await loader.response(for: request), response.error == nil else {
+            return false
+        }
+        return response.body?.isEmpty == false || request.method == .head
     }
 }

@@ -13,3 +13,9 @@ extension Client {
     /// Most clients are not asked to.
     func hold(_ idle: Workload.Idle) {}
 }
+
+/// A client that can start a load at any time.
+protocol SingleClient: Client {
+    /// Loads the URL and returns whether that succeeded.
+    func loadOne() async -> Bool
+}

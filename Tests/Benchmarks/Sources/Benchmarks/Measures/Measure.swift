@@ -14,9 +14,9 @@ protocol Measure: Sendable {
 /// The measures that there are.
 enum Measures {
     static let all: [any Measure.Type] = [
-        SmallGets.self, SecureGets.self, Layers.self, WaitingLoads.self, IdleTransfers.self,
-        ManyOrigins.self, LargeBodies.self, SlowConsumers.self, MemoryGrowth.self,
-        Sequences.self, Hits.self,
+        SmallGets.self, SecureGets.self, Latency.self, Layers.self, WaitingLoads.self,
+        RateAccuracy.self, IdleTransfers.self, ManyOrigins.self, LargeBodies.self,
+        SlowConsumers.self, IdleDaemon.self, MemoryGrowth.self, Sequences.self, Hits.self,
     ]
 
     /// The measures of a number, or all of them.

@@ -12,13 +12,11 @@ struct Table {
 
     /// Figures that are compared with each other stand together.
     var text: String {
-        var lines = [
-            row(["contestant", "scene", "c", "libcurl", "AHC", "median", "min", "max", "unit"])
-        ]
-        var last: Figure?
-        for figure in figures {
-            if let last, !last.isComparable(with: figure) { lines.append("") }
-            last = figure
+        let names = ["contestant", "scene", "c", "libcurl", "AHC", "median", "min", "max", "unit"]
+        var lines = [row(names)]
+        for (index, figure) in figures.enumerated() {
+            let isNew = index > 0 && !figures[index - 1].isComparable(with: figure)
+            if isNew, isCompared(index - 1) || isCompared(index) { lines.append("") }
             lines.append(
                 row([
                     figure.contestant, figure.scene ?? "-", "\(figure.c)", ratio(figure.toLibcurl),
@@ -27,6 +25,13 @@ struct Table {
                 ]))
         }
         return lines.joined(separator: "\n") + "\n"
+    }
+
+    /// Whether a neighbour of a figure is of another contestant.
+    private func isCompared(_ index: Int) -> Bool {
+        [index - 1, index + 1].contains { other in
+            figures.indices.contains(other) && figures[other].isComparable(with: figures[index])
+        }
     }
 
     private func row(_ cells: [String]) -> String {

@@ -42,5 +42,7 @@ extension ChildWork {
 
 /// The kinds of work that a child may do.
 enum ChildWorks {
-    static let all: [any ChildWork.Type] = [ChildRun.self, TransferRun.self]
+    static let all: [any ChildWork.Type] = [
+        ChildRun.self, TransferRun.self, PacedRun.self, IdleRun.self,
+    ]
 }

@@ -31,8 +31,9 @@ enum ProcessStatus {
         throw Complaint("\(count) connections were not opened")
     }
 
-    private static func number(_ name: String) -> Int {
-        let text = try? String(contentsOfFile: "/proc/self/status", encoding: .utf8)
+    /// A line of a file like `/proc/self/status`.
+    static func number(_ name: String, in file: String = "/proc/self/status") -> Int {
+        let text = try? String(contentsOfFile: file, encoding: .utf8)
         let line = text?.split(separator: "\n").first { $0.hasPrefix(name) }
         let value = line?.split(whereSeparator: \.isWhitespace).dropFirst().first
         return value.flatMap { Int($0) } ?? 0
