@@ -26,20 +26,33 @@ enum Benchmarks {
                 try await run(options)
             }
         } catch {
-            FileHandle.standardError.write(Data("Benchmarks: \(error)\n".utf8))
+            complain("\(error)")
             exit(1)
         }
     }
 
+    /// Takes one measure after the other; one that fails does not keep the others from being taken.
     private static func run(_ options: Options) async throws {
         var figures: [Figure] = []
+        var failed: [Int] = []
         for measure in try Measures.chosen(by: options) {
-            let found = try await measure.init(options: options).run().compared
-            let text = "measure \(measure.number)\n\(Table(figures: found).text)\n"
-            FileHandle.standardOutput.write(Data(text.utf8))
-            figures += found
-            // After each measure, so that a later one that fails takes nothing with it.
+            do {
+                let found = try await measure.init(options: options).run().compared
+                let text = "measure \(measure.number)\n\(Table(figures: found).text)\n"
+                FileHandle.standardOutput.write(Data(text.utf8))
+                figures += found
+            } catch {
+                complain("measure \(measure.number): \(error)")
+                failed.append(measure.number)
+            }
+            // After each measure, so that a run that is ended has written what it has found.
             if let file = options.jsonFile { try Figure.write(figures, to: file) }
+            if let directory = options.plots { try PlotKind.write(figures, to: directory) }
         }
+        guard failed.isEmpty else { throw Complaint("measures \(failed) failed") }
+    }
+
+    private static func complain(_ text: String) {
+        FileHandle.standardError.write(Data("Benchmarks: \(text)\n".utf8))
     }
 }

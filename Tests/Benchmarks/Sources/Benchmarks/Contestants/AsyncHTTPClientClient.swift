@@ -61,7 +61,7 @@
         func loadOne() async -> Bool {
             do {
                 let response = try await client.execute(request, timeout: .seconds(60))
-                let body = try await response.body.collect(upTo: 1_048_576)
+                let body = try await response.body.collect(upTo: 33_554_432)
                 return response.status == .ok && body.readableBytes > 0
             } catch {
                 return false

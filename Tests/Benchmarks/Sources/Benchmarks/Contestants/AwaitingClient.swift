@@ -2,10 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import DataLoading
+import Synchronization
 
 /// The full stack of `DataLoadingClient`, whose responses are awaited.
 final class AwaitingClient: SingleClient {
     private let stack: DataLoadingClient
+    private let turns = Atomic(0)
 
     init?(_ workload: Workload) {
         guard let stack = DataLoadingClient(workload) else { return nil }
@@ -39,7 +41,8 @@ final class AwaitingClient: SingleClient {
 
     func loadOne() async -> Bool {
         stack.observer.expect(1)
-        return await loadOne(with: stack.loaders[0].loader)
+        let turn = turns.add(1, ordering: .relaxed).newValue
+        return await loadOne(with: stack.loaders[turn % stack.loaders.count].loader)
     }
 
     private func loadOne(with loader: DataLoader) async -> Bool {

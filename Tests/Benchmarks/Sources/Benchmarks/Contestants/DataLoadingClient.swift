@@ -80,9 +80,12 @@ final class DataLoadingClient: Client {
 
     /// Performs the loads in batches of the given concurrency and answers them on this task.
     func load(_ requests: Int, from transport: HeldTransport) async {
-        for _ in 0..<(requests / concurrency) {
+        for batch in 0..<(requests / concurrency) {
             await runBatch(from: transport)
+            // Reports come together after a pause, so that waiting for each batch would take long.
+            if batch.isMultiple(of: 32) { await observer.waitForAll() }
         }
+        await observer.waitForAll()
     }
 
     /// Starts as many loads as may run at once, answers them, and returns when all have ended.
@@ -99,7 +102,6 @@ final class DataLoadingClient: Client {
         }
         await transport.answer(concurrency)
         _ = await failures
-        await observer.waitForAll()
     }
 }
 

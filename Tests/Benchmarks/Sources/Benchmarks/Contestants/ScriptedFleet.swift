@@ -37,19 +37,21 @@ final class ScriptedFleet {
 
     /// Performs loads, each with the next loader and from the next host.
     func load(_ count: Int) async {
-        for _ in 0..<(count / Self.concurrency) {
+        for batch in 0..<(count / Self.concurrency) {
             await runBatch { fleet in fleet.requests[fleet.turn % fleet.requests.count] }
+            if batch.isMultiple(of: 32) { await observer.waitForAll() }
         }
         await observer.waitForAll()
     }
 
     /// Performs loads, each from a host that was never loaded from before.
     func loadFromNewHosts(_ count: Int) async {
-        for _ in 0..<(count / Self.concurrency) {
+        for batch in 0..<(count / Self.concurrency) {
             await runBatch { fleet in
                 fleet.newHosts += 1
                 return Self.request(host: "new-\(fleet.newHosts).test") ?? fleet.requests[0]
             }
+            if batch.isMultiple(of: 32) { await observer.waitForAll() }
         }
         await observer.waitForAll()
     }

@@ -14,14 +14,26 @@ struct IdleDaemon: Measure {
         defer { server.stop() }
         let name = Contestant.dataLoading.rawValue
         var samples = Samples()
+        let scenes = [("deadlines ahead", 60), ("deadlines over", 2)]
         for _ in 0..<options.rounds {
-            for (name, loaders) in [(name, Self.loaders), ("Dispatch", 0)] {
-                let outcome = try IdleRun(url: server.url, loaders: loaders).start()
-                samples.add(outcome.wakeUps, "wake-ups/s", of: name, c: Self.loaders)
-                samples.add(outcome.memory, "MiB", of: name, c: Self.loaders)
-                samples.add(Double(outcome.threads), "threads", of: name, c: Self.loaders)
+            for (scene, timeout) in scenes {
+                for (name, loaders) in [(name, Self.loaders), ("Dispatch", 0)] {
+                    let outcome = try IdleRun(
+                        url: server.url, loaders: loaders, timeoutSeconds: timeout
+                    ).start()
+                    outcome.add(to: &samples, name, scene, c: Self.loaders)
+                }
             }
         }
         return samples.figures(of: Self.number)
+    }
+}
+
+extension IdleRun.Outcome {
+    /// Adds what a process did while it was idle.
+    fileprivate func add(to samples: inout Samples, _ name: String, _ scene: String, c: Int) {
+        samples.add(wakeUps, "wake-ups/s", of: name, scene: scene, c: c)
+        samples.add(memory, "MiB", of: name, scene: scene, c: c)
+        samples.add(Double(threads), "threads", of: name, scene: scene, c: c)
     }
 }

@@ -17,6 +17,7 @@ enum Measures {
         SmallGets.self, SecureGets.self, Latency.self, Layers.self, WaitingLoads.self,
         RateAccuracy.self, IdleTransfers.self, ManyOrigins.self, LargeBodies.self,
         SlowConsumers.self, IdleDaemon.self, MemoryGrowth.self, Sequences.self, Hits.self,
+        BodySizes.self,
     ]
 
     /// The measures of a number, or all of them.

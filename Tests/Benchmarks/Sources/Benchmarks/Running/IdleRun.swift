@@ -11,6 +11,8 @@ import Foundation
 struct IdleRun: ChildWork {
     let url: String
     let loaders: Int
+    /// The time limit of each load, whose alarm may still be set when the load has ended.
+    let timeoutSeconds: Int
 
     /// The result of a child.
     struct Outcome: Codable, Sendable {
@@ -23,7 +25,7 @@ struct IdleRun: ChildWork {
 
     static let option = "--child-idle"
     /// What is left to do after the last load is over by then.
-    private static let settlingSeconds: UInt32 = 2
+    private static let settlingSeconds: UInt32 = 3
     private static let seconds: UInt32 = 10
 
     func perform() async throws -> Outcome {
@@ -31,8 +33,10 @@ struct IdleRun: ChildWork {
         let factory = loaders == 0 ? nil : DataLoaderService().makeFactory()
         let loaders = (0..<loaders).compactMap { _ in factory?.makeDataLoader() }
         DispatchQueue(label: "daemon").sync {}
+        var request = DataLoaderRequest(url: url)
+        request.timeout = .seconds(timeoutSeconds)
         for loader in loaders {
-            _ = try await loader.response(for: DataLoaderRequest(url: url))
+            _ = try await loader.response(for: request)
         }
         return try await withCheckedThrowingContinuation { continuation in
             // A thread of its own: one of the pool that blocks would wake the pool's manager.

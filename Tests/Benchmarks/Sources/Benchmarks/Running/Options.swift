@@ -6,6 +6,8 @@ struct Options: Sendable {
     /// The number of the measure; nil for all of them.
     var measure: Int? = 1
     var jsonFile: String?
+    /// The directory for plots; nil for none.
+    var plots: String?
     var rounds = 5
     var contestants = Contestant.available
     var concurrencies = [1, 32, 256]
@@ -15,7 +17,7 @@ struct Options: Sendable {
     var child: (work: any ChildWork.Type, job: String)?
 
     static let usage = """
-        Benchmarks --measure N|all [--json FILE] [--rounds N] [--contestants A,B] \
+        Benchmarks --measure N|all [--json FILE] [--plots DIRECTORY] [--rounds N] [--contestants A,B] \
         [--concurrency 1,32] [--requests N]
         """
 
@@ -26,6 +28,7 @@ struct Options: Sendable {
             switch name {
             case "--measure": measure = value == "all" ? nil : try Self.number(value)
             case "--json": jsonFile = value
+            case "--plots": plots = value
             case "--rounds": rounds = try Self.number(value)
             case "--requests": requests = try Self.number(value)
             case "--contestants": contestants = try Self.list(value).map(Self.contestant)

@@ -8,8 +8,15 @@
 
     /// AsyncHTTPClient with its async interface, on one event loop.
     final class AsyncHTTPClientTransfers: TransferClient {
-        private let client = HTTPClient(
-            eventLoopGroup: MultiThreadedEventLoopGroup(numberOfThreads: 1))
+        private let client: HTTPClient
+
+        init(streams: Int) {
+            var configuration = HTTPClient.Configuration()
+            configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = streams
+            client = HTTPClient(
+                eventLoopGroup: MultiThreadedEventLoopGroup(numberOfThreads: 1),
+                configuration: configuration)
+        }
 
         func download(_ url: String, _ pace: Pace?) async throws -> Int {
             let start = ContinuousClock.now

@@ -36,7 +36,7 @@ extension Contestant {
         case .libcurl: return BareCurlTransfers()
         case .asyncHTTPClient:
             #if BENCHMARK_PEERS
-                return AsyncHTTPClientTransfers()
+                return AsyncHTTPClientTransfers(streams: streams)
             #else
                 return nil
             #endif
