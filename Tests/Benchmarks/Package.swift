@@ -16,13 +16,16 @@ var settings: [SwiftSetting] = [
 ]
 var packages: [Package.Dependency] = [.package(name: "DataLoading", path: "../..")]
 var products: [Target.Dependency] = [
-    "CAllocations", "CBareCurl", .product(name: "DataLoading", package: "DataLoading"),
+    "CAllocations", "CBareCurl", "CBareEpoll", "CLoopback",
+    .product(name: "DataLoading", package: "DataLoading"),
 ]
 if hasPeers {
     settings.append(.define("BENCHMARK_PEERS"))
     packages.append(
         .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"))
+    packages.append(.package(url: "https://github.com/apple/swift-nio-ssl", from: "2.30.0"))
     products.append(.product(name: "AsyncHTTPClient", package: "async-http-client"))
+    products.append(.product(name: "NIOSSL", package: "swift-nio-ssl"))
 }
 
 let package = Package(
@@ -32,6 +35,8 @@ let package = Package(
     targets: [
         .target(name: "CAllocations"),
         .target(name: "CBareCurl", linkerSettings: [.linkedLibrary(":libcurl.so.4")]),
+        .target(name: "CBareEpoll"),
+        .target(name: "CLoopback"),
         .executableTarget(
             name: "Benchmarks", dependencies: products, swiftSettings: settings),
     ],

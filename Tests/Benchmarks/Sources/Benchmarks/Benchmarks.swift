@@ -4,7 +4,7 @@
 import Dispatch
 import Foundation
 
-/// The command: one measure, a table for people and a file for programs.
+/// The command: one measure or all, a table for people and a file for programs.
 @main
 enum Benchmarks {
     static func main() {
@@ -21,33 +21,38 @@ enum Benchmarks {
         do {
             let options = try Options(Array(CommandLine.arguments.dropFirst()))
             if let child = options.child {
-                try await runChild(child)
+                try await child.work.run(child.job)
             } else {
                 try await run(options)
             }
         } catch {
-            FileHandle.standardError.write(Data("Benchmarks: \(error)\n".utf8))
+            complain("\(error)")
             exit(1)
         }
     }
 
+    /// Takes one measure after the other; one that fails does not keep the others from being taken.
     private static func run(_ options: Options) async throws {
-        let figures =
-            switch options.measure {
-            case SmallGets.number: try SmallGets(options: options).run()
-            case Layers.number: try await Layers(options: options).run()
-            case WaitingLoads.number: try await WaitingLoads(options: options).run()
-            case MemoryGrowth.number: try await MemoryGrowth(options: options).run()
-            case Sequences.number: try await Sequences(options: options).run()
-            case Hits.number: try await Hits(options: options).run()
-            default: throw Complaint("there is no measure \(options.measure)")
+        var figures: [Figure] = []
+        var failed: [Int] = []
+        for measure in try Measures.chosen(by: options) {
+            do {
+                let found = try await measure.init(options: options).run().compared
+                let text = "measure \(measure.number)\n\(Table(figures: found).text)\n"
+                FileHandle.standardOutput.write(Data(text.utf8))
+                figures += found
+            } catch {
+                complain("measure \(measure.number): \(error)")
+                failed.append(measure.number)
             }
-        if let file = options.jsonFile { try Figure.write(figures, to: file) }
+            // After each measure, so that a run that is ended has written what it has found.
+            if let file = options.jsonFile { try Figure.write(figures, to: file) }
+            if let directory = options.plots { try PlotKind.write(figures, to: directory) }
+        }
+        guard failed.isEmpty else { throw Complaint("measures \(failed) failed") }
     }
 
-    private static func runChild(_ job: String) async throws {
-        let run = try JSONDecoder().decode(ChildRun.self, from: Data(job.utf8))
-        let outcome = try await run.perform()
-        FileHandle.standardOutput.write(try JSONEncoder().encode(outcome))
+    private static func complain(_ text: String) {
+        FileHandle.standardError.write(Data("Benchmarks: \(text)\n".utf8))
     }
 }

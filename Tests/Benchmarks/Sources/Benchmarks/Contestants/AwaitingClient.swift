@@ -2,14 +2,20 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import DataLoading
+import Synchronization
 
 /// The full stack of `DataLoadingClient`, whose responses are awaited.
-final class AwaitingClient: Client {
+final class AwaitingClient: SingleClient {
     private let stack: DataLoadingClient
+    private let turns = Atomic(0)
 
     init?(_ workload: Workload) {
         guard let stack = DataLoadingClient(workload) else { return nil }
         self.stack = stack
+    }
+
+    func hold(_ idle: Workload.Idle) {
+        stack.hold(idle)
     }
 
     func run(_ requests: Int) async -> Int {
@@ -29,10 +35,21 @@ final class AwaitingClient: Client {
 
     private func load(_ count: Int, with loader: DataLoader) async -> Int {
         var failures = 0
-        for _ in 0..<count {
-            let response = try? await loader.response(for: stack.request)
-            if response?.error != nil || response?.body?.isEmpty != false { failures += 1 }
-        }
+        for _ in 0..<count where await !loadOne(with: loader) { failures += 1 }
         return failures
+    }
+
+    func loadOne() async -> Bool {
+        stack.observer.expect(1)
+        let turn = turns.add(1, ordering: .relaxed).newValue
+        return await loadOne(with: stack.loaders[turn % stack.loaders.count].loader)
+    }
+
+    private func loadOne(with loader: DataLoader) async -> Bool {
+        let request = stack.requests.next()
+        guard let response = try? await loader.response(for: request), response.error == nil else {
+            return false
+        }
+        return response.body?.isEmpty == false || request.method == .head
     }
 }

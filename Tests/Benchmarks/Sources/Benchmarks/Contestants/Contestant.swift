@@ -8,7 +8,9 @@ enum Contestant: String, CaseIterable, Codable, Sendable {
     case dataLoading = "DataLoading"
     case direct = "DataLoading direct"
     case awaited = "DataLoading await"
+    case epoll
     case libcurl
+    case tuned = "libcurl tuned"
     case urlSession = "URLSession"
     case asyncHTTPClient = "AsyncHTTPClient"
 
@@ -24,7 +26,8 @@ enum Contestant: String, CaseIterable, Codable, Sendable {
     /// The number of loads in a round of one to three seconds.
     var requestsPerRound: Int {
         switch self {
-        case .dataLoading, .direct, .awaited, .libcurl: 24_000
+        case .epoll: 48_000
+        case .dataLoading, .direct, .awaited, .libcurl, .tuned: 24_000
         case .asyncHTTPClient: 12_000
         case .urlSession: 2_400
         }
@@ -36,7 +39,9 @@ enum Contestant: String, CaseIterable, Codable, Sendable {
         case .dataLoading: return DataLoadingClient(workload)
         case .direct: return DataLoadingClient(workload, delivery: .direct)
         case .awaited: return AwaitingClient(workload)
+        case .epoll: return BareEpollClient(workload)
         case .libcurl: return BareCurlClient(workload)
+        case .tuned: return BareCurlClient(workload, isTuned: true)
         case .urlSession: return URLSessionClient(workload)
         case .asyncHTTPClient:
             #if BENCHMARK_PEERS

@@ -10,9 +10,10 @@ import Synchronization
 final class DataLoadingClient: Client {
     let loaders: [(loader: DataLoader, delegate: LoaderDelegate)]
     let observer = CountingObserver()
-    let request: DataLoaderRequest
+    let requests: RequestCycle
     let concurrency: Int
     private let service: DataLoaderService
+    private let idler: DataLoader
 
     /// How many concurrent loads share a loader.
     static let loadsPerLoader = 8
@@ -21,23 +22,30 @@ final class DataLoadingClient: Client {
         _ workload: Workload, transport: (any Transport)? = nil,
         delivery: DataLoader.Delivery = .queue
     ) {
-        // The URL has a host that only the resolver knows.
-        guard var parts = URLComponents(string: workload.url), let address = parts.host else {
-            return nil
-        }
-        let host = "origin.test"
-        parts.host = host
-        guard let url = parts.url else { return nil }
+        guard let requests = RequestCycle(workload) else { return nil }
+        self.requests = requests
         concurrency = workload.concurrency
-        request = DataLoaderRequest(url: url, sourceIdentifier: "benchmark")
 
         var configuration = DataLoaderService.Configuration()
         configuration.transport = transport
         configuration.limits.perOrigin = concurrency
         configuration.limits.total = concurrency
+        if let idle = workload.idle {
+            configuration.limits.streamsPerOrigin = idle.count
+            configuration.limits.streams = idle.count
+        }
+        if let security = workload.security {
+            configuration.http2 = security.version == .http2 ? .always : .never
+            let authorities = FileManager.default.contents(atPath: security.authorities)
+            configuration.serverTrustPolicy = ServerTrustPolicy(certificateAuthorities: authorities)
+        }
         service = DataLoaderService(configuration: configuration)
-        service.rateLimiter.setRequestsPerSecond(1_000_000, burst: 10_000, forHostOf: url)
-        service.resolver.setAddresses([address], forHost: host)
+        for url in requests.origins {
+            service.rateLimiter.setRequestsPerSecond(1_000_000, burst: 10_000, forHostOf: url)
+        }
+        for (host, address) in requests.addresses {
+            service.resolver.setAddresses([address], forHost: host)
+        }
         service.addConsumptionObserver(observer, on: DispatchQueue(label: "consumption"))
         let factory = service.makeFactory(authorisers: [FieldAuthoriser()])
         let count = (concurrency + Self.loadsPerLoader - 1) / Self.loadsPerLoader
@@ -45,16 +53,26 @@ final class DataLoadingClient: Client {
             let delegate = LoaderDelegate()
             return (factory.makeDataLoader(delegate: delegate, delivery: delivery), delegate)
         }
+        idler = factory.makeDataLoader()
+    }
+
+    func hold(_ idle: Workload.Idle) {
+        guard let url = URL(string: idle.url) else { return }
+        var request = DataLoaderRequest(url: url)
+        request.slotUse = .stream
+        request.timeout = .seconds(3_600)
+        request.idleTimeout = .seconds(3_600)
+        for _ in 0..<idle.count { idler.perform(request) }
     }
 
     func run(_ requests: Int) async -> Int {
         let round = Round(requests)
-        for (_, delegate) in loaders { delegate.begin(round, request) }
+        for (_, delegate) in loaders { delegate.begin(round, self.requests) }
         observer.expect(requests)
         let next = Atomic(0)
         let failures = await round.run(concurrency) {
             let index = next.add(1, ordering: .relaxed).oldValue / Self.loadsPerLoader
-            loaders[index].loader.perform(request)
+            loaders[index].loader.perform(self.requests.next())
         }
         await observer.waitForAll()
         return failures
@@ -62,98 +80,38 @@ final class DataLoadingClient: Client {
 
     /// Performs the loads in batches of the given concurrency and answers them on this task.
     func load(_ requests: Int, from transport: HeldTransport) async {
-        for _ in 0..<(requests / concurrency) {
+        for batch in 0..<(requests / concurrency) {
             await runBatch(from: transport)
+            // Reports come together after a pause, so that waiting for each batch would take long.
+            if batch.isMultiple(of: 32) { await observer.waitForAll() }
         }
+        await observer.waitForAll()
     }
 
     /// Starts as many loads as may run at once, answers them, and returns when all have ended.
     private func runBatch(from transport: HeldTransport) async {
         let round = Round(concurrency, started: concurrency)
-        for (_, delegate) in loaders { delegate.begin(round, request) }
+        for (_, delegate) in loaders { delegate.begin(round, requests) }
         observer.expect(concurrency)
         async let failures = round.waitForAll {
             for (loader, _) in loaders {
-                for _ in 0..<min(concurrency, Self.loadsPerLoader) { loader.perform(request) }
+                for _ in 0..<min(concurrency, Self.loadsPerLoader) {
+                    loader.perform(requests.first)
+                }
             }
         }
         await transport.answer(concurrency)
         _ = await failures
-        await observer.waitForAll()
-    }
-}
-
-/// Performs the next load when one has ended.
-final class LoaderDelegate: DataLoaderDelegate {
-    private let work = Mutex<(round: Round, request: DataLoaderRequest)?>(nil)
-
-    func begin(_ round: Round, _ request: DataLoaderRequest) {
-        work.withLock { $0 = (round, request) }
-    }
-
-    func dataLoader(
-        _ dataLoader: DataLoader, didReceiveSuccessfulResponse response: DataLoaderResponse
-    ) {
-        goOn(dataLoader, isFailure: response.body?.isEmpty ?? true)
-    }
-
-    func dataLoader(
-        _ dataLoader: DataLoader, didReceiveErrorResponse response: DataLoaderResponse
-    ) {
-        goOn(dataLoader, isFailure: true)
-    }
-
-    func dataLoader(_ dataLoader: DataLoader, didCancelRequest request: DataLoaderRequest) {}
-
-    private func goOn(_ loader: DataLoader, isFailure: Bool) {
-        guard let (round, request) = work.withLock({ $0 }) else { return }
-        if round.endedOne(isFailure: isFailure) { loader.perform(request) }
     }
 }
 
 /// Adds the field to every request.
-private final class FieldAuthoriser: Authoriser {
+final class FieldAuthoriser: Authoriser {
     let isNonblocking = true
 
     func authorise(_ request: DataLoaderRequest) -> Authorisation {
         var authorised = request
         authorised.headers[Workload.field.name] = Workload.field.value
         return .use(authorised)
-    }
-}
-
-/// Counts its calls, so that a round ends when its last load was reported.
-final class CountingObserver: ConsumptionObserver {
-    private struct State {
-        var missing = 0
-        var bytes: Int64 = 0
-        var continuation: CheckedContinuation<Void, Never>?
-    }
-
-    private let state = Mutex(State())
-
-    func expect(_ loads: Int) {
-        state.withLock { $0.missing += loads }
-    }
-
-    func waitForAll() async {
-        await withCheckedContinuation { continuation in
-            let isOver = state.withLock { state in
-                if state.missing > 0 { state.continuation = continuation }
-                return state.missing == 0
-            }
-            if isOver { continuation.resume() }
-        }
-    }
-
-    func endedRequest(
-        with response: DataLoaderResponse, bytesDownloaded: Int64, bytesUploaded: Int64
-    ) {
-        let continuation = state.withLock { state -> CheckedContinuation<Void, Never>? in
-            state.missing -= 1
-            state.bytes += bytesDownloaded
-            return state.missing == 0 ? state.continuation.take() : nil
-        }
-        continuation?.resume()
     }
 }

@@ -68,10 +68,3 @@ final class HeldTransport: Transport {
 
     private static let task = NoTask()
 }
-
-/// A task that cannot be stopped.
-private final class NoTask: TransportTask {
-    func cancel() {}
-    func pause() {}
-    func resume() {}
-}

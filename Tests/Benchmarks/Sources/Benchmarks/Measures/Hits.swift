@@ -9,7 +9,7 @@ import Synchronization
 
 /// What an answer from the cache costs, in processor time and allocations, beside a dictionary with
 /// a lock.
-struct Hits {
+struct Hits: Measure {
     let options: Options
 
     static let number = 16
@@ -19,9 +19,9 @@ struct Hits {
     func run() async throws -> [Figure] {
         let requests = options.requests ?? Self.requestsPerRound
         let client = try await HitsClient()
-        var samples: [String: [Double]] = [:]
+        var samples = Samples()
         for round in 0...options.rounds {
-            for contestant in ["DataLoading", "dictionary"] {
+            for contestant in [Contestant.dataLoading.rawValue, "dictionary"] {
                 let load = { () async in
                     if contestant == "dictionary" {
                         client.look(up: requests)
@@ -37,19 +37,14 @@ struct Hits {
                 let allocations = Double(allocations_end())
                 // The first round warms up.
                 guard round > 0 else { continue }
-                samples["\(contestant) us/hit", default: []].append(used * 1e6 / Double(requests))
-                samples["\(contestant) allocations/hit", default: []]
-                    .append(allocations / Double(requests))
+                samples.add(
+                    used * 1e6 / Double(requests), "us/hit", of: contestant, c: Self.concurrency)
+                samples.add(
+                    allocations / Double(requests), "allocations/hit", of: contestant,
+                    c: Self.concurrency)
             }
         }
-        return samples.sorted { $0.key < $1.key }.map { name, samples in
-            let words = name.split(separator: " ").map(String.init)
-            let figure = Figure(
-                measure: Self.number, contestant: words[0], c: Self.concurrency,
-                samples: samples, unit: words[1])
-            print(name, figure.median, "min", figure.min, "max", figure.max)
-            return figure
-        }
+        return samples.figures(of: Self.number)
     }
 }
 

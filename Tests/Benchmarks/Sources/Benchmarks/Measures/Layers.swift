@@ -4,7 +4,7 @@
 import CAllocations
 
 /// What a load costs above the transport, in processor time and allocations.
-struct Layers {
+struct Layers: Measure {
     let options: Options
 
     static let number = 6
@@ -19,27 +19,18 @@ struct Layers {
         }
         let requests = options.requests ?? Self.requestsPerRound
         await client.load(requests, from: transport)
-        var times: [Double] = []
-        var allocations: [Double] = []
+        var samples = Samples()
+        let name = Contestant.dataLoading.rawValue
         for _ in 0..<options.rounds {
             let before = Usage.now
             await client.load(requests, from: transport)
-            let used = Usage.now.processorTime - before.processorTime
-            times.append(used * 1e6 / Double(requests))
+            let used = (Usage.now.processorTime - before.processorTime) * 1e6 / Double(requests)
+            samples.add(used, "us/load", of: name, c: Self.concurrency)
             allocations_begin()
             await client.load(requests, from: transport)
-            allocations.append(Double(allocations_end()) / Double(requests))
+            let allocations = Double(allocations_end()) / Double(requests)
+            samples.add(allocations, "allocations/load", of: name, c: Self.concurrency)
         }
-        let figures = [figure(times, "us/load"), figure(allocations, "allocations/load")]
-        for figure in figures {
-            print(figure.unit, figure.median, "min", figure.min, "max", figure.max)
-        }
-        return figures
-    }
-
-    private func figure(_ samples: [Double], _ unit: String) -> Figure {
-        Figure(
-            measure: Self.number, contestant: Contestant.dataLoading.rawValue,
-            c: Self.concurrency, samples: samples, unit: unit)
+        return samples.figures(of: Self.number)
     }
 }

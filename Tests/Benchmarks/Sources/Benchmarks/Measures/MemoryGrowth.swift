@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// How much the memory of a process grows after its first 10,000 loads.
-struct MemoryGrowth {
+struct MemoryGrowth: Measure {
     let options: Options
 
     static let number = 14
@@ -28,7 +28,6 @@ struct MemoryGrowth {
         let figure = Figure(
             measure: Self.number, contestant: Contestant.dataLoading.rawValue,
             c: Self.concurrency, samples: samples, unit: "KiB/million loads")
-        print(figure.unit, figure.median, "min", figure.min, "max", figure.max)
         return [figure]
     }
 }

@@ -5,7 +5,7 @@ import DataLoading
 import Foundation
 
 /// What it costs to read a body of 505 MiB as lines or bytes instead of as chunks.
-struct Sequences {
+struct Sequences: Measure {
     let options: Options
 
     static let number = 15
@@ -76,15 +76,11 @@ struct Sequences {
     }
 
     private func figures(_ form: Form, _ samples: [Sample]) -> [Figure] {
-        let figures = [
+        [
             figure(form, samples.map(\.time), "ms"),
             figure(form, samples.map(\.processorTime), "ms of processor time"),
             figure(form, samples.map(\.growth), "KiB grown"),
         ]
-        for figure in figures {
-            print(form, figure.unit, figure.median, "min", figure.min, "max", figure.max)
-        }
-        return figures
     }
 
     private func figure(_ form: Form, _ samples: [Double], _ unit: String) -> Figure {

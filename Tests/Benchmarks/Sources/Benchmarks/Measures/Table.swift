@@ -3,50 +3,51 @@
 
 import Foundation
 
-/// The figures of one concurrency as a table, ratios first.
+/// Figures as a table, ratios first.
 struct Table {
-    let concurrency: Int
     let figures: [Figure]
-    let samples: [Contestant: [ChildRun.Outcome]]
 
-    /// The client that the others are compared with.
-    private static let yardstick = Contestant.libcurl
+    private static let widths = [20, 13, 7, 9, 7, 9, 9, 9, 2]
+    private static let leftAligned = [0, 1, 8]
 
-    private static let nameWidth = 20
-
+    /// Figures that are compared with each other stand together.
     var text: String {
-        let yardstick = figures.first { $0.contestant == Self.yardstick.rawValue }
-        var lines = [
-            "c = \(concurrency)",
-            row(["contestant", "ratio", "ms/1000", "min", "max", "loads/s", "peak MiB"]),
-        ]
-        for figure in figures {
-            let outcomes = Contestant(rawValue: figure.contestant).flatMap { samples[$0] } ?? []
-            let throughput = median(outcomes.map(\.throughput))
-            let memory = median(outcomes.map { Double($0.peakMemory) / 1_024 })
-            let ratio = yardstick.map { number(figure.median / $0.median, 2) } ?? "-"
+        let names = ["contestant", "scene", "c", "libcurl", "AHC", "median", "min", "max", "unit"]
+        var lines = [row(names)]
+        for (index, figure) in figures.enumerated() {
+            let isNew = index > 0 && !figures[index - 1].isComparable(with: figure)
+            if isNew, isCompared(index - 1) || isCompared(index) { lines.append("") }
             lines.append(
                 row([
-                    figure.contestant, ratio, number(figure.median), number(figure.min),
-                    number(figure.max), number(throughput, 0), number(memory),
+                    figure.contestant, figure.scene ?? "-", "\(figure.c)", ratio(figure.toLibcurl),
+                    ratio(figure.toAsyncHTTPClient), Self.number(figure.median),
+                    Self.number(figure.min), Self.number(figure.max), figure.unit,
                 ]))
         }
         return lines.joined(separator: "\n") + "\n"
     }
 
+    /// Whether a neighbour of a figure is of another contestant.
+    private func isCompared(_ index: Int) -> Bool {
+        [index - 1, index + 1].contains { other in
+            figures.indices.contains(other) && figures[other].isComparable(with: figures[index])
+        }
+    }
+
     private func row(_ cells: [String]) -> String {
-        let widths = [Self.nameWidth] + [Int](repeating: 9, count: cells.count - 1)
-        return zip(cells, widths).map { cell, width in
-            let gap = String(repeating: " ", count: max(1, width - cell.count))
-            return width == Self.nameWidth ? cell + gap : gap + cell
-        }.joined()
+        zip(cells, Self.widths).enumerated().map { index, cell in
+            let gap = String(repeating: " ", count: max(0, cell.1 - cell.0.count))
+            return Self.leftAligned.contains(index) ? cell.0 + gap : gap + cell.0
+        }.joined(separator: " ").trimmingCharacters(in: .whitespaces)
     }
 
-    private func number(_ value: Double, _ digits: Int = 1) -> String {
-        String(format: "%.\(digits)f", value)
+    private func ratio(_ ratio: Double?) -> String {
+        ratio.map { String(format: "%.2f", $0) } ?? "-"
     }
 
-    private func median(_ values: [Double]) -> Double {
-        Figure(measure: 0, contestant: "", c: 0, samples: values, unit: "").median
+    /// A number with three digits or more.
+    static func number(_ value: Double) -> String {
+        let digits = abs(value) >= 100 ? 0 : abs(value) >= 10 ? 1 : abs(value) >= 1 ? 2 : 3
+        return String(format: "%.\(digits)f", value)
     }
 }

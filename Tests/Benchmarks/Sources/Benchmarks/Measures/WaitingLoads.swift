@@ -6,31 +6,28 @@ import Foundation
 
 /// Loads that wait for one rate key: the time to enqueue and to cancel each, and the memory
 /// that each takes.
-struct WaitingLoads {
+struct WaitingLoads: Measure {
     let options: Options
 
     static let number = 7
-    private static let loads = 100_000
+    private static let counts = [1_000, 10_000, 100_000]
     private static let memoryUnit = "bytes/waiting load"
 
     func run() async throws -> [Figure] {
-        let loads = options.requests ?? Self.loads
-        var samples: [String: [Double]] = [:]
-        for _ in 0..<options.rounds {
-            for (unit, value) in try await round(loads) { samples[unit, default: []].append(value) }
+        var samples = Samples()
+        for loads in options.requests.map({ [$0] }) ?? Self.counts {
+            for round in 0..<options.rounds {
+                for (unit, value) in try await self.round(loads) {
+                    // Later rounds reuse the memory of the first one.
+                    if unit == Self.memoryUnit, round > 0 { continue }
+                    samples.add(value, unit, of: Contestant.dataLoading.rawValue, c: loads)
+                }
+            }
         }
-        // Later rounds reuse the memory of the first one.
-        samples[Self.memoryUnit] = samples[Self.memoryUnit].map { Array($0.prefix(1)) }
-        return samples.sorted { $0.key < $1.key }.map { unit, values in
-            let figure = Figure(
-                measure: Self.number, contestant: Contestant.dataLoading.rawValue, c: loads,
-                samples: values, unit: unit)
-            print(figure.unit, figure.median, "min", figure.min, "max", figure.max)
-            return figure
-        }
+        return samples.figures(of: Self.number)
     }
 
-    private func round(_ loads: Int) async throws -> [String: Double] {
+    private func round(_ loads: Int) async throws -> KeyValuePairs<String, Double> {
         guard let url = URL(string: "http://origin.test/body") else {
             throw Complaint("the URL is none")
         }

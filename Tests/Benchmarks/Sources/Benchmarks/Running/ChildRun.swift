@@ -4,10 +4,9 @@
 import Foundation
 
 /// One client's part of a round, in a child process: its usage is its own, and no state leaks.
-struct ChildRun: Codable, Sendable {
+struct ChildRun: ChildWork {
     let contestant: Contestant
-    let url: String
-    let concurrency: Int
+    let workload: Workload
     let requests: Int
 
     /// The result of a child.
@@ -25,30 +24,17 @@ struct ChildRun: Codable, Sendable {
     /// The share of loads that opens connections and fills caches and is not measured.
     private static let warmUpShare = 10
 
-    /// Starts a child and returns its result.
-    func start() throws -> Outcome {
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
-        let job = try JSONEncoder().encode(self)
-        process.arguments = ["--child", String(decoding: job, as: UTF8.self)]
-        let output = Pipe()
-        process.standardOutput = output
-        try process.run()
-        let text = try output.fileHandleForReading.readToEnd() ?? Data()
-        process.waitUntilExit()
-        guard process.terminationStatus == 0 else {
-            throw Complaint("\(contestant.rawValue) ended with \(process.terminationStatus)")
-        }
-        return try JSONDecoder().decode(Outcome.self, from: text)
-    }
+    static let option = "--child"
 
-    /// Does the work, in the child.
     func perform() async throws -> Outcome {
-        let workload = Workload(url: url, concurrency: concurrency)
+        if workload.idle != nil { ProcessStatus.raiseDescriptorLimit() }
         guard let client = contestant.makeClient(workload) else {
             throw Complaint("\(contestant.rawValue) is not there")
         }
-        var failures = await client.run(max(requests / Self.warmUpShare, 2 * concurrency))
+        if let idle = workload.idle { client.hold(idle) }
+        let warmUp = max(requests / Self.warmUpShare, 2 * workload.concurrency)
+        var failures = await client.run(warmUp)
+        if let idle = workload.idle { try ProcessStatus.waitForDescriptors(idle.count) }
         let (before, start) = (Usage.now, ContinuousClock.now)
         failures += await client.run(requests)
         let (after, elapsed) = (Usage.now, ContinuousClock.now - start)
@@ -57,5 +43,26 @@ struct ChildRun: Codable, Sendable {
             cost: (after.processorTime - before.processorTime) * 1_000 / thousands,
             throughput: Double(requests) / (elapsed / .seconds(1)),
             peakMemory: after.peakMemory, failures: failures)
+    }
+}
+
+extension ChildRun {
+    private enum Keys: CodingKey {
+        case contestant, requests
+    }
+
+    /// The fields of the workload stand beside the others.
+    init(from decoder: any Decoder) throws {
+        let fields = try decoder.container(keyedBy: Keys.self)
+        contestant = try fields.decode(Contestant.self, forKey: .contestant)
+        requests = try fields.decode(Int.self, forKey: .requests)
+        workload = try Workload(from: decoder)
+    }
+
+    func encode(to encoder: any Encoder) throws {
+        try workload.encode(to: encoder)
+        var fields = encoder.container(keyedBy: Keys.self)
+        try fields.encode(contestant, forKey: .contestant)
+        try fields.encode(requests, forKey: .requests)
     }
 }

@@ -3,18 +3,21 @@
 
 /// The options of the command line.
 struct Options: Sendable {
-    var measure = 1
+    /// The number of the measure; nil for all of them.
+    var measure: Int? = 1
     var jsonFile: String?
+    /// The directory for plots; nil for none.
+    var plots: String?
     var rounds = 5
     var contestants = Contestant.available
     var concurrencies = [1, 32, 256]
     /// The loads in a round; nil for the default of each client.
     var requests: Int?
-    /// The work of a child process, as JSON.
-    var child: String?
+    /// The work of a child process, with its description as JSON.
+    var child: (work: any ChildWork.Type, job: String)?
 
     static let usage = """
-        Benchmarks --measure N [--json FILE] [--rounds N] [--contestants A,B] \
+        Benchmarks --measure N|all [--json FILE] [--plots DIRECTORY] [--rounds N] [--contestants A,B] \
         [--concurrency 1,32] [--requests N]
         """
 
@@ -23,14 +26,18 @@ struct Options: Sendable {
         while let name = rest.popFirst() {
             guard let value = rest.popFirst() else { throw Complaint("\(name) needs a value") }
             switch name {
-            case "--measure": measure = try Self.number(value)
+            case "--measure": measure = value == "all" ? nil : try Self.number(value)
             case "--json": jsonFile = value
+            case "--plots": plots = value
             case "--rounds": rounds = try Self.number(value)
             case "--requests": requests = try Self.number(value)
             case "--contestants": contestants = try Self.list(value).map(Self.contestant)
             case "--concurrency": concurrencies = try Self.list(value).map(Self.number)
-            case "--child": child = value
-            default: throw Complaint("\(name) is unknown\n\(Self.usage)")
+            default:
+                guard let work = ChildWorks.all.first(where: { $0.option == name }) else {
+                    throw Complaint("\(name) is unknown\n\(Self.usage)")
+                }
+                child = (work, value)
             }
         }
     }

@@ -16,7 +16,7 @@ struct Usage: Sendable {
         getrusage(RUSAGE_SELF.rawValue, &usage)
         return Usage(
             processorTime: seconds(usage.ru_utime) + seconds(usage.ru_stime),
-            peakMemory: usage.ru_maxrss)
+            peakMemory: ProcessStatus.peakBytes / 1_024)
     }
 
     private static func seconds(_ time: timeval) -> Double {

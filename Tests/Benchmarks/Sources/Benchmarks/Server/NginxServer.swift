@@ -3,15 +3,28 @@
 
 import Foundation
 
-/// An nginx with one worker on a free loopback port that serves one static body.
+/// An nginx with one worker on free loopback ports that serves one static body.
 final class NginxServer {
-    /// The URL of the body.
+    /// The ports, which serve the same.
+    let ports: [UInt16]
+    /// The URL of the body on the first port.
     let url: String
+    /// The URL of a small answer to a POST.
+    var postURL: String { origin + "/posted" }
+    /// The URL that swallows what is sent to it.
+    var uploadURL: String { origin + "/uploaded" }
+    /// The file of the body.
+    var bodyFile: String { directory.appendingPathComponent("body").path }
+    private let origin: String
+    /// The file with the authority of its certificate; nil for a server without TLS.
+    let authorities: String?
     private let process: Process
     private let directory: URL
 
     /// Starts nginx and returns once it answers; the body is `line` again and again.
-    init(bodySize: Int, line: String = "x") throws {
+    init(
+        bodySize: Int, line: String = "x", isSecure: Bool = false, portCount: Int = 1
+    ) throws {
         guard let program = Self.find() else {
             throw Complaint("nginx is missing: apt-get install nginx")
         }
@@ -19,17 +32,23 @@ final class NginxServer {
             .appendingPathComponent("benchmark-\(ProcessInfo.processInfo.processIdentifier)")
         try FileManager.default.createDirectory(
             at: directory, withIntermediateDirectories: true)
-        let port = try LoopbackPort.free()
-        url = "http://127.0.0.1:\(port)/body"
+        ports = try (0..<portCount).map { _ in try LoopbackPort.free() }
+        origin = "\(isSecure ? "https" : "http")://127.0.0.1:\(ports[0])"
+        url = origin + "/body"
+        let certificate = isSecure ? try Certificate(in: directory) : nil
+        authorities = certificate?.authorities
         try Self.write(bodySize, of: line, to: directory.appendingPathComponent("body"))
         let file = directory.appendingPathComponent("nginx.conf")
-        try Data(Self.configuration(port: port, directory: directory.path).utf8).write(to: file)
+        let configuration = NginxConfiguration(
+            ports: ports, directory: directory.path, certificate: certificate,
+            isLarge: bodySize >= 1_048_576)
+        try Data(configuration.text.utf8).write(to: file)
         process = Process()
         process.executableURL = program
         process.arguments = ["-p", directory.path, "-c", file.path]
         process.standardError = FileHandle.nullDevice
         try process.run()
-        guard LoopbackPort.accepts(port, within: .seconds(5)) else {
+        guard LoopbackPort.accepts(ports[0], within: .seconds(5)) else {
             stop()
             throw Complaint("nginx does not start; is \(program.path) whole?")
         }
@@ -61,33 +80,5 @@ final class NginxServer {
         return (folders + ["/usr/sbin", "/usr/local/sbin"])
             .map { URL(fileURLWithPath: $0).appendingPathComponent("nginx") }
             .first { FileManager.default.isExecutableFile(atPath: $0.path) }
-    }
-
-    private static func configuration(port: UInt16, directory: String) -> String {
-        // A worker started by root drops its rights and could not read the body.
-        let user = getuid() == 0 ? "user root;" : ""
-        return """
-            \(user)
-            daemon off;
-            worker_processes 1;
-            pid \(directory)/pid;
-            error_log \(directory)/error.log crit;
-            events { worker_connections 4096; }
-            http {
-                access_log off;
-                client_body_temp_path \(directory)/client;
-                proxy_temp_path \(directory)/proxy;
-                fastcgi_temp_path \(directory)/fastcgi;
-                uwsgi_temp_path \(directory)/uwsgi;
-                scgi_temp_path \(directory)/scgi;
-                keepalive_requests 1000000000;
-                keepalive_timeout 600s;
-                open_file_cache max=16;
-                server {
-                    listen 127.0.0.1:\(port) backlog=4096;
-                    root \(directory);
-                }
-            }
-            """
     }
 }
