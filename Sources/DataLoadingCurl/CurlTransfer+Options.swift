@@ -113,6 +113,7 @@ extension CurlTransfer {
         if shape.isHTTP2 { try enableRefusalDetection() }
         // RFC 9325 section 3.1.1, whatever the system's configuration of TLS allows.
         if shape.isSecure { try set(CurlOption.minTLSVersion, 6) }  // CURL_SSLVERSION_TLSv1_2
+        forgetAuthorities(shape)
         if let trust = shape.trust { try setTrust(trust) }
         try setPeer(shape)
         try setProxy(shape)
