@@ -199,26 +199,4 @@ extension CurlTransfer {
         else { return false }
         return length ?? .max >= TransportRequest.largeBody
     }
-
-    /// Gives libcurl the addresses of the name, so that it does not resolve the name itself.
-    private func setAddresses(
-        _ addresses: String?, port: UInt16, in multi: CurlMulti
-    ) throws(DataLoaderError) {
-        guard let addresses, case .resolving(let name) = phase else {
-            guard resolveList != nil else { return }
-            try set(CurlOption.resolve, pointer: nil)
-            try set(CurlOption.connectTimeout, 0)
-            return resolveList = nil
-        }
-        // With the plus sign the entry expires (7.75).
-        let list = CurlStringList(
-            loop.library.expiresNameEntries
-                ? ["+\(name):\(port):\(addresses)"]
-                : multi.permanentNameEntries.lines("\(name):\(port)", addresses: addresses))
-        try set(CurlOption.resolve, pointer: list.head)
-        resolveList = list
-        // libcurl gives each address but the last half of the limit, so it must know the limit.
-        let left = LoopClock.milliseconds(until: state.connectDeadline, from: loop.now)
-        try set(CurlOption.connectTimeout, addresses.contains(",") ? Int(max(1, left)) : 0)
-    }
 }
