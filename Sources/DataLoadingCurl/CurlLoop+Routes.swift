@@ -97,6 +97,7 @@ extension CurlLoop {
         else { return false }
         leave(transfer, ObjectIdentifier(task))
         endSharing(by: transfer)
+        transfer.leaveName(sends: false)
         multi.remove(transfer.easy)
         transfer.phase = .idle
         transfer.state.connection = nil

@@ -101,11 +101,37 @@ extension CurlLoop {
         closeDescriptor(socket)
     }
 
-    /// Waits for events and passes them to libcurl.
+    /// Takes the events that have come or waits for some, and passes them to libcurl.
+    ///
+    /// A loop with several transfers mostly finds an event at once. It looks before it announces
+    /// that it sleeps, so that a thread that posts in that moment makes no system call to wake it.
+    ///
+    /// No message is left behind by that. One that is posted before the announcement wakes nobody;
+    /// `fallAsleep` sees it, since it looks into the queue after the announcement, and where the
+    /// look has found an event, the loop takes all messages before it comes here again. One that is
+    /// posted after the announcement finds it, and signals the event that is waited for. The look
+    /// may take the signal of an earlier announcement, whose message was in the queue before it.
+    func waitForEvents() {
+        var count = running.count > 1 ? takeEvents(within: 0) : 0
+        if count <= 0 {
+            guard mailbox.fallAsleep() else { return readClocks() }
+            count = takeEvents(within: timeout())
+            mailbox.wokeUp()
+        }
+        readClocks()
+        guard count > 0 else { return }
+        for index in 0..<Int(count) { handle(events[index]) }
+    }
+
+    private func takeEvents(within timeout: Int32) -> Int32 {
+        epoll_wait(epoll, events.baseAddress, Int32(events.count), timeout)
+    }
+
+    /// Returns how long the loop may sleep, in milliseconds; -1 without a limit.
     ///
     /// `epoll_wait` does not count the time that the machine sleeps, so a long wait for a
     /// deadline is split.
-    func waitForEvents() {
+    private func timeout() -> Int32 {
         var deadline = min(http1?.deadline ?? .max, http2?.deadline ?? .max)
         for old in retired { deadline = min(deadline, old.deadline) }
         let own = min(nextCheck, idleDeadline, sweepDeadline, routes.deadline)
@@ -114,12 +140,7 @@ extension CurlLoop {
             deadline == .max
                 ? .max : LoopClock.milliseconds(until: deadline, from: LoopClock.uptime),
             min(wait, own == .max ? .max : Self.maxWait))
-        let count = epoll_wait(
-            epoll, events.baseAddress, Int32(events.count), timeout == .max ? -1 : timeout)
-        mailbox.wokeUp()
-        readClocks()
-        guard count > 0 else { return }
-        for index in 0..<Int(count) { handle(events[index]) }
+        return timeout == .max ? -1 : timeout
     }
 
     private func handle(_ event: epoll_event) {

@@ -182,6 +182,7 @@ extension CurlLoop {
         awaitingBodies[ObjectIdentifier(task)] = nil
         answeredUploads[ObjectIdentifier(task)] = nil
         transfer.noteUnreportedSend()
+        transfer.leaveName(sends: false)
         endSharing(by: transfer)
         let error = task.isCancelled && error != nil ? .cancelled : error
         let report = transfer.makeReport()

@@ -96,7 +96,7 @@ final class CurlLoop {
         names = NameCache(lifetimes: setup.names)
         resolver = NameResolver(lookup: setup.lookup)
         sleep = setup.sleep
-        slept = setup.sleep.slept()
+        slept = setup.sleep.slept?() ?? LoopClock.now &- LoopClock.uptime
         routes = RouteTable(
             maximumAge: setup.idle.maximumAge.wholeNanoseconds,
             memory: setup.idle.protocolMemory.wholeNanoseconds,
@@ -121,13 +121,10 @@ final class CurlLoop {
     /// Runs until it is told to end, and returns why.
     func run() -> Ending {
         while true {
-            repeat {
-                readClocks()
-                takeMessages()
-                if let ending { return ending }
-                advance()
-                if isRetiring, running.isEmpty { ending = .shutDown }
-            } while ending != nil || !mailbox.fallAsleep()
+            takeMessages()
+            if let ending { return ending }
+            advance()
+            if isRetiring, running.isEmpty { return .shutDown }
             waitForEvents()
         }
     }
@@ -139,7 +136,7 @@ final class CurlLoop {
         now = LoopClock.now
         uptime = LoopClock.uptime
         let before = slept
-        slept = sleep.slept()
+        slept = sleep.slept?() ?? now &- uptime
         if slept &- before >= SleepWatch.minimum { dropIdleConnections() }
     }
 

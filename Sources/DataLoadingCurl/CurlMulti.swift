@@ -14,7 +14,7 @@ final class CurlMulti {
     /// libcurl's timers use that clock; called too early, it would not set the timer again.
     private(set) var deadline = Int64.max
     private(set) var transfers = 0
-    var permanentNameEntries = PermanentNameEntries()
+    var nameEntries = NameEntries()
     /// The number of its connections, and how many of them the loop has shut down.
     var connections = 0
     var shutConnections = 0

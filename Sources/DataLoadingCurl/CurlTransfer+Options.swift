@@ -113,6 +113,7 @@ extension CurlTransfer {
         if shape.isHTTP2 { try enableRefusalDetection() }
         // RFC 9325 section 3.1.1, whatever the system's configuration of TLS allows.
         if shape.isSecure { try set(CurlOption.minTLSVersion, 6) }  // CURL_SSLVERSION_TLSv1_2
+        forgetAuthorities(shape)
         if let trust = shape.trust { try setTrust(trust) }
         try setPeer(shape)
         try setProxy(shape)
@@ -197,27 +198,5 @@ extension CurlTransfer {
             loop.library.canRefuseSends
         else { return false }
         return length ?? .max >= TransportRequest.largeBody
-    }
-
-    /// Gives libcurl the addresses of the name, so that it does not resolve the name itself.
-    private func setAddresses(
-        _ addresses: String?, port: UInt16, in multi: CurlMulti
-    ) throws(DataLoaderError) {
-        guard let addresses, case .resolving(let name) = phase else {
-            guard resolveList != nil else { return }
-            try set(CurlOption.resolve, pointer: nil)
-            try set(CurlOption.connectTimeout, 0)
-            return resolveList = nil
-        }
-        // With the plus sign the entry expires (7.75).
-        let list = CurlStringList(
-            loop.library.expiresNameEntries
-                ? ["+\(name):\(port):\(addresses)"]
-                : multi.permanentNameEntries.lines("\(name):\(port)", addresses: addresses))
-        try set(CurlOption.resolve, pointer: list.head)
-        resolveList = list
-        // libcurl gives each address but the last half of the limit, so it must know the limit.
-        let left = LoopClock.milliseconds(until: state.connectDeadline, from: loop.now)
-        try set(CurlOption.connectTimeout, addresses.contains(",") ? Int(max(1, left)) : 0)
     }
 }

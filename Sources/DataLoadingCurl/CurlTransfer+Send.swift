@@ -23,6 +23,7 @@ extension CurlTransfer {
         // Another address may have been refused before this one was connected.
         state.stop = nil
         state.sends += 1
+        leaveName(sends: true)
         state.isOnNewConnection = long(CurlInfo.newConnections) > 0
         if mayShare { loop.noteSharing(by: self) }
         if shape?.upload == .copied, let count = task.request.body?.bytes?.count {

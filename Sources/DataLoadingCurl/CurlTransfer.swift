@@ -33,6 +33,10 @@ final class CurlTransfer {
     @exclusivity(unchecked) var shape: CurlShape?
     var headerList: CurlStringList?
     var resolveList: CurlStringList?
+    /// The entry that libcurl takes the addresses of the attempt's name from, until it sends.
+    @exclusivity(unchecked) var nameEntry: NameEntry?
+    /// libcurl gives up connecting after a while by itself.
+    @exclusivity(unchecked) var limitsConnecting = false
     var connectList: CurlStringList?
     var proxyHeaderList: CurlStringList?
     /// The URL and the address of the last attempt, which are often those of the next.

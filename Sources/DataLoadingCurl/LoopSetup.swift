@@ -16,8 +16,9 @@ struct SleepWatch: Sendable {
     /// The minimum sleep after which idle connections are dropped, in nanoseconds.
     static let minimum: Int64 = 5_000_000_000
 
-    /// Returns how long the machine has slept, in nanoseconds.
+    /// Returns how long the machine has slept, in nanoseconds; nil for the difference of the loop's
+    /// two clocks.
     ///
-    /// The two clocks are read one after the other, so the value is not exact.
-    var slept: @Sendable () -> Int64 = { LoopClock.now &- LoopClock.uptime }
+    /// These are read one after the other, so that the difference is not exact.
+    var slept: (@Sendable () -> Int64)?
 }

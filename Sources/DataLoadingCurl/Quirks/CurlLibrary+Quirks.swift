@@ -10,7 +10,7 @@
 // "Seen on" names versions that continuous integration runs the tests with: 7.88.1, 8.14.1 and
 // 8.23.0. It says nothing about the versions in between.
 //
-// Five quirks have no file here, because their code cannot be separated from what it is in:
+// Four quirks have no file here, because their code cannot be separated from what it is in:
 //
 // - libcurl takes a gzip body that is cut off as complete, and decodes into memory without a
 //   limit while a transfer is paused (`ContentDecoder`). Seen on 7.88.1; no upstream report
@@ -24,8 +24,6 @@
 // - libcurl refuses another buffer size while a handle has a buffer (`CurlTransfer+Options`).
 //   Seen on 7.88.1; no upstream report known. The refusal is ignored, so that there is no code
 //   to remove.
-// - entries of CURLOPT_RESOLVE never expire below 7.75 (`PermanentNameEntries`, which has its
-//   head: a multi handle keeps the entries).
 
 extension CurlLibrary {
     /// Whether kept connections are checked before each use: `CurlLoop+EndedConnections`.
@@ -41,10 +39,6 @@ extension CurlLibrary {
     /// Whether bodies of HTTP/2 arrive whole where streams share a connection:
     /// `CurlTransfer+LostPieces`.
     var keepsPieces: Bool { version >= 0x08_01_00 }
-
-    /// Whether CURLOPT_RESOLVE has entries that expire, those with a plus sign:
-    /// `PermanentNameEntries`.
-    var expiresNameEntries: Bool { version >= 0x07_4B_00 }
 
     /// Whether libcurl keeps connections of HTTP/1.1 and HTTP/2 to one server apart:
     /// `CurlLoop+BusyConnections`.

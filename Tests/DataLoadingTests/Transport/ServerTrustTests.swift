@@ -76,6 +76,29 @@
                 await transport.shutDown()
             }
 
+            @Test func `a transport trusts the same authorities after loads over plain http`()
+                async throws
+            {
+                let peer = try peer()
+                defer { peer.stop() }
+                let plain = try LoopbackServer { _ in .ok("plain") }
+                let transport = CurlTransport()
+                var attempt = TransportRequest(
+                    url: testURL("https://a.origin.test:\(peer.port)/"))
+                attempt.address = "127.0.0.1:\(peer.port)"
+                for _ in 0..<2 {
+                    #expect(await transport.get(plain.url()).text == "plain")
+                    attempt.serverTrustPolicy = try scene.policy()
+                    #expect(await transport.run(attempt).text == "fine")
+                    #expect(await transport.get(plain.url()).text == "plain")
+                    // The system does not know the authority.
+                    attempt.serverTrustPolicy = nil
+                    #expect(await transport.run(attempt).error?.name == "certificate")
+                }
+                #expect(peer.requestCount == 2)
+                await transport.shutDown()
+            }
+
             @Test(arguments: [
                 ("OpenSSL/3.0.17", true), ("LibreSSL/3.8.2", true), ("BoringSSL", true),
                 ("AWS-LC/1.30", true), ("quictls/3.1.4", true), ("OpenSSL/3.2 (Schannel)", true),
