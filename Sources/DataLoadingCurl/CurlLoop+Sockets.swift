@@ -82,6 +82,8 @@ extension CurlLoop {
 
     /// The maximum wait for a deadline of the loop's own, in milliseconds.
     private static let maxWait: Int32 = 5_000
+    /// The number of rounds in a row that may handle messages alone.
+    private static let maxRoundsAwake = 16
 
     /// Closes a socket for libcurl.
     ///
@@ -114,10 +116,17 @@ extension CurlLoop {
     func waitForEvents() {
         var count = running.count > 1 ? takeEvents(within: 0) : 0
         if count <= 0 {
-            guard mailbox.fallAsleep() else { return readClocks() }
-            count = takeEvents(within: timeout())
-            mailbox.wokeUp()
+            if mailbox.fallAsleep() {
+                count = takeEvents(within: timeout())
+                mailbox.wokeUp()
+            } else {
+                // Tasks may post a message in every round; events must not wait for the last one.
+                roundsAwake += 1
+                guard roundsAwake == Self.maxRoundsAwake else { return readClocks() }
+                count = takeEvents(within: 0)
+            }
         }
+        roundsAwake = 0
         readClocks()
         guard count > 0 else { return }
         for index in 0..<Int(count) { handle(events[index]) }

@@ -79,6 +79,8 @@ final class CurlLoop {
     @exclusivity(unchecked) var spareCloseNotifyFlags: [UnsafeMutablePointer<Int32>] = []
     /// When surplus idle connections are shut down; `.max` while there are none.
     @exclusivity(unchecked) var nextTrim = Int64.max
+    /// The number of rounds since the loop looked for events, because of messages.
+    @exclusivity(unchecked) var roundsAwake = 0
     private let sleep: SleepWatch
     /// How long the machine has slept, as of the last wake-up.
     @exclusivity(unchecked) private var slept: Int64

@@ -77,6 +77,24 @@
                 await service.shutDown(gracePeriod: .zero)
             }
 
+            @Test func `a task that yields again and again lets transfers go on`() async throws {
+                let server = try LoopbackServer { _ in .ok("fine") }
+                let service = Self.makeService()
+                let loader = service.makeFactory().makeDataLoader()
+                let request = DataLoaderRequest(url: server.url())
+                let isOver = Locked(false)
+                await withTaskGroup(of: Void.self) { group in
+                    group.addTask(executorPreference: service.taskExecutor) {
+                        while !isOver.withLock({ $0 }) { await Task.yield() }
+                    }
+                    group.addTask {
+                        #expect(await Self.error(of: request, loader) == nil)
+                        isOver.withLock { $0 = true }
+                    }
+                }
+                await service.shutDown(gracePeriod: .zero)
+            }
+
             @Test func `a cancelled task gets its error, and goes on, on the same thread`()
                 async throws
             {

@@ -8,10 +8,13 @@ import Synchronization
 final class AwaitingClient: SingleClient {
     private let stack: DataLoadingClient
     private let turns = Atomic(0)
+    /// Runs the tasks on the transport's thread; nil for the usual threads.
+    private let executor: (any TaskExecutor)?
 
-    init?(_ workload: Workload) {
+    init?(_ workload: Workload, onTransportsThread: Bool = false) {
         guard let stack = DataLoadingClient(workload) else { return nil }
         self.stack = stack
+        executor = onTransportsThread ? stack.service.taskExecutor : nil
     }
 
     func hold(_ idle: Workload.Idle) {
@@ -25,7 +28,7 @@ final class AwaitingClient: SingleClient {
             for index in 0..<concurrency {
                 let loader = stack.loaders[index / DataLoadingClient.loadsPerLoader].loader
                 let share = (requests + index) / concurrency
-                group.addTask { await self.load(share, with: loader) }
+                group.addTask(executorPreference: executor) { await self.load(share, with: loader) }
             }
             return await group.reduce(0, +)
         }

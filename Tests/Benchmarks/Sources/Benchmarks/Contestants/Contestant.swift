@@ -8,6 +8,7 @@ enum Contestant: String, CaseIterable, Codable, Sendable {
     case dataLoading = "DataLoading"
     case direct = "DataLoading direct"
     case awaited = "DataLoading await"
+    case executed = "DataLoading executor"
     case epoll
     case libcurl
     case tuned = "libcurl tuned"
@@ -27,7 +28,7 @@ enum Contestant: String, CaseIterable, Codable, Sendable {
     var requestsPerRound: Int {
         switch self {
         case .epoll: 48_000
-        case .dataLoading, .direct, .awaited, .libcurl, .tuned: 24_000
+        case .dataLoading, .direct, .awaited, .executed, .libcurl, .tuned: 24_000
         case .asyncHTTPClient: 12_000
         case .urlSession: 2_400
         }
@@ -39,6 +40,7 @@ enum Contestant: String, CaseIterable, Codable, Sendable {
         case .dataLoading: return DataLoadingClient(workload)
         case .direct: return DataLoadingClient(workload, delivery: .direct)
         case .awaited: return AwaitingClient(workload)
+        case .executed: return AwaitingClient(workload, onTransportsThread: true)
         case .epoll: return BareEpollClient(workload)
         case .libcurl: return BareCurlClient(workload)
         case .tuned: return BareCurlClient(workload, isTuned: true)

@@ -12,7 +12,7 @@ final class DataLoadingClient: Client {
     let observer = CountingObserver()
     let requests: RequestCycle
     let concurrency: Int
-    private let service: DataLoaderService
+    let service: DataLoaderService
     private let idler: DataLoader
 
     /// How many concurrent loads share a loader.

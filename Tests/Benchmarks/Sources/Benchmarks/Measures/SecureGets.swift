@@ -12,7 +12,7 @@ struct SecureGets: Measure {
     private static let bodySize = 1_024
     private static let concurrency = 32
     private static let contestants: [Contestant] = [
-        .dataLoading, .direct, .awaited, .libcurl, .asyncHTTPClient,
+        .dataLoading, .direct, .awaited, .executed, .libcurl, .asyncHTTPClient,
     ]
 
     func run() throws -> [Figure] {

@@ -32,7 +32,7 @@ extension Contestant {
         switch self {
         case .dataLoading: return ChunkDelegateTransfers(streams: streams, delivery: .queue)
         case .direct: return ChunkDelegateTransfers(streams: streams, delivery: .direct)
-        case .awaited: return ChunkTransfers(streams: streams)
+        case .awaited, .executed: return ChunkTransfers(streams: streams)
         case .libcurl: return BareCurlTransfers()
         case .asyncHTTPClient:
             #if BENCHMARK_PEERS
