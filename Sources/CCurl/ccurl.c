@@ -9,9 +9,11 @@
 #include <dlfcn.h>
 #include <poll.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdatomic.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 // CURLMsg
 typedef struct {
@@ -263,6 +265,14 @@ int ccurl_open_socket(const ccurl_sockaddr *address) {
 }
 
 void ccurl_name_thread(const char *name) { pthread_setname_np(pthread_self(), name); }
+
+int ccurl_core_count(void) {
+    cpu_set_t cores;
+    // A machine with more cores than the set has refuses the question.
+    if (sched_getaffinity(0, sizeof cores, &cores) == 0) return CPU_COUNT(&cores);
+    long count = sysconf(_SC_NPROCESSORS_ONLN);
+    return count > 0 ? (int)count : 1;
+}
 
 int ccurl_unacknowledged(int socket) {
     int bytes = 0;

@@ -34,9 +34,13 @@ enum CurlCallback {
         return 0
     }
 
-    static let send: ccurl_send_callback = { context, peer, _, _, _ in
+    static let send: ccurl_send_callback = { context, peer, _, peerPort, localPort in
         // CURL_PREREQFUNC_OK or CURL_PREREQFUNC_ABORT
-        CurlTransfer.from(context)?.willSend(to: peer) == true ? 0 : 1
+        guard let transfer = CurlTransfer.from(context) else { return 1 }
+        let name = ConnectionName(
+            localPort: Int(localPort), peer: peer.map { CurlTransfer.addressBytes($0) } ?? [],
+            peerPort: Int(peerPort))
+        return transfer.willSend(on: name) ? 0 : 1
     }
 
     static let open: ccurl_open_callback = { context, _, address in

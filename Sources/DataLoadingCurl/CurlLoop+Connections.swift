@@ -6,6 +6,9 @@ struct ConnectionName: Hashable {
     let localPort: Int
     let peer: [UInt8]
     let peerPort: Int
+
+    // Few connections have the same local port, and equality compares the rest.
+    func hash(into hasher: inout Hasher) { hasher.combine(localPort) }
 }
 
 extension CurlLoop {
@@ -21,18 +24,9 @@ extension CurlLoop {
 
     /// Forgets for which attempt a connection was opened, as that attempt has ended.
     func endSharing(by transfer: CurlTransfer) {
-        guard let name = transfer.state.connection, connectionOwners[name] === transfer else {
-            return
-        }
+        guard !connectionOwners.isEmpty, let name = transfer.state.connection,
+            connectionOwners[name] === transfer
+        else { return }
         connectionOwners[name] = nil
-    }
-}
-
-extension CurlTransfer {
-    /// The two ends of the connection that libcurl uses for the transfer.
-    var connectionName: ConnectionName {
-        ConnectionName(
-            localPort: long(CurlInfo.localPort), peer: peerAddress,
-            peerPort: long(CurlInfo.remotePort))
     }
 }

@@ -1,6 +1,7 @@
 // Copyright the DataLoading authors
 // SPDX-License-Identifier: Apache-2.0
 
+import DataLoadingSupport
 import DataLoadingTransport
 import CCurl
 import Foundation
@@ -76,7 +77,10 @@ extension CurlLoop {
             text.pointee != 0
         else { return nil }
         let bytes = UnsafeRawBufferPointer(start: text, count: strlen(text))
-        if !lastRemoteAddress.utf8.elementsEqual(bytes) {
+        let isLast = lastRemoteAddress.utf8.withContiguousStorageIfAvailable {
+            UnsafeRawBufferPointer($0).hasSameBytes(as: bytes)
+        }
+        if isLast != true {
             lastRemoteAddress = String(decoding: bytes, as: UTF8.self)
         }
         return lastRemoteAddress

@@ -179,8 +179,10 @@ extension CurlLoop {
         guard let task = transfer.task,
             running.removeValue(forKey: ObjectIdentifier(task)) != nil
         else { return }
-        awaitingBodies[ObjectIdentifier(task)] = nil
-        answeredUploads[ObjectIdentifier(task)] = nil
+        if task.request.body != nil {
+            awaitingBodies[ObjectIdentifier(task)] = nil
+            answeredUploads[ObjectIdentifier(task)] = nil
+        }
         transfer.noteUnreportedSend()
         transfer.leaveName(sends: false)
         endSharing(by: transfer)

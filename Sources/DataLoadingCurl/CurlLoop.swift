@@ -72,7 +72,7 @@ final class CurlLoop {
     @exclusivity(unchecked) var resets = 0
     @exclusivity(unchecked) var names: NameCache
     let resolver: NameResolver
-    let readers = BodyReaders()
+    let readers: BodyReaders
     /// No deadline of a transfer is before this instant.
     @exclusivity(unchecked) var nextCheck = Int64.max
     @exclusivity(unchecked) var lastRemoteAddress = ""
@@ -96,7 +96,8 @@ final class CurlLoop {
         self.poll = poll
         idle = setup.idle
         names = NameCache(lifetimes: setup.names)
-        resolver = NameResolver(lookup: setup.lookup)
+        resolver = NameResolver(workerLimit: setup.lookupLimit, lookup: setup.lookup)
+        readers = setup.readers
         sleep = setup.sleep
         slept = setup.sleep.slept?() ?? LoopClock.now &- LoopClock.uptime
         routes = RouteTable(

@@ -14,17 +14,27 @@ final class CurlTask: TransportTask {
     let sink: any TransportSink
     let mailbox: LoopMailbox
     let start: Int64
+    /// The seat of its origin, where there are several loops.
+    private let seat: OriginSeat?
     /// Whether the attempt is cancelled, and whether its request may have been sent.
     private let flags = Atomic<UInt8>(0)
     private let paused = Atomic<Bool>(false)
     private static let cancelled: UInt8 = 1
     private static let sending: UInt8 = 2
 
-    init(request: TransportRequest, sink: any TransportSink, mailbox: LoopMailbox) {
+    init(
+        request: TransportRequest, sink: any TransportSink, mailbox: LoopMailbox,
+        seat: OriginSeat? = nil
+    ) {
         self.request = request
         self.sink = sink
         self.mailbox = mailbox
+        self.seat = seat
         start = LoopClock.now
+    }
+
+    deinit {
+        seat?.noteUse(LoopClock.now)
     }
 
     var isCancelled: Bool { flags.load(ordering: .acquiring) & Self.cancelled != 0 }

@@ -44,7 +44,7 @@ extension CurlTransfer {
     ///
     /// When the server's queue of connections is full, `connect` fails with EAGAIN at once, which
     /// libcurl takes for a connection in progress.
-    func maySendLocally(to peer: UnsafePointer<CChar>?) -> Bool {
+    func maySendLocally(to peer: [UInt8]) -> Bool {
         guard maySend(to: peer) else { return false }
         guard let socket = localSocket, Self.isConnected(socket) else {
             state.stop = .connectRefused

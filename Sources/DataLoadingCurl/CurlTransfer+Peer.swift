@@ -20,9 +20,9 @@ extension CurlTransfer {
     /// Returns whether the attempt may use a connection; otherwise notes why not.
     ///
     /// An attempt without that restriction may have opened it.
-    func maySend(to peer: UnsafePointer<CChar>?) -> Bool {
+    func maySend(to peer: [UInt8]) -> Bool {
         guard task?.request.limitsPeers == true else { return true }
-        return isLocal ? allowsSocket() : allows(peer.map(Self.addressBytes) ?? [])
+        return isLocal ? allowsSocket() : allows(peer)
     }
 
     private func allows(_ address: [UInt8]) -> Bool {

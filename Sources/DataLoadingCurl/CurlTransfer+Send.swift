@@ -16,8 +16,8 @@ extension CurlTransfer {
     ///
     /// A request is sent once per attempt. libcurl would resend it in the cases of
     /// `CurlTransfer+Resends`. A resend is another attempt, which only the load may make.
-    func willSend(to peer: UnsafePointer<CChar>?) -> Bool {
-        guard let task, !task.isCancelled, mayProceed(), mayUseConnection(to: peer),
+    func willSend(on connection: ConnectionName) -> Bool {
+        guard let task, !task.isCancelled, mayProceed(), mayUse(connection),
             task.beginSending()
         else { return false }
         // Another address may have been refused before this one was connected.
@@ -34,10 +34,10 @@ extension CurlTransfer {
         return true
     }
 
-    private func mayUseConnection(to peer: UnsafePointer<CChar>?) -> Bool {
-        if isLocal { return maySendLocally(to: peer) }
-        state.connection = connectionName
-        return maySend(to: peer) && loop.maySend(self)
+    private func mayUse(_ connection: ConnectionName) -> Bool {
+        if isLocal { return maySendLocally(to: connection.peer) }
+        state.connection = connection
+        return maySend(to: connection.peer) && loop.maySend(self)
     }
 
     /// Whether other attempts may send on the same connection while this one runs.

@@ -49,6 +49,10 @@ final class CurlTransfer {
     /// What libcurl has parsed of it.
     let parsedURL: CurlURL
     @exclusivity(unchecked) private var originIsNumeric = false
+    /// The limits of the last attempt, whose conversion into nanoseconds takes longer than a look
+    /// whether they are the same.
+    @exclusivity(unchecked) private var connectLimit = (Duration.zero, Int64(0))
+    @exclusivity(unchecked) private var idleLimit = (Duration.zero, Int64(0))
     @exclusivity(unchecked) private(set) var connectTarget: ConnectTarget?
     /// Set to 1 when the peer has sent a close_notify; the memory belongs to the loop.
     let closeNotifyFlag: UnsafeMutablePointer<Int32>
@@ -113,13 +117,25 @@ final class CurlTransfer {
         }
         try checkProxy(task.request)
         self.task = task
-        state = TransferState(response: ResponseGuard(byteLimit: task.request.headLimit))
+        // The attempt before has left a new state.
+        state.response = ResponseGuard(byteLimit: task.request.headLimit)
         beginTunnel(for: task)
         state.hasSameHeaders = hasSameHeaders
         state.resets = loop.resets
-        state.connectDeadline = LoopClock.instant(
-            task.start, after: task.request.connectTimeout)
-        state.idleLimit = task.request.idleTimeout.wholeNanoseconds
+        setLimits(task)
+    }
+
+    private func setLimits(_ task: CurlTask) {
+        if connectLimit.0 != task.request.connectTimeout {
+            connectLimit = (
+                task.request.connectTimeout, max(0, task.request.connectTimeout.wholeNanoseconds)
+            )
+        }
+        if idleLimit.0 != task.request.idleTimeout {
+            idleLimit = (task.request.idleTimeout, task.request.idleTimeout.wholeNanoseconds)
+        }
+        state.connectDeadline = task.start.addingSaturated(connectLimit.1)
+        state.idleLimit = idleLimit.1
     }
 
     /// The name that must be resolved for libcurl; nil for a numeric address.

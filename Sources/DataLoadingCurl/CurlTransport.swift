@@ -8,11 +8,16 @@ import Dispatch
 import Foundation
 import Synchronization
 
-/// The transport on Linux: the system's libcurl, driven by one thread.
+/// The transport on Linux: the system's libcurl, driven by one thread or a few.
 ///
 /// The first attempt loads the library (libcurl.so.4, 7.66 or later); where it is missing,
 /// attempts fail with `.unsupported`. The first attempt also starts the thread, which ends with
 /// `shutDown`, or with the last attempt after the transport was released.
+///
+/// A transport may have several threads, each with an event loop, its own connections and its own
+/// answers of name look-ups. The attempts and connections of an origin are all on one of them; new
+/// origins are given to them in turn. More than one pays where a core is busy with loads from
+/// several origins. Each is started by the first attempt that needs it.
 ///
 /// libcurl adds nothing to the request except `Host`, `Accept: */*`, `Accept-Encoding`, the
 /// length of a body, and `Expect` before a large body. Proxies of the environment are not used.
@@ -20,8 +25,8 @@ import Synchronization
 /// A proxy needs libcurl 7.80 or later. An attempt over a Unix-domain socket has a connection of its
 /// own and uses HTTP/1.1.
 ///
-/// Sinks are called on the transport's thread and must return soon: while one blocks, every
-/// attempt waits.
+/// Sinks are called on a thread of the transport and must return soon: while one blocks, every
+/// attempt on that thread waits.
 ///
 /// Over HTTP/1.1 and HTTP/2:
 ///
@@ -53,10 +58,26 @@ import Synchronization
 ///
 /// A process that forks must exec: in a forked copy attempts fail with `.unsupported`.
 public final class CurlTransport: Transport {
-    private enum State {
-        case idle
-        case running(LoopHandle)
-        case shutDown(LoopHandle?)
+    private struct State {
+        /// Each loop, once it was started.
+        var loops: [LoopHandle?]
+        var seats: OriginSeats
+        var isShutDown = false
+
+        init(loops count: Int) {
+            loops = Array(repeating: nil, count: count)
+            seats = OriginSeats(loops: count)
+        }
+    }
+
+    /// The range of the number of loops; it ends above the cores that one network card keeps busy.
+    package static let loopRange = 1...64
+    /// The number of loops by default: one for up to seven cores, then one for each four.
+    ///
+    /// A loop that loads small responses keeps one core busy, and what delegates do with them the
+    /// others.
+    package static var usualLoops: Int {
+        min(loopRange.upperBound, max(1, Int(ccurl_core_count()) / 4))
     }
 
     #if DEBUG
@@ -64,29 +85,39 @@ public final class CurlTransport: Transport {
         /// The number of transports in the process, for tests that look for leaks.
         static var count: Int { live.load(ordering: .relaxed) }
     #endif
+    /// The configuration of each loop.
     private let setup: LoopSetup
-    private let state = Locked(State.idle)
+    private let loopCount: Int
+    private let state: Locked<State>
     let executor = Locked(PresentExecutor())
     private let forks = ccurl_forks()
     /// Delivers the failures of attempts that no loop takes; a global queue may be busy.
     private let refusals = DispatchQueue(label: "DataLoading.refusals")
 
-    /// Makes a transport that keeps about this many idle connections, 64 by default.
+    /// Makes a transport that keeps about this many idle connections, 64 by default, and has this
+    /// many threads, by default one for every four cores and at least one.
     ///
-    /// With another number than 1 to 1,000,000 every attempt fails `.invalidConfiguration`.
-    /// Idle connections are reused for 60 s, and closed when nothing was loaded for that time.
-    public convenience init(idleConnectionLimit: Int = 64) {
-        self.init(idle: IdleConnections(limit: idleConnectionLimit))
+    /// With another number of connections than 1 to 1,000,000, or of threads than 1 to 64, every
+    /// attempt fails `.invalidConfiguration`. Idle connections are reused for 60 s, and closed when
+    /// nothing was loaded for that time. Several threads split the limit: each keeps an equal part of
+    /// it, rounded up.
+    public convenience init(idleConnectionLimit: Int = 64, loops: Int? = nil) {
+        self.init(
+            idle: IdleConnections(limit: idleConnectionLimit), loops: loops ?? Self.usualLoops)
     }
 
     init(
         idle: IdleConnections = IdleConnections(),
         names: NameLifetimes = NameLifetimes(), sleep: SleepWatch = SleepWatch(),
-        lacking: Set<CurlLibrary.Ability> = [],
+        lacking: Set<CurlLibrary.Ability> = [], loops: Int = 1,
         lookup: @escaping NameResolver.Lookup = NameResolver.systemLookup
     ) {
+        loopCount = loops
+        let isValid = Self.loopRange.contains(loops)
         setup = LoopSetup(
-            idle: idle, lookup: lookup, names: names, sleep: sleep, lacking: lacking)
+            idle: idle, lookup: lookup, names: names, sleep: sleep, lacking: lacking
+        ).share(of: isValid ? loops : 1)
+        state = Locked(State(loops: isValid ? loops : 1))
         #if DEBUG
             Self.live.add(1, ordering: .relaxed)
         #endif
@@ -96,8 +127,8 @@ public final class CurlTransport: Transport {
         #if DEBUG
             Self.live.subtract(1, ordering: .relaxed)
         #endif
-        // Running attempts are finished, and then the thread ends.
-        loopHandle?.mailbox.post(.retire)
+        // Running attempts are finished, and then the threads end.
+        for loop in loopHandles { loop.mailbox.post(.retire) }
     }
 
     /// Starts one attempt.
@@ -113,64 +144,92 @@ public final class CurlTransport: Transport {
                 sink,
                 .malformed("CurlTransport.idleConnectionLimit", "is not from 1 to 1,000,000"))
         }
+        guard Self.loopRange.contains(loopCount) else {
+            return refuse(sink, .malformed("CurlTransport.loops", "is not from 1 to 64"))
+        }
         guard let library = CurlLibrary.shared else {
             return refuse(sink, .unsupported(reason: CurlLibrary.failure))
         }
-        let (loop, error) = runningLoop(library)
-        guard let loop else { return refuse(sink, error) }
-        let task = CurlTask(request: attempt, sink: sink, mailbox: loop.mailbox)
-        guard loop.mailbox.post(.start(task)) else { return refuse(sink, .serviceInvalidated) }
+        let origin = loopCount > 1 ? OriginSeats.origin(of: attempt) : nil
+        let place: Place
+        do throws(DataLoaderError) {
+            place = try self.place(of: origin, library)
+        } catch {
+            return refuse(sink, error)
+        }
+        let mailbox = place.loop.mailbox
+        let task = CurlTask(request: attempt, sink: sink, mailbox: mailbox, seat: place.seat)
+        guard mailbox.post(.start(task)) else { return refuse(sink, .serviceInvalidated) }
         return task
     }
 
-    /// Runs a job on the transport's thread; false where there is none.
+    /// Runs a job on the calling thread's loop, or on the first; false where there is none.
     func run(_ job: LoopExecutor.Job) -> Bool {
-        guard ccurl_forks() == forks, let library = CurlLibrary.shared,
-            let loop = runningLoop(library).0
-        else { return false }
+        guard ccurl_forks() == forks, let library = CurlLibrary.shared else { return false }
+        let own = loopCount > 1 ? loopHandles.first(where: \.isCurrent) : nil
+        guard let loop = own ?? (try? place(of: nil, library))?.loop else { return false }
         return loop.mailbox.post(.run(job))
     }
 
     /// Drops idle connections and resolved names; running attempts are not affected.
     public func reset() async {
-        guard let loop = loopHandle else { return }
+        let loops = loopHandles
+        guard !loops.isEmpty else { return }
         await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
-            if !loop.mailbox.post(.reset { continuation.resume() }) { continuation.resume() }
+            let left = Locked(loops.count)
+            let done = { @Sendable in
+                let isLast = left.withLock { left in
+                    left -= 1
+                    return left == 0
+                }
+                if isLast { continuation.resume() }
+            }
+            for loop in loops where !loop.mailbox.post(.reset(done)) { done() }
         }
     }
 
-    /// Ends every attempt with `.serviceInvalidated`, and returns when the thread has ended.
+    /// Ends every attempt with `.serviceInvalidated`, and returns when the threads have ended.
     public func shutDown() async {
-        let loop = state.withLock { state in
-            switch state {
-            case .idle:
-                state = .shutDown(nil)
-                return nil as LoopHandle?
-            case .running(let loop):
-                state = .shutDown(loop)
-                return loop
-            case .shutDown(let loop): return loop
-            }
+        let loops = state.withLock { state in
+            state.isShutDown = true
+            return state.loops.compactMap { $0 }
         }
-        loop?.mailbox.post(.shutDown)
-        await loop?.waitUntilOver()
+        for loop in loops { loop.mailbox.post(.shutDown) }
+        for loop in loops { await loop.waitUntilOver() }
     }
 
-    /// The running loop; nil before the first attempt and after `shutDown`.
-    var loopHandle: LoopHandle? {
-        state.withLock { if case .running(let loop) = $0 { loop } else { nil } }
+    /// The running loops; none before the first attempt and after `shutDown`.
+    var loopHandles: [LoopHandle] {
+        state.withLock { $0.isShutDown ? [] : $0.loops.compactMap { $0 } }
     }
 
-    private func runningLoop(_ library: CurlLibrary) -> (LoopHandle?, DataLoaderError) {
-        state.withLock { state in
-            switch state {
-            case .running(let loop): return (loop, .serviceInvalidated)
-            case .shutDown: return (nil, .serviceInvalidated)
-            case .idle:
-                let loop = LoopHandle.start(library: library, setup: setup)
-                if let loop { state = .running(loop) }
-                return (loop, .resources(reason: "no thread or descriptor for the loop"))
+    /// The number of origins that have a place on a loop, where there are several.
+    var originCount: Int { state.withLock { $0.seats.count } }
+
+    /// Where an attempt runs.
+    private struct Place {
+        let loop: LoopHandle
+        let seat: OriginSeat?
+    }
+
+    /// Finds the loop for an attempt, and starts it where it is the first.
+    private func place(of origin: Origin?, _ library: CurlLibrary) throws(DataLoaderError) -> Place
+    {
+        try state.withLock { state throws(DataLoaderError) in
+            guard !state.isShutDown else { throw .serviceInvalidated }
+            let seat = origin.map { state.seats.seat(for: $0, now: LoopClock.now) }
+            let index = seat?.loop ?? 0
+            if let loop = state.loops[index] { return Place(loop: loop, seat: seat) }
+            if let loop = LoopHandle.start(library: library, setup: setup) {
+                state.loops[index] = loop
+                return Place(loop: loop, seat: seat)
             }
+            // A process that is out of threads or descriptors goes on with the loops that it has.
+            for case (let index, let loop?) in state.loops.enumerated() {
+                let seat = origin.map { state.seats.move($0, to: index, now: LoopClock.now) }
+                return Place(loop: loop, seat: seat)
+            }
+            throw .resources(reason: "no thread or descriptor for the loop")
         }
     }
 

@@ -3,7 +3,7 @@
 
 /// The limits of kept connections, in number and time.
 struct IdleConnections: Sendable {
-    let limit: Int
+    private(set) var limit: Int
     /// Whether the limit that was set cannot be kept.
     let isMalformed: Bool
     let lifetime: Duration
@@ -37,5 +37,12 @@ struct IdleConnections: Sendable {
         self.protocolMemory = protocolMemory
         self.readsALPN = readsALPN
         self.leaderTime = leaderTime
+    }
+
+    /// Returns the limits of each of several loops, which together keep the limit or a few more.
+    func share(of loops: Int) -> IdleConnections {
+        var share = self
+        share.limit = (limit + loops - 1) / loops
+        return share
     }
 }

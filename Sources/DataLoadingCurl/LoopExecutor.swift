@@ -5,7 +5,7 @@ import DataLoadingSupport
 import DataLoadingTransport
 import Dispatch
 
-/// Runs the jobs of tasks on the thread of a transport's loop.
+/// Runs the jobs of tasks on the thread of a transport's loop: that on which a task is resumed.
 final class LoopExecutor: TaskExecutor {
     /// A job that the loop runs.
     struct Job: Sendable {

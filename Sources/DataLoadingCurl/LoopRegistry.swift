@@ -66,18 +66,25 @@ final class LoopHandle: Sendable {
         }
     }
 
-    /// Stops the loop for exit(), unless the loop's own thread exits.
-    fileprivate func stopForExit() {
-        guard !mailbox.isForked else { return }
-        let isLoopThread = state.withLock { state in
+    /// Whether the calling thread is the loop's.
+    var isCurrent: Bool {
+        state.withLock { state in
             state.thread.map { pthread_equal($0, pthread_self()) != 0 } ?? false
         }
-        guard !isLoopThread else { return }
-        // A loop that is already ending does not take the message; this thread waits for it
-        // anyway.
-        mailbox.post(.exit)
-        // A sink that blocks in its callback must not delay the exit for ever.
-        guard hasLeftLibcurl.wait(timeout: .now() + .seconds(2)) == .success else { return }
+    }
+
+    /// Whether exit() has to stop the loop: not in a forked child, which has no thread of it, and
+    /// not on the loop's own thread.
+    fileprivate var mustStopForExit: Bool {
+        guard !mailbox.isForked else { return false }
+        return state.withLock { state in
+            state.thread.map { pthread_equal($0, pthread_self()) == 0 } ?? true
+        }
+    }
+
+    /// Waits until the loop has left libcurl, as it was told to for exit().
+    fileprivate func waitForExit(until deadline: DispatchTime) {
+        guard hasLeftLibcurl.wait(timeout: deadline) == .success else { return }
         join()
     }
 
@@ -132,7 +139,12 @@ enum LoopRegistry {
     /// Stops every loop; called during exit().
     static func stopAllForExit() {
         // A copy, because a loop that ends is removed meanwhile.
-        let running = loops.withLock { $0 }
-        for loop in running { loop.stopForExit() }
+        let running = loops.withLock { $0 }.filter(\.mustStopForExit)
+        // A loop that is already ending does not take the message; this thread waits for it
+        // anyway.
+        for loop in running { loop.mailbox.post(.exit) }
+        // A sink that blocks in its callback must not delay the exit for ever.
+        let deadline = DispatchTime.now() + .seconds(2)
+        for loop in running { loop.waitForExit(until: deadline) }
     }
 }

@@ -5,10 +5,23 @@
 struct LoopSetup: Sendable {
     var idle = IdleConnections()
     var lookup: NameResolver.Lookup = NameResolver.systemLookup
+    /// The number of threads for name look-ups.
+    var lookupLimit = NameResolver.workerLimit
+    /// The limit of the reads of bodies, which all loops of a transport share.
+    var readers = BodyReaders()
     var names = NameLifetimes()
     var sleep = SleepWatch()
     /// The abilities that the library is treated as lacking, for tests.
     var lacking: Set<CurlLibrary.Ability> = []
+
+    /// Returns the configuration of each of several loops: a part of the limits that a loop keeps by
+    /// itself.
+    func share(of loops: Int) -> LoopSetup {
+        var share = self
+        share.idle = idle.share(of: loops)
+        share.lookupLimit = max(2, lookupLimit / loops)
+        return share
+    }
 }
 
 /// Measures how long the machine has slept since it was started.

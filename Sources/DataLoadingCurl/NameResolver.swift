@@ -8,8 +8,8 @@
     import Musl
 #endif
 
-/// Resolves up to 64 names at once, on threads that exist only while there are names to
-/// resolve.
+/// Resolves up to 64 names at once, or a share of that, on threads that exist only while there are
+/// names to resolve.
 ///
 /// libcurl's own resolver starts a thread for each look-up, does not join equal ones, and up to
 /// 7.86 blocks the loop until `getaddrinfo` returns when its transfer is cancelled.
@@ -36,6 +36,11 @@ final class NameResolver: Sendable {
         var workersOnSuspects = 0
         /// How many names in both orders may have been dropped.
         var forgotten = 0
+        let suspectLimit: Int
+
+        init(suspectLimit: Int) {
+            self.suspectLimit = suspectLimit
+        }
 
         /// Adds a name to be resolved; returns whether it is suspect.
         mutating func add(_ name: String, _ answer: @escaping Answer) -> Bool {
@@ -71,7 +76,7 @@ final class NameResolver: Sendable {
                 waiting[name] = nil
                 return (name, pending.answer, false)
             }
-            guard workersOnSuspects < NameResolver.suspectLimit else { return nil }
+            guard workersOnSuspects < suspectLimit else { return nil }
             while let name = suspectOrder.popFirst() {
                 guard let pending = waiting[name], pending.isSuspect else { continue }
                 waiting[name] = nil
@@ -89,10 +94,13 @@ final class NameResolver: Sendable {
     private static let slowness: Int64 = 2_000_000_000
     private static let stackSize = 524_288
     private let lookup: Lookup
-    private let state = Locked(State())
+    private let workerLimit: Int
+    private let state: Locked<State>
 
-    init(lookup: @escaping Lookup = systemLookup) {
+    init(workerLimit: Int = workerLimit, lookup: @escaping Lookup = systemLookup) {
         self.lookup = lookup
+        self.workerLimit = workerLimit
+        state = Locked(State(suspectLimit: max(1, workerLimit / 2)))
     }
 
     /// Resolves a name; the answer comes on another thread.
@@ -101,8 +109,8 @@ final class NameResolver: Sendable {
     func resolve(_ name: String, answer: @escaping @Sendable (NameAnswer) -> Void) {
         let needsWorker = state.withLock { state in
             let isSuspect = state.add(name, answer)
-            guard state.workers < Self.workerLimit,
-                !isSuspect || state.workersOnSuspects < Self.suspectLimit
+            guard state.workers < workerLimit,
+                !isSuspect || state.workersOnSuspects < state.suspectLimit
             else { return false }
             state.workers += 1
             return true

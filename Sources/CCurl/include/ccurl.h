@@ -106,6 +106,8 @@ int ccurl_unacknowledged(int socket);
 // Returns, without waiting, what a socket's peer has done: 0 for nothing, 1 when it has sent
 // something, 2 when it will send nothing more.
 int ccurl_peer_state(int socket);
+// Returns the number of cores that the process may use.
+int ccurl_core_count(void);
 // Names the calling thread, for debuggers.
 void ccurl_name_thread(const char *name);
 // Returns how often this process image was forked since `ccurl_load`, counted in the child.

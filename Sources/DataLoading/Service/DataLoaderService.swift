@@ -65,7 +65,7 @@ public final class DataLoaderService: Sendable {
 }
 
 extension DataLoaderService {
-    /// Runs tasks on the transport's thread; nil for a transport that cannot, as that of Apple's
+    /// Runs tasks on the transport's threads; nil for a transport that cannot, as that of Apple's
     /// platforms.
     ///
     /// ```swift
@@ -75,7 +75,7 @@ extension DataLoaderService {
     /// ```
     /// An `await` of a response resumes where the response arrived, and the next load begins there:
     /// no thread is woken. In return the task must not block or compute for long, because meanwhile
-    /// every transfer of the service waits. When the transport is shut down the task goes on
+    /// every transfer on that thread waits. When the transport is shut down the task goes on
     /// elsewhere.
     @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
     public var taskExecutor: (any TaskExecutor)? {

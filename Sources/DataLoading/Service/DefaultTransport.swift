@@ -11,13 +11,33 @@ import DataLoadingTransport
 
 /// The transport of a configuration that sets none.
 enum DefaultTransport {
+    /// The range of `Configuration.loops`.
+    static let loopRange = 1...64
+
+    /// The number of loops by default.
+    static var usualLoops: Int {
+        #if canImport(Glibc) || canImport(Musl)
+            CurlTransport.usualLoops
+        #else
+            1
+        #endif
+    }
+
     /// Makes the transport; it keeps as many connections as loads may run, since each may need its
     /// own.
-    static func make(_ limits: Limits) -> any Transport {
+    static func make(_ limits: Limits, loops: Int) -> any Transport {
         #if canImport(Glibc) || canImport(Musl)
-            CurlTransport(idleConnectionLimit: limits.total)
+            CurlTransport(
+                idleConnectionLimit: idleConnectionLimit(limits, loops: loops), loops: loops)
         #else
             URLSessionTransport()
         #endif
+    }
+
+    /// Returns how many connections several loops keep, each of which keeps those of any origin.
+    static func idleConnectionLimit(_ limits: Limits, loops: Int) -> Int {
+        let perLoop = min(limits.perOrigin, limits.total)
+        let (all, overflow) = perLoop.multipliedReportingOverflow(by: loops)
+        return max(limits.total, overflow ? 0 : min(all, Limits.slotRange.upperBound))
     }
 }

@@ -11,7 +11,8 @@ extension Runtime {
     ) {
         self.init(
             limiter: configuration.rateLimiter, resolver: configuration.resolver,
-            transport: configuration.transport ?? DefaultTransport.make(configuration.limits),
+            transport: configuration.transport
+                ?? DefaultTransport.make(configuration.limits, loops: configuration.loops),
             limits: configuration.limits, retry: configuration.retry,
             attempts: AttemptSettings(
                 userAgent: configuration.userAgent, timeouts: configuration.timeouts,

@@ -12,6 +12,8 @@ extension DataLoaderService.Configuration {
         timeouts.fault ?? limits.fault ?? retry.fault
             ?? (proxyAuthoriser != nil && proxy == nil
                 ? .malformed("Configuration.proxyAuthoriser", "is set without a proxy") : nil)
+            ?? (DefaultTransport.loopRange.contains(loops)
+                ? nil : .malformed("Configuration.loops", "is not from 1 to 64"))
     }
 }
 

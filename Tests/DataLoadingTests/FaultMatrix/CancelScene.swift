@@ -36,12 +36,14 @@
             let point = test.point
             let (lookedUp, unblock) = (lookedUp, unblock)
             transport = SpyTransport(
-                CurlTransport(lookup: { name in
-                    guard point == .resolving else { return .addresses(["127.0.0.1"]) }
-                    lookedUp.record(name)
-                    unblock.wait()
-                    return .unknown
-                }))
+                CurlTransport(
+                    loops: .ofTests,
+                    lookup: { name in
+                        guard point == .resolving else { return .addresses(["127.0.0.1"]) }
+                        lookedUp.record(name)
+                        unblock.wait()
+                        return .unknown
+                    }))
             server = try LoopbackServer(
                 script: Self.script(at: point, goOn: goOn, greeted: greeted))
             var configuration = DataLoaderService.Configuration()

@@ -30,7 +30,8 @@
                 }
                 let address = "127.0.0.1:\(server.port)"
                 var configuration = DataLoaderService.Configuration()
-                configuration.transport = CurlTransport(lookup: { _ in .unknown })
+                configuration.transport = CurlTransport(
+                    loops: .ofTests, lookup: { _ in .unknown })
                 configuration.retry.timer = ExponentialTimer(
                     initialTime: .milliseconds(1), maxTime: .milliseconds(1), jitter: .none)
                 let service = DataLoaderService(configuration: configuration)

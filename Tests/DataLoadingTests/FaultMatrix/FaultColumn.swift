@@ -20,7 +20,7 @@
         var exclusions: [FaultExclusion] = []
         let transport: @Sendable (FaultScene) -> any Transport
 
-        static let curl = FaultColumn { CurlTransport(lookup: $0.lookup) }
+        static let curl = FaultColumn { CurlTransport(loops: .ofTests, lookup: $0.lookup) }
 
         /// Why a cell is excluded; nil if it runs.
         func exclusion(of cell: FaultCell, _ fault: Fault) -> String? {

@@ -35,8 +35,11 @@ import Testing
                 ("RetryConfiguration.budget", { $0.retry.budget = value }),
             ]
         }
+        let loops: [Row] = [0, -1, .min, 65, .max].map { value -> Row in
+            ("Configuration.loops", { $0.loops = value })
+        }
         let last: [Row] = [("Limits.head", { $0.limits.head = 0 })]
-        return slots + others + last
+        return slots + others + loops + last
     }
 
     private static var times: [Row] {
@@ -195,6 +198,36 @@ import Testing
             let error = await bed.outcome()?.response?.error
             #expect(error?.name == "invalid_configuration")
             await transport.shutDown()
+        }
+
+        @Test(arguments: [0, -1, .min, 65, .max])
+        func `a transport that cannot have so many loops makes no attempt`(loops: Int) async {
+            let transport = CurlTransport(loops: loops)
+            let bed = TestBed { $0.transport = transport }
+            bed.loader.perform(.make())
+            let error = await bed.outcome()?.response?.error
+            #expect(error?.name == "invalid_configuration")
+            #expect(transport.loopHandles.isEmpty)
+            await transport.shutDown()
+        }
+
+        @Test func `the range of loops is that of the transport`() {
+            #expect(DefaultTransport.loopRange == CurlTransport.loopRange)
+            #expect(DefaultTransport.loopRange.contains(DefaultTransport.usualLoops))
+        }
+
+        // The last row has no such settings; its loads end before the transport is asked.
+        @Test(arguments: [
+            (8, 64, 1, 64), (8, 64, 4, 64), (64, 64, 2, 128), (1_000, 64, 2, 128),
+            (1_000_000, 1_000_000, 64, 1_000_000), (.max, .max, 64, .max),
+        ])
+        func `each loop of a service keeps the connections of any origin`(
+            perOrigin: Int, total: Int, loops: Int, expected: Int
+        ) {
+            var limits = Limits()
+            limits.perOrigin = perOrigin
+            limits.total = total
+            #expect(DefaultTransport.idleConnectionLimit(limits, loops: loops) == expected)
         }
     #endif
 }

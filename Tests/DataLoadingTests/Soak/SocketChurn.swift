@@ -56,7 +56,8 @@
 
         private func makeService() -> DataLoaderService {
             var configuration = DataLoaderService.Configuration()
-            configuration.transport = TracedTransport(next: CurlTransport(), tracer: FaultTracer())
+            configuration.transport = TracedTransport(
+                next: CurlTransport(loops: .ofTests), tracer: FaultTracer())
             return DataLoaderService(configuration: configuration)
         }
 

@@ -51,7 +51,8 @@
             faulty = try FaultTable.all.compactMap(SoakOrigin.faulty)
             state = Locked(State(generator: SeededGenerator(seed: seed)))
             var configuration = DataLoaderService.Configuration()
-            configuration.transport = TracedTransport(next: CurlTransport(), tracer: FaultTracer())
+            configuration.transport = TracedTransport(
+                next: CurlTransport(loops: .ofTests), tracer: FaultTracer())
             configuration.limits.perOrigin = Self.width
             configuration.limits.body = FaultRunner.bodyLimit
             configuration.timeouts.idle = (Self.isLong ? .seconds(2) : .seconds(30)) * patience

@@ -15,9 +15,9 @@
             {
                 let server = try LoopbackServer { _ in .ok("a") }
                 let transport = CurlTransport(lookup: { _ in .unknown })
-                #expect(transport.loopHandle == nil)
+                #expect(transport.loopHandles.isEmpty)
                 #expect(await transport.get(server.url()).text == "a")
-                let loop = try #require(transport.loopHandle)
+                let loop = try #require(transport.loopHandles.first)
                 #expect(loop.isRunning)
                 await transport.shutDown()
                 #expect(!loop.isRunning)
@@ -87,7 +87,7 @@
                 let sink = AttemptRecorder()
                 var transport: CurlTransport? = CurlTransport()
                 _ = transport?.start(TransportRequest(url: server.url()), sink: sink)
-                let loop = try #require(transport?.loopHandle)
+                let loop = try #require(transport?.loopHandles.first)
                 await server.waitForHeads(1)
                 transport = nil
                 #expect(loop.isRunning)
