@@ -8,7 +8,7 @@ import Foundation
 /// Files in memory with bundles of certificate authorities, for libcurl to read.
 ///
 /// libcurl parses a bundle of bytes anew for each connection, which takes 20 ms for a system's
-/// bundle, on the one thread of all loads. It parses a file once a day for each multi handle
+/// bundle, on a thread of many loads. It parses a file once a day for each multi handle
 /// (`CURLOPT_CA_CACHE_TIMEOUT`, https://curl.se/libcurl/c/CURLOPT_CA_CACHE_TIMEOUT.html), and
 /// identifies it by its path. A path must never be reused for another bundle, so the files stay
 /// open until the process ends.
