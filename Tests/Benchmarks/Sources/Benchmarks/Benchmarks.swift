@@ -33,6 +33,10 @@ enum Benchmarks {
 
     /// Takes one measure after the other; one that fails does not keep the others from being taken.
     private static func run(_ options: Options) async throws {
+        if let file = options.figuresFile {
+            guard let directory = options.plots else { throw Complaint("--plots is missing") }
+            return try PlotKind.write(Figure.read(from: file), to: directory)
+        }
         var figures: [Figure] = []
         var failed: [Int] = []
         for measure in try Measures.chosen(by: options) {

@@ -22,9 +22,11 @@ struct LogarithmicAxis {
 
     /// Round values on the axis: powers of ten, and steps between them on a short axis.
     var ticks: [Double] {
-        let steps: [Double] = high - low > 2.5 ? [1] : [1, 2, 5]
+        let width = high - low
+        let steps: [Double] =
+            width > 2.5 ? [1] : width > 0.8 ? [1, 2, 5] : [1, 1.5, 2, 3, 4, 5, 6, 7, 8]
         let powers = Int(floor(low))...Int(ceil(high))
-        let slack = 0.03 * max(high - low, 0.1)
+        let slack = 0.03 * max(width, 0.1)
         return powers.flatMap { power in steps.map { $0 * pow(10, Double(power)) } }
             .filter { (low - slack...high + slack).contains(log10($0)) }
     }

@@ -31,10 +31,16 @@ struct ChildRun: ChildWork {
         guard let client = contestant.makeClient(workload) else {
             throw Complaint("\(contestant.rawValue) is not there")
         }
-        if let idle = workload.idle { client.hold(idle) }
         let warmUp = max(requests / Self.warmUpShare, 2 * workload.concurrency)
-        var failures = await client.run(warmUp)
-        if let idle = workload.idle { try ProcessStatus.waitForDescriptors(idle.count) }
+        var failures = 0
+        if let idle = workload.idle {
+            // What it costs to start these loads does not count; some clients start them in `run`.
+            client.hold(idle)
+            failures += await client.run(4 * idle.count)
+            try ProcessStatus.waitForDescriptors(idle.count)
+            ProcessStatus.waitUntilQuiet()
+        }
+        failures += await client.run(warmUp)
         let (before, start) = (Usage.now, ContinuousClock.now)
         failures += await client.run(requests)
         let (after, elapsed) = (Usage.now, ContinuousClock.now - start)

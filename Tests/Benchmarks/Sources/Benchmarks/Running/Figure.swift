@@ -50,6 +50,11 @@ struct Figure: Codable, Sendable {
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys]
         try encoder.encode(figures).write(to: URL(fileURLWithPath: file))
     }
+
+    static func read(from file: String) throws -> [Figure] {
+        let data = try Data(contentsOf: URL(fileURLWithPath: file))
+        return try JSONDecoder().decode([Figure].self, from: data)
+    }
 }
 
 extension [Figure] {

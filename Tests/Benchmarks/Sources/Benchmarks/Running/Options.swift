@@ -6,6 +6,8 @@ struct Options: Sendable {
     /// The number of the measure; nil for all of them.
     var measure: Int? = 1
     var jsonFile: String?
+    /// A file of an earlier run to draw instead of measuring; nil to measure.
+    var figuresFile: String?
     /// The directory for plots; nil for none.
     var plots: String?
     var rounds = 5
@@ -17,8 +19,8 @@ struct Options: Sendable {
     var child: (work: any ChildWork.Type, job: String)?
 
     static let usage = """
-        Benchmarks --measure N|all [--json FILE] [--plots DIRECTORY] [--rounds N] [--contestants A,B] \
-        [--concurrency 1,32] [--requests N]
+        Benchmarks --measure N|all [--json FILE] [--plots DIRECTORY] [--figures FILE] \
+        [--rounds N] [--contestants A,B] [--concurrency 1,32] [--requests N]
         """
 
     init(_ arguments: [String]) throws {
@@ -28,6 +30,7 @@ struct Options: Sendable {
             switch name {
             case "--measure": measure = value == "all" ? nil : try Self.number(value)
             case "--json": jsonFile = value
+            case "--figures": figuresFile = value
             case "--plots": plots = value
             case "--rounds": rounds = try Self.number(value)
             case "--requests": requests = try Self.number(value)

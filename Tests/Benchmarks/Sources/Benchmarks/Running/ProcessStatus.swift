@@ -31,6 +31,18 @@ enum ProcessStatus {
         throw Complaint("\(count) connections were not opened")
     }
 
+    /// Returns when the process hardly uses the processor, at the latest after 10 s.
+    static func waitUntilQuiet() {
+        let end = ContinuousClock.now + .seconds(10)
+        var used = Usage.now.processorTime
+        while ContinuousClock.now < end {
+            usleep(200_000)
+            let now = Usage.now.processorTime
+            if now - used < 0.002 { return }
+            used = now
+        }
+    }
+
     /// A line of a file like `/proc/self/status`.
     static func number(_ name: String, in file: String = "/proc/self/status") -> Int {
         let text = try? String(contentsOfFile: file, encoding: .utf8)
