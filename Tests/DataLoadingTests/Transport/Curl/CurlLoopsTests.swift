@@ -170,7 +170,8 @@
                 #expect(LoopSetup().share(of: 2).lookupLimit == NameResolver.workerLimit / 2)
             }
 
-            @Test func `a process exits at once while several loops run`() async {
+            @Test(.disabled(if: isLeakChecked, "what was under way at exit counts as a leak"))
+            func `a process exits at once while several loops run`() async {
                 await #expect(processExitsWith: .exitCode(7)) {
                     let servers = try (0..<3).map { _ in try LoopbackServer { _ in .steps(.stall) }
                     }
