@@ -72,7 +72,7 @@ public final class CurlTransport: Transport {
 
     /// The range of the number of loops; it ends above the cores that one network card keeps busy.
     package static let loopRange = 1...64
-    /// The number of loops by default: one for up to seven cores, then one for each four.
+    /// The number of loops of a service by default: one for up to seven cores, then one for each four.
     ///
     /// A loop that loads small responses keeps one core busy, and what delegates do with them the
     /// others.
@@ -95,15 +95,14 @@ public final class CurlTransport: Transport {
     private let refusals = DispatchQueue(label: "DataLoading.refusals")
 
     /// Makes a transport that keeps about this many idle connections, 64 by default, and has this
-    /// many threads, by default one for every four cores and at least one.
+    /// many threads, by default one.
     ///
     /// With another number of connections than 1 to 1,000,000, or of threads than 1 to 64, every
     /// attempt fails `.invalidConfiguration`. Idle connections are reused for 60 s, and closed when
     /// nothing was loaded for that time. Several threads split the limit: each keeps an equal part of
     /// it, rounded up.
-    public convenience init(idleConnectionLimit: Int = 64, loops: Int? = nil) {
-        self.init(
-            idle: IdleConnections(limit: idleConnectionLimit), loops: loops ?? Self.usualLoops)
+    public convenience init(idleConnectionLimit: Int = 64, loops: Int = 1) {
+        self.init(idle: IdleConnections(limit: idleConnectionLimit), loops: loops)
     }
 
     init(
