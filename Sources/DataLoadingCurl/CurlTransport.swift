@@ -177,11 +177,7 @@ public final class CurlTransport: Transport {
         await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
             let left = Locked(loops.count)
             let done = { @Sendable in
-                let isLast = left.withLock { left in
-                    left -= 1
-                    return left == 0
-                }
-                if isLast { continuation.resume() }
+                if left.add(-1) == 0 { continuation.resume() }
             }
             for loop in loops where !loop.mailbox.post(.reset(done)) { done() }
         }

@@ -74,9 +74,9 @@ extension DataLoaderService {
     /// }
     /// ```
     /// An `await` of a response resumes where the response arrived, and the next load begins there:
-    /// no thread is woken. In return the task must not block or compute for long, because meanwhile
-    /// every transfer on that thread waits. When the transport is shut down the task goes on
-    /// elsewhere.
+    /// with one loop no thread is woken, and with several none for loads of one origin in a row. In
+    /// return the task must not block or compute for long, because meanwhile every transfer on that
+    /// thread waits. When the transport is shut down the task goes on elsewhere.
     @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
     public var taskExecutor: (any TaskExecutor)? {
         (runtime.transport as? any ExecutingTransport)?.taskExecutor
