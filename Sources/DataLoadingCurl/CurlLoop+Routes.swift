@@ -7,9 +7,10 @@ import CCurl
 extension CurlLoop {
     /// Runs an attempt over HTTP/1.1 or HTTP/2, or makes it wait until that is decided.
     func chooseRoute(for transfer: CurlTransfer) {
-        guard let task = transfer.task, let key = transfer.routeKey else {
+        guard let task = transfer.task, let own = transfer.routeKey else {
             return resolve(transfer)
         }
+        let key = routes.key(like: own)
         transfer.state.routing.route = key
         let decision = routes.enter(ObjectIdentifier(task), key, now: now)
         guard decision != .renew else {

@@ -82,8 +82,10 @@ extension CurlLoop {
 
     /// The maximum wait for a deadline of the loop's own, in milliseconds.
     private static let maxWait: Int32 = 5_000
-    /// The number of rounds in a row that may handle messages alone.
+    /// The number of rounds in a row that may handle messages alone, and their longest time in
+    /// nanoseconds: far below every limit by which a transfer without events is ended.
     private static let maxRoundsAwake = 16
+    private static let maxTimeAwake: Int64 = 5_000_000
 
     /// Closes a socket for libcurl.
     ///
@@ -122,12 +124,16 @@ extension CurlLoop {
             } else {
                 // Tasks may post a message in every round; events must not wait for the last one.
                 roundsAwake += 1
-                guard roundsAwake == Self.maxRoundsAwake else { return readClocks() }
+                readClocks()
+                guard
+                    roundsAwake >= Self.maxRoundsAwake || now &- lastLook >= Self.maxTimeAwake
+                else { return }
                 count = takeEvents(within: 0)
             }
         }
         roundsAwake = 0
         readClocks()
+        lastLook = now
         guard count > 0 else { return }
         for index in 0..<Int(count) { handle(events[index]) }
     }

@@ -81,6 +81,8 @@ final class CurlLoop {
     @exclusivity(unchecked) var nextTrim = Int64.max
     /// The number of rounds since the loop looked for events, because of messages.
     @exclusivity(unchecked) var roundsAwake = 0
+    /// When the loop last looked for events.
+    @exclusivity(unchecked) var lastLook = LoopClock.now
     private let sleep: SleepWatch
     /// How long the machine has slept, as of the last wake-up.
     @exclusivity(unchecked) private var slept: Int64

@@ -13,18 +13,18 @@ extension CurlTransfer {
             return try setConnectLimit(false)
         }
         let key = NameEntries.Key(name: name, port: port)
-        let (entry, lines) = multi.nameEntries.use(key, addresses: addresses)
-        nameEntry = entry
-        try setLines(lines)
+        let use = multi.nameEntries.use(key, addresses: addresses)
+        nameUse = use
+        try setLines(use.lines)
         // libcurl gives each address but the last half of the limit, so it must know the limit.
         try setConnectLimit(addresses.utf8.contains(UInt8(ascii: ",")))
     }
 
     /// Notes that the attempt no longer needs the addresses of its name: it sends, or is over.
     func leaveName(sends: Bool) {
-        guard let nameEntry else { return }
-        nameEntry.end(isCarrier: resolveList != nil, sends: sends)
-        self.nameEntry = nil
+        guard let nameUse else { return }
+        nameUse.end(sends: sends)
+        self.nameUse = nil
     }
 
     private func setLines(_ lines: [String]?) throws(DataLoaderError) {

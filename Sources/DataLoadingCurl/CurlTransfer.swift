@@ -34,7 +34,7 @@ final class CurlTransfer {
     var headerList: CurlStringList?
     var resolveList: CurlStringList?
     /// The entry that libcurl takes the addresses of the attempt's name from, until it sends.
-    @exclusivity(unchecked) var nameEntry: NameEntry?
+    @exclusivity(unchecked) var nameUse: NameUse?
     /// libcurl gives up connecting after a while by itself.
     @exclusivity(unchecked) var limitsConnecting = false
     var connectList: CurlStringList?

@@ -58,28 +58,6 @@ import Synchronization
 ///
 /// A process that forks must exec: in a forked copy attempts fail with `.unsupported`.
 public final class CurlTransport: Transport {
-    private struct State {
-        /// Each loop, once it was started.
-        var loops: [LoopHandle?]
-        var seats: OriginSeats
-        var isShutDown = false
-
-        init(loops count: Int) {
-            loops = Array(repeating: nil, count: count)
-            seats = OriginSeats(loops: count)
-        }
-    }
-
-    /// The range of the number of loops; it ends above the cores that one network card keeps busy.
-    package static let loopRange = 1...64
-    /// The number of loops of a service by default: one for up to seven cores, then one for each four.
-    ///
-    /// A loop that loads small responses keeps one core busy, and what delegates do with them the
-    /// others.
-    package static var usualLoops: Int {
-        min(loopRange.upperBound, max(1, Int(ccurl_core_count()) / 4))
-    }
-
     #if DEBUG
         private static let live = Atomic(0)
         /// The number of transports in the process, for tests that look for leaks.
@@ -88,7 +66,7 @@ public final class CurlTransport: Transport {
     /// The configuration of each loop.
     private let setup: LoopSetup
     private let loopCount: Int
-    private let state: Locked<State>
+    private let loops: Locked<LoopTable<LoopHandle>>
     let executor = Locked(PresentExecutor())
     private let forks = ccurl_forks()
     /// Delivers the failures of attempts that no loop takes; a global queue may be busy.
@@ -112,11 +90,11 @@ public final class CurlTransport: Transport {
         lookup: @escaping NameResolver.Lookup = NameResolver.systemLookup
     ) {
         loopCount = loops
-        let isValid = Self.loopRange.contains(loops)
+        let isValid = LoopCount.range.contains(loops)
         setup = LoopSetup(
             idle: idle, lookup: lookup, names: names, sleep: sleep, lacking: lacking
         ).share(of: isValid ? loops : 1)
-        state = Locked(State(loops: isValid ? loops : 1))
+        self.loops = Locked(LoopTable(count: isValid ? loops : 1))
         #if DEBUG
             Self.live.add(1, ordering: .relaxed)
         #endif
@@ -143,14 +121,14 @@ public final class CurlTransport: Transport {
                 sink,
                 .malformed("CurlTransport.idleConnectionLimit", "is not from 1 to 1,000,000"))
         }
-        guard Self.loopRange.contains(loopCount) else {
+        guard LoopCount.range.contains(loopCount) else {
             return refuse(sink, .malformed("CurlTransport.loops", "is not from 1 to 64"))
         }
         guard let library = CurlLibrary.shared else {
             return refuse(sink, .unsupported(reason: CurlLibrary.failure))
         }
         let origin = loopCount > 1 ? OriginSeats.origin(of: attempt) : nil
-        let place: Place
+        let place: LoopTable<LoopHandle>.Place
         do throws(DataLoaderError) {
             place = try self.place(of: origin, library)
         } catch {
@@ -185,46 +163,24 @@ public final class CurlTransport: Transport {
 
     /// Ends every attempt with `.serviceInvalidated`, and returns when the threads have ended.
     public func shutDown() async {
-        let loops = state.withLock { state in
-            state.isShutDown = true
-            return state.loops.compactMap { $0 }
-        }
+        let loops = self.loops.withLock { $0.shutDown() }
         for loop in loops { loop.mailbox.post(.shutDown) }
         for loop in loops { await loop.waitUntilOver() }
     }
 
     /// The running loops; none before the first attempt and after `shutDown`.
-    var loopHandles: [LoopHandle] {
-        state.withLock { $0.isShutDown ? [] : $0.loops.compactMap { $0 } }
-    }
+    var loopHandles: [LoopHandle] { loops.withLock { $0.running } }
 
     /// The number of origins that have a place on a loop, where there are several.
-    var originCount: Int { state.withLock { $0.seats.count } }
+    var originCount: Int { loops.withLock { $0.originCount } }
 
-    /// Where an attempt runs.
-    private struct Place {
-        let loop: LoopHandle
-        let seat: OriginSeat?
-    }
-
-    /// Finds the loop for an attempt, and starts it where it is the first.
-    private func place(of origin: Origin?, _ library: CurlLibrary) throws(DataLoaderError) -> Place
-    {
-        try state.withLock { state throws(DataLoaderError) in
-            guard !state.isShutDown else { throw .serviceInvalidated }
-            let seat = origin.map { state.seats.seat(for: $0, now: LoopClock.now) }
-            let index = seat?.loop ?? 0
-            if let loop = state.loops[index] { return Place(loop: loop, seat: seat) }
-            if let loop = LoopHandle.start(library: library, setup: setup) {
-                state.loops[index] = loop
-                return Place(loop: loop, seat: seat)
+    private func place(
+        of origin: Origin?, _ library: CurlLibrary
+    ) throws(DataLoaderError) -> LoopTable<LoopHandle>.Place {
+        try loops.withLock { loops throws(DataLoaderError) in
+            try loops.place(of: origin, now: LoopClock.now) {
+                LoopHandle.start(library: library, setup: setup)
             }
-            // A process that is out of threads or descriptors goes on with the loops that it has.
-            for case (let index, let loop?) in state.loops.enumerated() {
-                let seat = origin.map { state.seats.move($0, to: index, now: LoopClock.now) }
-                return Place(loop: loop, seat: seat)
-            }
-            throw .resources(reason: "no thread or descriptor for the loop")
         }
     }
 

@@ -14,90 +14,74 @@ struct NameEntries {
         let port: UInt16
     }
 
-    /// The maximum number of entries that no transfer needs.
+    /// The number of entries above which a new one removes old ones that no transfer needs.
     static let limit = 1_024
+    /// The maximum number of entries that are looked at for a new one, while all are in use.
+    private static let lookLimit = 16
+    /// How many entries a new one removes, so that a table that has grown shrinks again.
+    private static let removedPerName = 2
     private var entries: [Key: NameEntry] = [:]
     private var order = FIFO<Key>()
+    private let removals = NameRemovals()
 
     /// The number of entries.
     var count: Int { entries.count }
 
-    /// Returns the entry of a name for a transfer that is about to need it, and the lines for
-    /// CURLOPT_RESOLVE; nil where libcurl has these addresses.
-    mutating func use(_ key: Key, addresses: String) -> (entry: NameEntry, lines: [String]?) {
+    /// Returns what a transfer needs to know of its name, which is about to need it.
+    mutating func use(_ key: Key, addresses: String) -> NameUse {
         // A line that begins with a minus sign removes an entry. One with a plus sign expires, so
         // that each transfer carries it.
         guard key.name.utf8.first != UInt8(ascii: "-") else {
-            let entry = NameEntry()
-            _ = entry.use(addresses)
-            return (entry, ["+" + Self.line(key, addresses)])
+            return NameUse(of: NameEntry(), addresses, lines: ["+" + Self.line(key, addresses)])
         }
-        if let entry = entries[key] {
-            guard entry.use(addresses) else { return (entry, nil) }
-            return (entry, [Self.line(key, addresses)])
+        let isNew = entries[key] == nil
+        if isNew { makeRoom() }
+        let entry = entries[key] ?? NameEntry()
+        guard entry.lacks(addresses) else { return NameUse(of: entry) }
+        if isNew {
+            entries[key] = entry
+            order.append(key)
         }
-        let removed = makeRoom().map { ["-\($0.name):\($0.port)"] } ?? []
-        let entry = NameEntry()
-        _ = entry.use(addresses)
-        entries[key] = entry
-        order.append(key)
-        return (entry, removed + [Self.line(key, addresses)])
+        let removed = removals.take().filter { entries[$0] == nil }
+        let lines = removed.map { "-\($0.name):\($0.port)" } + [Self.line(key, addresses)]
+        return NameUse(of: entry, addresses, lines: lines, removing: removed, removals)
     }
 
     private static func line(_ key: Key, _ addresses: String) -> String {
         "\(key.name):\(key.port):\(addresses)"
     }
 
-    /// Removes the oldest entry that no transfer needs, when there are as many as may be.
-    private mutating func makeRoom() -> Key? {
-        guard entries.count >= Self.limit else { return nil }
-        for _ in 0..<entries.count {
-            guard let oldest = order.popFirst() else { return nil }
+    /// Removes the oldest entries that no transfer needs, when there are as many as may be.
+    private mutating func makeRoom() {
+        guard entries.count >= Self.limit else { return }
+        var removed = 0
+        for _ in 0..<Self.lookLimit where removed < Self.removedPerName {
+            guard entries.count >= Self.limit, let oldest = order.popFirst() else { return }
             if entries[oldest]?.isUsed == false {
                 entries[oldest] = nil
-                return oldest
+                removals.add([oldest])
+                removed += 1
+            } else {
+                order.append(oldest)
             }
-            order.append(oldest)
         }
-        return nil
     }
 }
 
-/// What libcurl has been given for one name, and the transfers that need it.
-///
-/// A transfer needs it from the setting of its options until it sends, as libcurl would look up a
-/// name without an entry by itself.
-final class NameEntry {
-    /// The addresses that libcurl certainly has.
-    private var loaded: String?
-    /// The addresses that transfers carry which have not sent yet.
-    private var carried = ""
-    private var carriers = 0
-    /// Those transfers carry different addresses, so that any of these may be the last that libcurl
-    /// reads.
-    private var isMixed = false
-    private var users = 0
+/// The names that libcurl may still have and no longer needs.
+final class NameRemovals {
+    /// Beyond this number the oldest ones stay with libcurl until its multi handle is replaced.
+    /// Hardly any wait: those of transfers that were cancelled before libcurl read what they carried.
+    static let limit = 64
+    private var waiting: [NameEntries.Key] = []
 
-    /// Whether a transfer needs the entry.
-    var isUsed: Bool { users > 0 }
-
-    /// Notes a transfer; returns whether it has to carry the addresses.
-    fileprivate func use(_ addresses: String) -> Bool {
-        users += 1
-        if loaded == addresses { return false }
-        loaded = nil
-        isMixed = carriers > 0 && (isMixed || carried != addresses)
-        carried = addresses
-        carriers += 1
-        return true
+    func add(_ keys: [NameEntries.Key]) {
+        waiting += keys
+        waiting.removeFirst(max(0, waiting.count - Self.limit))
     }
 
-    /// Notes that a transfer sends, or has ended before; libcurl has read what it carried when it
-    /// sends.
-    func end(isCarrier: Bool, sends: Bool) {
-        users -= 1
-        guard isCarrier else { return }
-        carriers -= 1
-        if sends, !isMixed { loaded = carried }
+    fileprivate func take() -> [NameEntries.Key] {
+        defer { waiting = [] }
+        return waiting
     }
 }

@@ -39,8 +39,8 @@ struct OriginSeats {
     mutating func seat(for origin: Origin, now: Int64) -> OriginSeat {
         if let seat = seats[origin] { return seat }
         if seats.count >= sweepCount { sweep(now) }
-        next = (next + 1) % loops
         let seat = OriginSeat(loop: next, now: now)
+        next = (next + 1) % loops
         seats[origin] = seat
         return seat
     }

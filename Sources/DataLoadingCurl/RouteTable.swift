@@ -48,6 +48,11 @@ struct RouteTable<Member: Hashable> {
     /// The number of routes.
     var count: Int { routes.count }
 
+    /// Returns the key that the attempts of a route share.
+    func key(like key: RouteKey) -> RouteKey {
+        routes.index(forKey: key).map { routes[$0].key } ?? key
+    }
+
     /// Decides how a new attempt is run.
     mutating func enter(_ member: Member, _ key: RouteKey, now: Int64) -> Decision {
         if routes[key] == nil { makeRoom(now) }

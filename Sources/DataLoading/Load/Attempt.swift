@@ -9,6 +9,9 @@ struct Attempt: Sendable {
     /// The number of bytes of a discarded body that are read to keep the connection; after more,
     /// the attempt is cancelled.
     private static let maxDiscarded = 65_536
+    /// The maximum number of bytes that are reserved because a head announces them. Memory that
+    /// nothing is written to is not taken from the machine.
+    private static let maxReserved: Int64 = 4 << 20
 
     /// The result of taking a piece of a body.
     enum Intake: Sendable {
@@ -40,6 +43,8 @@ struct Attempt: Sendable {
     /// A copy of a body that is handed on, for the cache; nil when none is kept.
     private(set) var copy: Data?
     private var discarded = 0
+    /// Whether there is room in the body for more than its first piece.
+    private var hasRoom = false
     /// The events that came before the verdict of user code; nil when none are held back.
     private var held: HeldEvents?
 
@@ -124,7 +129,20 @@ struct Attempt: Sendable {
             body = Data()
             return
         }
-        if body.isEmpty { body = bytes } else { body.append(bytes) }
+        guard !body.isEmpty else { return body = bytes }
+        makeRoom(limit)
+        body.append(bytes)
+    }
+
+    /// Moves the first piece to memory for the whole body, so that the others are copied once.
+    private mutating func makeRoom(_ limit: Int64) {
+        guard !hasRoom else { return }
+        hasRoom = true
+        let length = min(head?.bodyLength ?? 0, limit, Self.maxReserved)
+        guard length > body.count else { return }
+        var whole = Data(capacity: Int(clamping: length))
+        whole.append(body)
+        body = whole
     }
 
     /// Holds back the end of the attempt while events are held back; false when none are.

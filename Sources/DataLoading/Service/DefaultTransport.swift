@@ -11,13 +11,10 @@ import DataLoadingTransport
 
 /// The transport of a configuration that sets none.
 enum DefaultTransport {
-    /// The range of `Configuration.loops`.
-    static let loopRange = 1...64
-
     /// The number of loops by default.
     static var usualLoops: Int {
         #if canImport(Glibc) || canImport(Musl)
-            CurlTransport.usualLoops
+            LoopCount.usual
         #else
             1
         #endif

@@ -12,7 +12,7 @@ extension DataLoaderService.Configuration {
         timeouts.fault ?? limits.fault ?? retry.fault
             ?? (proxyAuthoriser != nil && proxy == nil
                 ? .malformed("Configuration.proxyAuthoriser", "is set without a proxy") : nil)
-            ?? (DefaultTransport.loopRange.contains(loops)
+            ?? (LoopCount.range.contains(loops)
                 ? nil : .malformed("Configuration.loops", "is not from 1 to 64"))
     }
 }

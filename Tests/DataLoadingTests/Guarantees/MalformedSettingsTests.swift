@@ -211,11 +211,6 @@ import Testing
             await transport.shutDown()
         }
 
-        @Test func `the range of loops is that of the transport`() {
-            #expect(DefaultTransport.loopRange == CurlTransport.loopRange)
-            #expect(DefaultTransport.loopRange.contains(DefaultTransport.usualLoops))
-        }
-
         // The last row has no such settings; its loads end before the transport is asked.
         @Test(arguments: [
             (8, 64, 1, 64), (8, 64, 4, 64), (64, 64, 2, 128), (1_000, 64, 2, 128),

@@ -42,6 +42,21 @@ import Testing
         #expect(response?.body == nil)
     }
 
+    // A server may announce any length, of a body that comes in any pieces.
+    @Test(arguments: [nil, "30", "5", "0", "4194305", "9000000000000000000", "x"] as [String?])
+    func `a body in pieces is whole, whatever length its head announces`(length: String?) async {
+        let pieces = (0..<3).map { Data(repeating: UInt8($0), count: 10) }
+        let bed = TestBed([
+            .run { attempt in
+                attempt.deliverHead(200, length.map { ["Content-Length": $0] } ?? [:])
+                for piece in pieces { attempt.deliverBody(piece) }
+                attempt.deliverEnd()
+            }
+        ])
+        bed.loader.perform(.make("/a"))
+        #expect(await bed.outcome()?.response?.body == Data(pieces.joined()))
+    }
+
     @Test func `a load pauses before its retries and then succeeds`() async {
         let bed = TestBed([
             .respond(status: 503), .fail(.connectRefused), .respond(status: 200),

@@ -17,17 +17,16 @@
             var names = NameEntries()
             let first = names.use(key, addresses: "10.0.0.1,[::1]")
             #expect(first.lines == ["a.test:80:10.0.0.1,[::1]"])
-            first.entry.end(isCarrier: true, sends: true)
+            first.end(sends: true)
             let second = names.use(key, addresses: "10.0.0.1,[::1]")
             #expect(second.lines == nil)
-            second.entry.end(isCarrier: false, sends: true)
+            second.end(sends: true)
             #expect(names.use(key, addresses: "10.0.0.2").lines == ["a.test:80:10.0.0.2"])
         }
 
         @Test func `addresses are given again after an attempt that did not send`() {
             var names = NameEntries()
-            let first = names.use(key, addresses: "10.0.0.1")
-            first.entry.end(isCarrier: true, sends: false)
+            names.use(key, addresses: "10.0.0.1").end(sends: false)
             #expect(names.use(key, addresses: "10.0.0.1").lines != nil)
         }
 
@@ -35,51 +34,88 @@
             var names = NameEntries()
             for _ in 0..<2 {
                 let key = NameEntries.Key(name: "-.-", port: 80)
-                let (entry, lines) = names.use(key, addresses: "10.0.0.1")
-                #expect(lines == ["+-.-:80:10.0.0.1"])
-                entry.end(isCarrier: true, sends: true)
+                let use = names.use(key, addresses: "10.0.0.1")
+                #expect(use.lines == ["+-.-:80:10.0.0.1"])
+                use.end(sends: true)
             }
             #expect(names.count == 0)
         }
 
         @Test func `of attempts with different addresses none says what libcurl has`() {
             var names = NameEntries()
-            let old = names.use(key, addresses: "10.0.0.1").entry
-            let new = names.use(key, addresses: "10.0.0.2").entry
-            new.end(isCarrier: true, sends: true)
-            old.end(isCarrier: true, sends: true)
+            let old = names.use(key, addresses: "10.0.0.1")
+            let new = names.use(key, addresses: "10.0.0.2")
+            new.end(sends: true)
+            old.end(sends: true)
             let third = names.use(key, addresses: "10.0.0.2")
             #expect(third.lines != nil)
-            third.entry.end(isCarrier: true, sends: true)
+            third.end(sends: true)
             #expect(names.use(key, addresses: "10.0.0.2").lines == nil)
         }
 
         @Test func `each new name beyond the limit removes the oldest entry that none needs`() {
             var names = NameEntries()
-            let used = names.use(key, addresses: "10.0.0.1").entry
-            for number in 1..<NameEntries.limit {
-                let key = NameEntries.Key(name: "host\(number)", port: 80)
-                let (entry, lines) = names.use(key, addresses: "10.0.0.1")
-                #expect(lines == ["host\(number):80:10.0.0.1"])
-                entry.end(isCarrier: true, sends: true)
-            }
-            let new = NameEntries.Key(name: "new", port: 443)
-            let (entry, lines) = names.use(new, addresses: "10.0.0.3")
-            #expect(lines == ["-host1:80", "new:443:10.0.0.3"])
-            entry.end(isCarrier: true, sends: false)
-            used.end(isCarrier: true, sends: true)
-            let last = NameEntries.Key(name: "last", port: 80)
-            #expect(names.use(last, addresses: "10.0.0.4").lines?.first == "-host2:80")
+            let used = names.use(key, addresses: "10.0.0.1")
+            fill(&names, from: 1, to: NameEntries.limit)
+            let new = use("new", &names)
+            #expect(new.lines == ["-host1:80", "new:80:10.0.0.1"])
+            new.end(sends: true)
+            used.end(sends: true)
+            #expect(use("last", &names).lines?.first == "-host2:80")
             #expect(names.count == NameEntries.limit)
         }
 
-        @Test func `more names than the limit are kept while attempts need them`() {
+        @Test func `what a cancelled attempt was to remove is removed by the next one`() {
             var names = NameEntries()
-            for number in 0..<(NameEntries.limit + 10) {
-                let key = NameEntries.Key(name: "host\(number)", port: 80)
-                #expect(names.use(key, addresses: "10.0.0.1").lines?.count == 1)
+            fill(&names, from: 0, to: NameEntries.limit)
+            let cancelled = use("new", &names)
+            #expect(cancelled.lines == ["-host0:80", "new:80:10.0.0.1"])
+            cancelled.end(sends: false)
+            let next = use("next", &names)
+            #expect(next.lines == ["-host0:80", "-host1:80", "next:80:10.0.0.1"])
+            next.end(sends: true)
+            #expect(use("last", &names).lines == ["-host2:80", "last:80:10.0.0.1"])
+        }
+
+        @Test func `a name that has come back is not removed`() {
+            var names = NameEntries()
+            fill(&names, from: 0, to: NameEntries.limit)
+            use("new", &names).end(sends: false)
+            #expect(use("host0", &names).lines == ["-host1:80", "host0:80:10.0.0.1"])
+        }
+
+        @Test func `names that are never sent for carry a bounded number of removals`() {
+            var names = NameEntries()
+            fill(&names, from: 0, to: NameEntries.limit)
+            for number in 0..<1_000 {
+                let use = use("new\(number)", &names)
+                #expect((use.lines?.count ?? 0) <= NameRemovals.limit + 1)
+                use.end(sends: false)
             }
+            #expect(names.count == NameEntries.limit)
+        }
+
+        @Test func `a table that was larger than the limit shrinks again`() {
+            var names = NameEntries()
+            let uses = (0..<(NameEntries.limit + 10)).map { use("host\($0)", &names) }
+            #expect(uses.allSatisfy { $0.lines?.count == 1 })
             #expect(names.count == NameEntries.limit + 10)
+            for use in uses { use.end(sends: true) }
+            for number in 0..<20 { use("new\(number)", &names).end(sends: true) }
+            #expect(names.count == NameEntries.limit)
+        }
+
+        private func use(_ name: String, _ names: inout NameEntries) -> NameUse {
+            names.use(NameEntries.Key(name: name, port: 80), addresses: "10.0.0.1")
+        }
+
+        /// Adds names that no attempt needs any more.
+        private func fill(_ names: inout NameEntries, from first: Int, to end: Int) {
+            for number in first..<end {
+                let use = use("host\(number)", &names)
+                #expect(use.lines == ["host\(number):80:10.0.0.1"])
+                use.end(sends: true)
+            }
         }
     }
 

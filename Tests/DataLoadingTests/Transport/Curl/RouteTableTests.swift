@@ -61,6 +61,14 @@
             #expect(table.enter(2, other, now: 0) == .http2)
         }
 
+        @Test func `the attempts of a route share its key`() {
+            var table = Self.table()
+            #expect(table.key(like: a) === a)
+            _ = table.enter(1, a, now: 0)
+            #expect(table.key(like: Self.key("a.test")) === a)
+            #expect(table.key(like: b) === b)
+        }
+
         @Test func `all waiting attempts join a connection of HTTP/2`() {
             var table = Self.table()
             for member in 1...3 { _ = table.enter(member, a, now: 0) }

@@ -28,6 +28,7 @@ final class DataLoadingClient: Client {
 
         var configuration = DataLoaderService.Configuration()
         configuration.transport = transport
+        configuration.loops = workload.loops ?? 1
         configuration.limits.perOrigin = concurrency
         configuration.limits.total = concurrency
         if let idle = workload.idle {

@@ -32,6 +32,8 @@ struct Workload: Codable, Sendable {
     var mix: [MixedRequest]?
     /// Loads that are in progress all the time.
     var idle: Idle?
+    /// The number of event loops; nil for one.
+    var loops: Int?
 
     init(url: String, concurrency: Int) {
         self.url = url

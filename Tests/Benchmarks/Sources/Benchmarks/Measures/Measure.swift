@@ -16,8 +16,8 @@ enum Measures {
     static let all: [any Measure.Type] = [
         SmallGets.self, SecureGets.self, Latency.self, Layers.self, WaitingLoads.self,
         RateAccuracy.self, IdleTransfers.self, ManyOrigins.self, LargeBodies.self,
-        SlowConsumers.self, IdleDaemon.self, MemoryGrowth.self, Sequences.self, Hits.self,
-        BodySizes.self,
+        SlowConsumers.self, IdleDaemon.self, MemoryGrowth.self, ClientBuilds.self, Hits.self,
+        SeveralLoops.self, BodySizes.self, Sequences.self,
     ]
 
     /// The measures of a number, or all of them.

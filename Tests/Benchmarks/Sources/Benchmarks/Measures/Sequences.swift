@@ -8,7 +8,7 @@ import Foundation
 struct Sequences: Measure {
     let options: Options
 
-    static let number = 15
+    static let number = 19
     private static let bodySize = 505 * 1_048_576
     /// A line of 101 bytes with its end.
     private static let line = String(repeating: "x", count: 100) + "\n"

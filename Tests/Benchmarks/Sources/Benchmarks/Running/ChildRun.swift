@@ -17,6 +17,8 @@ struct ChildRun: ChildWork {
         let throughput: Double
         /// The peak of its memory, in KiB.
         let peakMemory: Int
+        /// How often its threads waited for each load.
+        let waits: Double
         /// The number of failed loads.
         let failures: Int
     }
@@ -48,7 +50,8 @@ struct ChildRun: ChildWork {
         return Outcome(
             cost: (after.processorTime - before.processorTime) * 1_000 / thousands,
             throughput: Double(requests) / (elapsed / .seconds(1)),
-            peakMemory: after.peakMemory, failures: failures)
+            peakMemory: after.peakMemory,
+            waits: Double(after.waits - before.waits) / Double(requests), failures: failures)
     }
 }
 

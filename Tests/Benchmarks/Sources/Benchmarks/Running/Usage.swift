@@ -9,14 +9,28 @@ struct Usage: Sendable {
     let processorTime: Double
     /// The peak of its memory, in KiB.
     let peakMemory: Int
+    /// How often its threads have waited, and so been woken.
+    let waits: Int
 
     /// The usage of this process until now.
     static var now: Usage {
-        var usage = rusage()
-        getrusage(RUSAGE_SELF.rawValue, &usage)
+        let usage = read(RUSAGE_SELF)
         return Usage(
-            processorTime: seconds(usage.ru_utime) + seconds(usage.ru_stime),
-            peakMemory: ProcessStatus.peakBytes / 1_024)
+            processorTime: processorTime(usage), peakMemory: ProcessStatus.peakBytes / 1_024,
+            waits: usage.ru_nvcsw)
+    }
+
+    /// The user and system time of the children that have ended, and of theirs, in seconds.
+    static var processorTimeOfChildren: Double { processorTime(read(RUSAGE_CHILDREN)) }
+
+    private static func read(_ processes: __rusage_who) -> rusage {
+        var usage = rusage()
+        getrusage(processes.rawValue, &usage)
+        return usage
+    }
+
+    private static func processorTime(_ usage: rusage) -> Double {
+        seconds(usage.ru_utime) + seconds(usage.ru_stime)
     }
 
     private static func seconds(_ time: timeval) -> Double {
