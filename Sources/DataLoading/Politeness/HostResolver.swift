@@ -179,7 +179,7 @@ extension HostResolver {
     /// Call it once for each choice, at the head or at the failure.
     func report(_ candidate: Candidate, forHost host: String, outcome: AddressOutcome) {
         state.withLock { state in
-            guard !state.table.isEmpty else { return }
+            guard state.table.concerns(outcome) else { return }
             let name = candidate.exclusion(forHost: host)
             state.table.note(
                 outcome, of: name, forHost: host, at: state.timekeeper.now, random: state.random)

@@ -143,11 +143,11 @@ extension OriginHealth {
     ///
     /// A load's own failure does not count, so that a single load makes all of its attempts.
     func recentFailure(
-        of origin: Origin, for load: ObjectIdentifier, now: Instant
+        of origin: Origin, for load: ObjectIdentifier, now: @autoclosure () -> Instant
     ) -> DataLoaderError? {
         state.withLock { state in
             guard state.failures > 0, let failure = state.records[origin]?.failure,
-                failure.end > now, failure.load != load
+                failure.end > now(), failure.load != load
             else { return nil }
             return failure.error
         }
