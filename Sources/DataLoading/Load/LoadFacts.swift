@@ -114,7 +114,7 @@ struct LoadFacts: Sendable {
     }
 
     /// Whether an authoriser took part in `outgoing`.
-    var hasParticipants: Bool { chain?.participants.isEmpty == false }
+    var hasParticipants: Bool { chain?.hasParticipants == true }
 
     /// Whether another attempt needs a body that only the owner can make.
     var needsNewBody: Bool {
@@ -152,7 +152,7 @@ struct LoadFacts: Sendable {
     }
 
     /// The response in its present state.
-    func response(_ error: DataLoaderError?) -> DataLoaderResponse {
+    borrowing func response(_ error: DataLoaderError?) -> DataLoaderResponse {
         DataLoaderResponse(
             request: traits.request, error: error?.ending(traits.request, metrics),
             statusCode: head?.status, headers: head?.headers ?? HTTPHeaders(),
