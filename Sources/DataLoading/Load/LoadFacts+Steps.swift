@@ -138,9 +138,11 @@ extension LoadFacts {
 
     /// Returns the action that tells an origin's budget of a success.
     mutating func takeSuccess(of origin: Origin) -> LoadAction {
-        let isClean = metrics.retries == 0 && metrics.replacedConnections == 0
-        return .noteSuccess(origin, isClean: isClean, retryCost.take())
+        .noteSuccess(origin, isClean: isClean, retryCost.take())
     }
+
+    /// Whether no attempt of the load has failed.
+    var isClean: Bool { metrics.retries == 0 && metrics.replacedConnections == 0 }
 
     /// Keeps the data that another attempt needs to continue a response that broke.
     mutating func noteBroken(_ attempt: Attempt, _ error: DataLoaderError) {

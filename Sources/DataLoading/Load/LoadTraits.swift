@@ -61,7 +61,7 @@ extension LoadTraits {
         isAuthorised =
             base.cachePolicy != .cacheOnly && context.asksAuthorisers(about: request)
         self.isIntercepted = isIntercepted
-        hasUsersPolicy = request.retryPolicy.map { !($0 is BuiltInRetryPolicy) } ?? false
+        hasUsersPolicy = request.hasRetryPolicy && !(request.retryPolicy is BuiltInRetryPolicy)
         reportsProgress = reports
         let usualIdle = runtime.attempts.timeouts.idle
         hasShortIdleTimeout = request.idleTimeout.map { $0 < usualIdle } ?? false

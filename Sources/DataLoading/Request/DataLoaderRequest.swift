@@ -195,6 +195,9 @@ public struct DataLoaderRequest: Sendable, OpaquelyMirrored {
         fields.sharesStorage(with: other.fields)
     }
 
+    /// Whether there is a retry policy; asking for the policy copies it.
+    var hasRetryPolicy: Bool { fields.value.retryPolicy != nil }
+
     /// Whether any option was set; most requests have none.
     var hasOptions: Bool { !fields.value.options.isEmpty }
 
