@@ -19,8 +19,15 @@ extension Admission {
     struct Candidate: Sendable {
         let waiting: any Waiting
         let epoch: Int
-        /// The instant of the load's deadline; nil without one.
-        let deadline: Instant?
+        /// The instant of the load's deadline, in the distant future without one: an optional is
+        /// twice as large, and many loads wait.
+        let deadline: Instant
+
+        init(waiting: any Waiting, epoch: Int, deadline: Instant?) {
+            self.waiting = waiting
+            self.epoch = epoch
+            self.deadline = deadline ?? .distantFuture
+        }
     }
 
     /// A load's application for admission.

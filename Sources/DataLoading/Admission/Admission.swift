@@ -232,7 +232,8 @@ final class Admission: Sendable {
 
     /// The wait of a load that could not start before its deadline; nil for any other load.
     private func hopelessWait(of application: Application, in lanes: Lanes) -> Duration? {
-        guard let deadline = application.candidate.deadline else { return nil }
+        let deadline = application.candidate.deadline
+        guard deadline < .distantFuture else { return nil }
         let remaining = deadline - timerQueue.now
         func wait(_ position: Int) -> Duration? {
             limiter.wait(for: application.key, position: position)

@@ -202,7 +202,7 @@ struct Lanes: Sendable {
     mutating func removeAll(
         _ key: LaneKey, dueBefore instant: Instant, _ timerQueue: TimerQueue
     ) -> [Admission.Candidate] {
-        let removed = lanes[key]?.queue.removeAll { $0.deadline.map { $0 < instant } ?? false }
+        let removed = lanes[key]?.queue.removeAll { $0.deadline < instant }
         guard let removed, !removed.isEmpty else { return [] }
         waiting -= removed.count
         forgetIfEmpty(key, timerQueue)
