@@ -165,7 +165,9 @@ extension HostResolver {
     ) -> Candidate? {
         state.withLock { state in
             guard !state.table.isEmpty else { return excluded.contains(host) ? nil : .name }
-            let now = state.timekeeper.now
+            // The time has a meaning only for addresses that have failed.
+            let now =
+                state.table.unhealthyCount == 0 ? .distantFuture : state.timekeeper.now
             let choice = state.table.choice(
                 forHost: host, excluding: excluded, isProxied: isProxied, at: now)
             guard let (name, isProbe) = choice else { return nil }

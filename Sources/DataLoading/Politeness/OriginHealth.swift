@@ -145,12 +145,15 @@ extension OriginHealth {
     func recentFailure(
         of origin: Origin, for load: ObjectIdentifier, now: @autoclosure () -> Instant
     ) -> DataLoaderError? {
+        // An error that is returned from the lock is copied, also where there is none.
+        var error: DataLoaderError?
         state.withLock { state in
             guard state.failures > 0, let failure = state.records[origin]?.failure,
                 failure.end > now(), failure.load != load
-            else { return nil }
-            return failure.error
+            else { return }
+            error = failure.error
         }
+        return error
     }
 
     /// The number of origins with a failure to connect that no response has followed.
