@@ -60,7 +60,9 @@ package struct TimedElements<Element: Sendable>: Sendable {
         return first.map { min($0, ranked) } ?? ranked
     }
 
-    package mutating func insert(_ element: Element, at instant: Instant) -> Handle {
+    package mutating func insert(
+        _ element: consuming Element, at instant: Instant
+    ) -> Handle {
         lastSerial &+= 1
         guard let list = list(for: instant), slots.count < Self.maxSlots else {
             let ranked = Ranked(element: element, serial: lastSerial)
@@ -137,7 +139,7 @@ package struct TimedElements<Element: Sendable>: Sendable {
         return earliest
     }
 
-    private mutating func place(_ slot: Slot) -> UInt32 {
+    private mutating func place(_ slot: consuming Slot) -> UInt32 {
         guard free != Self.none else {
             slots.append(slot)
             return UInt32(slots.count - 1)

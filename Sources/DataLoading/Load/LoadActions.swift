@@ -171,9 +171,16 @@ extension Load {
     private func standsBack(_ sending: Sending, _ epoch: Int) -> Bool {
         guard sending.maySpare,
             let error = runtime.originHealth.recentFailure(
-                of: sending.target.origin, for: ObjectIdentifier(self), now: runtime.timerQueue.now),
-            let facts = facts(epoch: epoch)
+                of: sending.target.origin, for: ObjectIdentifier(self), now: runtime.timerQueue.now)
         else { return false }
+        return standsBack(sending, because: error, epoch)
+    }
+
+    // Not inlined, so that no other load has the place of the data on its stack.
+    @inline(never) private func standsBack(
+        _ sending: Sending, because error: DataLoaderError, _ epoch: Int
+    ) -> Bool {
+        guard let facts = facts(epoch: epoch) else { return false }
         let failure = TransportFailure(error, sent: .nothingWritten)
         let next: NextStep
         if facts.traits.hasUsersPolicy {
@@ -272,8 +279,7 @@ extension Load {
     }
 
     /// Returns what observers see of a response.
-    private func observed(_ response: DataLoaderResponse) -> DataLoaderResponse {
-        var response = response
+    private func observed(_ response: consuming DataLoaderResponse) -> DataLoaderResponse {
         addBodyFile(to: &response)
         guard isForAuthoriser else { return response }
         // The load has an authoriser's tokens and passwords. Observers can still count it.

@@ -27,8 +27,8 @@ struct LoadMachine: Sendable {
         case askingForChunks
         /// The sink looks for what an earlier load has left.
         case preparingSink
-        /// The owner is asked for another body.
-        case askingForBody(then: NextStep, otherwise: DataLoaderError?)
+        /// The owner is asked for another body; indirect, because each load has room for the largest.
+        indirect case askingForBody(then: NextStep, otherwise: DataLoaderError?)
         /// The factory's interceptors are called.
         case intercepting(Interception?)
         /// The cache is asked, or a stored response is about to be played.
@@ -248,7 +248,7 @@ extension LoadMachine {
     private mutating func recall(_ actions: inout LoadActionList, _ now: Instant) {
         guard traits.usesCache else { return share(&actions, now) }
         guard facts.mayBeStored else {
-            facts.metrics.cacheStatus = .otherMethod
+            facts.count { $0.cacheStatus = .otherMethod }
             return share(&actions, now)
         }
         facts.beginAttempt()
@@ -267,7 +267,7 @@ extension LoadMachine {
             recalled.decision == .reuse(.whileRevalidating) && playing.source == .stale
             && !facts.isPlaying
         facts.isPlaying = true
-        facts.metrics.source = playing.source
+        facts.count { $0.source = playing.source }
         facts.head = nil
         facts.body = nil
         run(playing)
@@ -288,7 +288,7 @@ extension LoadMachine {
     /// Lets the load share a request, before authorisers and slots.
     private mutating func share(_ actions: inout LoadActionList, _ now: Instant) {
         // What is shared is the request as it was performed, not what a redirect has made of it.
-        guard traits.mayShare, facts.metrics.attempts == 0, facts.metrics.redirects == 0,
+        guard traits.mayShare, facts.attempts == 0, facts.redirects == 0,
             let target = facts.baseTarget
         else {
             return authorise(&actions, now)
@@ -357,7 +357,7 @@ extension LoadMachine {
         _ chain: AuthoriserChain, _ epoch: Int, _ actions: inout LoadActionList, _ now: Instant
     ) {
         guard epoch == self.epoch, case .authorising(_, let slots) = state else { return }
-        facts.metrics.authorisationTime += now - stageBegan
+        facts.times.authorisation.addSaturated(now.nanoseconds(since: stageBegan))
         stageBegan = now
         do {
             try facts.authorised(by: chain, at: now)
@@ -406,7 +406,7 @@ extension LoadMachine {
 
     private mutating func mustApplyAgain(_ epoch: Int, _ now: Instant) -> LoadActionList {
         guard isApplying(epoch) else { return [] }
-        facts.metrics.admissionTime += now - stageBegan
+        facts.times.admission.addSaturated(now.nanoseconds(since: stageBegan))
         return apply(now, hasWaited: true)
     }
 
@@ -428,7 +428,7 @@ extension LoadMachine {
             actions.append(.release(context.candidate, context.origin))
             return actions.append(.leave(context.origin))
         }
-        facts.metrics.admissionTime += now - stageBegan
+        facts.times.admission.addSaturated(now.nanoseconds(since: stageBegan))
         guard !facts.mustAuthoriseAgain(at: now) else {
             actions.append(.release(context.candidate, context.origin))
             let mustTry = facts.mustTry
@@ -441,13 +441,16 @@ extension LoadMachine {
             }
             return askAuthorisers(slots: context.origin, &actions, now)
         }
-        if facts.triedAddresses.isEmpty { facts.metrics.attempts += 1 }
+        let isAnother = facts.triedAddresses.isEmpty
+        facts.count { metrics in
+            if isAnother { metrics.attempts += 1 }
+            metrics.source = .network
+            if case .address(let address) = context.candidate { metrics.note(address) }
+        }
         facts.hasBegunRetry = true
         facts.attemptBegan = context.begun
-        facts.metrics.source = .network
         facts.head = facts.deliveredHead
         facts.body = nil
-        if case .address(let address) = context.candidate { facts.metrics.note(address) }
         stageBegan = now
         run(context)
         actions.append(.start(context))
@@ -522,7 +525,8 @@ extension LoadMachine {
         _ actions: inout LoadActionList, at now: Instant
     ) {
         openAttempts -= 1
-        facts.metrics.add(report, countsConnecting: !hasCountedConnecting)
+        let countsConnecting = !hasCountedConnecting
+        facts.count { $0.add(report, countsConnecting: countsConnecting) }
         if let failure, failure.sent != .nothingWritten { facts.mayHaveBeenProcessed = true }
         let isRunning = isRunning(context)
         if traits.reportsProgress { actions.append(.flushProgress) }
@@ -637,7 +641,7 @@ extension LoadMachine {
             return proceed(to: next, now)
         case .applying, .queued, .dialling:
             // The attempt was skipped, and its slots are given back already.
-            facts.metrics.admissionTime += now - stageBegan
+            facts.times.admission.addSaturated(now.nanoseconds(since: stageBegan))
             return proceed(to: next, now)
         default:
             return refund(next.cost)
@@ -686,7 +690,7 @@ extension LoadMachine {
             return apply(now)
         case .replace:
             facts.needsFreshConnection = true
-            facts.metrics.replacedConnections += 1
+            facts.count { $0.replacedConnections += 1 }
             return authorise(now)
         case .askPolicy(let failure, let isSpared):
             enter(.deciding(slots: nil))
@@ -741,7 +745,7 @@ extension LoadMachine {
         guard epoch == self.epoch else { return [] }
         switch state {
         case .resting, .pausing:
-            facts.metrics.backOffTime += now - stageBegan
+            facts.times.backOff.addSaturated(now.nanoseconds(since: stageBegan))
             return authorise(now)
         default:
             return []
@@ -773,22 +777,23 @@ extension LoadMachine {
     ) {
         let (stage, attempt) = (state, running)
         enter(.ended(LoadEnding(error.map { $0.occurring(phase(of: stage, attempt, $0)) })))
-        facts.metrics.totalTime = now - traits.begun
-        let time = now - stageBegan
+        let total = now - traits.begun
+        facts.count { $0.totalTime = total }
+        let time = now.nanoseconds(since: stageBegan)
         switch stage {
         case .authorising(let task, let slots):
-            facts.metrics.authorisationTime += time
+            facts.times.authorisation.addSaturated(time)
             if let task { actions.append(.cancelTask(task)) }
             actions += leave(slots)
         case .applying:
-            facts.metrics.admissionTime += time
+            facts.times.admission.addSaturated(time)
         case .queued(let ticket):
-            facts.metrics.admissionTime += time
+            facts.times.admission.addSaturated(time)
             actions.append(.withdraw(ticket))
         case .resting:
-            facts.metrics.backOffTime += time
+            facts.times.backOff.addSaturated(time)
         case .pausing(let timer):
-            facts.metrics.backOffTime += time
+            facts.times.backOff.addSaturated(time)
             actions.append(.cancelTimer(timer))
         case .running:
             actions += refund(attempt?.value.verdict?.cost)
@@ -863,7 +868,8 @@ extension LoadMachine {
         if mayHaveSent, isEnding { facts.mayHaveBeenProcessed = true }
         if !mayHaveSent, openAttempts > 0 {
             // Otherwise the transport has reported that time already.
-            facts.metrics.connectTime += now - stageBegan
+            let time = now - stageBegan
+            facts.count { $0.connectTime += time }
             hasCountedConnecting = true
         }
         guard case .timingOut = state else { return [] }
@@ -876,10 +882,12 @@ extension LoadMachine {
     mutating func take() -> (response: DataLoaderResponse, isFinal: Bool)? {
         guard case .ended(var ending) = state, ending.take() else { return nil }
         state = .ended(ending)
-        guard ending.error != nil else { return (facts.response(nil), openAttempts == 0) }
         var response = facts.response(ending.error)
-        response.error?.keepBody(facts.body)
-        return (response, false)
+        // Observers get no body.
+        let body = facts.body.take()
+        if ending.error != nil { response.error?.keepBody(body) }
+        response.body = body
+        return (response, ending.error == nil && openAttempts == 0)
     }
 
     /// Notes that the outcome was handed over, or that its receiver was gone, with the date of
@@ -954,10 +962,12 @@ extension LoadMachine {
     ///
     /// It is made anew, because the byte counts of a cancelled attempt are complete only then.
     var report: DataLoaderResponse? {
-        guard case .ended(let ending) = state, ending.isReported else { return nil }
-        var response = facts.response(ending.error)
-        response.retryAfter = ending.retryAfter
-        return response
+        mutating get {
+            guard case .ended(let ending) = state, ending.isReported else { return nil }
+            var response = facts.response(ending.error)
+            response.retryAfter = ending.retryAfter
+            return response
+        }
     }
 
     /// Whether the load has its outcome, taken or not.

@@ -31,7 +31,7 @@ final class Sending: Sendable {
         triedAddresses = facts.triedAddresses
         maySpare = facts.maySpare
         request = facts.outgoing
-        isRedirected = facts.metrics.redirects > 0
+        isRedirected = facts.redirects > 0
         isStreaming = facts.traits.isStreaming
         needsFreshConnection = facts.needsFreshConnection
     }
