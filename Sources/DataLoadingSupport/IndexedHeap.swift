@@ -32,6 +32,12 @@ package struct IndexedHeap<Element: Sendable>: Sendable {
         order.first.map { slots[$0].instant }
     }
 
+    /// The element that leaves first, and its instant.
+    package var first: (element: Element, instant: Instant)? {
+        guard let slot = order.first, let element = slots[slot].element else { return nil }
+        return (element, slots[slot].instant)
+    }
+
     package mutating func insert(_ element: Element, at instant: Instant) -> Handle {
         lastSerial &+= 1
         let slot = Slot(

@@ -32,6 +32,22 @@ package struct Instant: Hashable, Comparable, Sendable {
     }
 }
 
+extension Instant {
+    /// The nanoseconds since another instant, saturated: arithmetic of `Duration` takes 128 bits.
+    package func nanoseconds(since other: Instant) -> Int64 {
+        let (difference, overflow) = nanoseconds.subtractingReportingOverflow(other.nanoseconds)
+        guard overflow else { return difference }
+        return self < other ? .min : .max
+    }
+
+    /// The instant after so many nanoseconds, saturated.
+    package func advanced(byNanoseconds count: Int64) -> Instant {
+        let (sum, overflow) = nanoseconds.addingReportingOverflow(count)
+        guard overflow else { return Instant(nanoseconds: sum) }
+        return Instant(nanoseconds: count < 0 ? .min : .max)
+    }
+}
+
 extension Duration {
     /// The duration in nanoseconds, saturated to the range of `Int64`.
     package var wholeNanoseconds: Int64 {

@@ -3,13 +3,13 @@
 
 /// A timer queue: calls back any number of targets at their instants, with one alarm.
 ///
-/// A binary heap knows the earliest entry, and the alarm is set for that entry. Waiting loads
+/// The earliest entry is known, and the alarm is set for that entry. Waiting loads
 /// therefore cost no thread and no timer. An alarm that fires too early, because its entry was
 /// cancelled, is set again. That is cheaper than moving it each time a load ends before its
 /// deadline.
 package final class TimerQueue: Sendable {
     /// The handle of a scheduled call; `cancel` takes it.
-    package typealias Entry = IndexedHeap<ScheduledCall>.Handle
+    package typealias Entry = TimedElements<ScheduledCall>.Handle
 
     /// The target of a call, and the tag that is passed to it.
     package struct ScheduledCall: Sendable {
@@ -18,15 +18,20 @@ package final class TimerQueue: Sendable {
     }
 
     private struct State: Sendable {
-        var heap = IndexedHeap<ScheduledCall>()
+        var calls = TimedElements<ScheduledCall>()
         var alarm: (any Alarm)?
         var armedFor = Instant.distantFuture
 
         /// Sets the alarm when the earliest entry comes before the instant it is set for.
         mutating func arm() {
-            guard let earliest = heap.earliest, earliest < armedFor else { return }
-            armedFor = earliest
-            alarm?.set(for: earliest)
+            if let earliest = calls.earliest { arm(for: earliest) }
+        }
+
+        /// Sets the alarm for an entry that comes before the instant it is set for.
+        mutating func arm(for instant: Instant) {
+            guard instant < armedFor else { return }
+            armedFor = instant
+            alarm?.set(for: instant)
         }
     }
 
@@ -49,16 +54,16 @@ package final class TimerQueue: Sendable {
     package var now: Instant { timekeeper.now }
 
     /// The instant at which the next entry is due; nil without one.
-    package var earliest: Instant? { state.withLock { $0.heap.earliest } }
+    package var earliest: Instant? { state.withLock { $0.calls.earliest } }
 
     /// The number of waiting entries.
-    package var count: Int { state.withLock { $0.heap.count } }
+    package var count: Int { state.withLock { $0.calls.count } }
 
     /// Calls `target` with `tag` once `instant` has come, unless the entry is cancelled before.
     package func schedule(at instant: Instant, for target: any TimerTarget, tag: Int) -> Entry {
         state.withLock { state in
-            let entry = state.heap.insert(ScheduledCall(target: target, tag: tag), at: instant)
-            state.arm()
+            let entry = state.calls.insert(ScheduledCall(target: target, tag: tag), at: instant)
+            state.arm(for: instant)
             return entry
         }
     }
@@ -66,13 +71,13 @@ package final class TimerQueue: Sendable {
     /// Cancels an entry; no effect once it was called.
     package func cancel(_ entry: Entry) {
         // The entry is released after the lock, because that may release its target too.
-        _ = state.withLock { $0.heap.remove(entry) }
+        _ = state.withLock { $0.calls.remove(entry) }
     }
 
     private static func wake(_ state: Locked<State>, _ timekeeper: any Timekeeper) {
         state.withLock { $0.armedFor = .distantFuture }
         let now = timekeeper.now
-        while let due = state.withLock({ $0.heap.popFirst(notAfter: now) }) {
+        while let due = state.withLock({ $0.calls.popFirst(notAfter: now) }) {
             due.target.timerFired(due.tag)
         }
         state.withLock { $0.arm() }

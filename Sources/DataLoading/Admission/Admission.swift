@@ -20,47 +20,6 @@ final class Admission: Sendable {
         case refused(DataLoaderError)
     }
 
-    /// A place in a lane.
-    struct Ticket: Hashable, Sendable {
-        let key: LaneKey
-        /// The number of the key's lane.
-        ///
-        /// A lane that was removed and made again numbers its places anew.
-        let lane: UInt64
-        let place: FairQueue<Candidate>.Ticket
-    }
-
-    /// A waiting load, and the epoch of the stage that waits.
-    struct Candidate: Sendable {
-        let waiting: any Waiting
-        let epoch: Int
-        /// The instant of the load's deadline; nil without one.
-        let deadline: Instant?
-    }
-
-    /// A load's application for admission.
-    struct Application: Sendable {
-        let candidate: Candidate
-        let key: RuleKey
-        let origin: Origin
-        let loader: ObjectIdentifier
-        let priority: Priority
-        /// The kind of connection slot that the load takes.
-        var use = SlotUse.shared
-        /// Whether the load bypasses the connection limits and waits for its rate only.
-        ///
-        /// Loads that hold all connections may be waiting for its result.
-        var bypassesConnectionLimit = false
-        /// Whether the load was in the queue before; a change of rates does not cost it its place.
-        var hasWaited = false
-
-        var lane: LaneKey {
-            LaneKey(
-                rule: key,
-                kind: bypassesConnectionLimit ? .unlimited : use == .shared ? .shared : .stream)
-        }
-    }
-
     private let limits: Limits
     private let limiter: RateLimiter
     private let timerQueue: TimerQueue
@@ -97,9 +56,15 @@ final class Admission: Sendable {
     /// Asks for a rate slot and a connection slot; the load must return granted slots by `leave`.
     func enter(_ application: Application) -> Answer {
         state.withLock { lanes in
-            let mayStart = application.bypassesConnectionLimit || lanes.canStartAtOnce(application)
-            if mayStart, limiter.reserve(application.key) == .granted {
-                lanes[application.lane.use].start(application.origin)
+            if application.bypassesConnectionLimit {
+                if limiter.reserve(application.key) == .granted {
+                    lanes[application.lane.use].start(application.origin)
+                    return .admitted
+                }
+            } else if let room = lanes.room(for: application),
+                limiter.reserve(application.key) == .granted
+            {
+                lanes.start(application, in: room)
                 return .admitted
             }
             // Other loads wait for the result of a bypassing load, so a full queue does not refuse
@@ -267,7 +232,8 @@ final class Admission: Sendable {
 
     /// The wait of a load that could not start before its deadline; nil for any other load.
     private func hopelessWait(of application: Application, in lanes: Lanes) -> Duration? {
-        guard let deadline = application.candidate.deadline else { return nil }
+        let deadline = application.candidate.deadline
+        guard deadline < .distantFuture else { return nil }
         let remaining = deadline - timerQueue.now
         func wait(_ position: Int) -> Duration? {
             limiter.wait(for: application.key, position: position)

@@ -93,10 +93,21 @@ struct Lanes: Sendable {
         }
     }
 
-    /// Whether no load waits in the lane and both connection limits have room.
-    func canStartAtOnce(_ application: Admission.Application) -> Bool {
-        lanes[application.lane] == nil
-            && fullLimit(of: application.use, at: application.origin) == nil
+    /// The room for a load that starts at once; nil when loads wait in its lane, or when a
+    /// connection limit has no room.
+    func room(for application: Admission.Application) -> SlotPool.Room? {
+        guard lanes.isEmpty || lanes[application.lane] == nil else { return nil }
+        switch application.use {
+        case .shared: return shared.room(for: application.origin)
+        case .stream: return streams.room(for: application.origin)
+        }
+    }
+
+    mutating func start(_ application: Admission.Application, in room: SlotPool.Room) {
+        switch application.use {
+        case .shared: shared.start(application.origin, in: room)
+        case .stream: streams.start(application.origin, in: room)
+        }
     }
 
     // These three run for every load. They name the pools instead of using the subscript, whose
@@ -191,7 +202,7 @@ struct Lanes: Sendable {
     mutating func removeAll(
         _ key: LaneKey, dueBefore instant: Instant, _ timerQueue: TimerQueue
     ) -> [Admission.Candidate] {
-        let removed = lanes[key]?.queue.removeAll { $0.deadline.map { $0 < instant } ?? false }
+        let removed = lanes[key]?.queue.removeAll { $0.deadline < instant }
         guard let removed, !removed.isEmpty else { return [] }
         waiting -= removed.count
         forgetIfEmpty(key, timerQueue)

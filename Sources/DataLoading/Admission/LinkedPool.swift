@@ -14,9 +14,32 @@ struct LinkedPool<Element: Sendable>: Sendable {
 
     private struct Node: Sendable {
         var element: Element?
-        var previous: Int?
-        var next: Int?
         var serial: UInt64
+        // Half the size of an `Int`, because a hundred thousand loads may wait.
+        private var links: (previous: UInt32, next: UInt32)
+
+        init(_ element: Element?, previous: Int? = nil, serial: UInt64 = 0) {
+            self.element = element
+            self.serial = serial
+            links = (Self.link(previous), Self.link(nil))
+        }
+
+        var previous: Int? {
+            get { Self.index(links.previous) }
+            set { links.previous = Self.link(newValue) }
+        }
+
+        var next: Int? {
+            get { Self.index(links.next) }
+            set { links.next = Self.link(newValue) }
+        }
+
+        // No more nodes than this fit into the memory of any machine.
+        private static func link(_ index: Int?) -> UInt32 {
+            index.map { UInt32(clamping: $0) } ?? .max
+        }
+
+        private static func index(_ link: UInt32) -> Int? { link == .max ? nil : Int(link) }
     }
 
     private var nodes: [Node] = []
@@ -26,7 +49,7 @@ struct LinkedPool<Element: Sendable>: Sendable {
     /// Appends an element; its index is stable until it is removed.
     mutating func append(_ element: Element, to list: inout List) -> Int {
         lastSerial &+= 1
-        let node = Node(element: element, previous: list.last, next: nil, serial: lastSerial)
+        let node = Node(element, previous: list.last, serial: lastSerial)
         let index: Int
         if let reused = free.popLast() {
             nodes[reused] = node
@@ -59,7 +82,7 @@ struct LinkedPool<Element: Sendable>: Sendable {
     mutating func remove(_ index: Int, from list: inout List) -> Element? {
         guard nodes.indices.contains(index), let element = nodes[index].element else { return nil }
         unlink(index, from: &list)
-        nodes[index] = Node(element: nil, previous: nil, next: nil, serial: 0)
+        nodes[index] = Node(nil)
         free.append(index)
         return element
     }

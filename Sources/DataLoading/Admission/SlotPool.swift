@@ -14,11 +14,16 @@ struct SlotPool: Sendable {
         case total
     }
 
-    private struct OriginSlots: Sendable {
+    fileprivate struct OriginSlots: Sendable {
         var running = 0
         var blocked = LinkedPool<LaneKey>.List()
 
         var isUnused: Bool { running == 0 && blocked.count == 0 }
+    }
+
+    /// The place of an origin that may start another attempt.
+    struct Room: Sendable {
+        fileprivate let index: Dictionary<Origin, OriginSlots>.Index?
     }
 
     private let perOrigin: Int
@@ -57,6 +62,25 @@ struct SlotPool: Sendable {
 
     // MARK: Slots
 
+    /// The room for another start at an origin, valid until the pool changes; nil when there is none.
+    ///
+    /// With it, asking for room and starting look the origin up once.
+    func room(for origin: Origin) -> Room? {
+        guard running < total else { return nil }
+        let index = origins.index(forKey: origin)
+        let taken = index.map { origins.values[$0].running } ?? 0
+        return taken < maximum(for: origin) ? Room(index: index) : nil
+    }
+
+    mutating func start(_ origin: Origin, in room: Room) {
+        if let index = room.index {
+            origins.values[index].running += 1
+        } else {
+            origins[origin] = OriginSlots(running: 1)
+        }
+        running += 1
+    }
+
     mutating func start(_ origin: Origin) {
         origins[origin, default: OriginSlots()].running += 1
         running += 1
@@ -65,8 +89,11 @@ struct SlotPool: Sendable {
     /// Gives a slot back; returns the lanes that wait for any slot from now on.
     mutating func finish(_ origin: Origin) -> [Moved] {
         running -= 1
-        guard var slots = origins[origin] else { return [] }
-        slots.running -= 1
+        guard let index = origins.index(forKey: origin) else { return [] }
+        origins.values[index].running -= 1
+        let slots = origins.values[index]
+        // Most origins have other attempts under way and no lane that waits for one of their slots.
+        guard slots.blocked.count > 0 || slots.isUnused else { return [] }
         return makeRoom(at: origin, slots)
     }
 

@@ -9,7 +9,7 @@ import DataLoadingTransport
 /// use a copy of it on the factory's queue, and under no lock.
 ///
 /// ```
-/// switch chain.ask(while: isOpen) {
+/// switch chain.ask(for: work) {
 /// case .unchanged: send(request)
 /// case .use(let authorised): send(authorised)
 /// case .refuse(let error): end(chain.failure(error))
@@ -22,8 +22,10 @@ struct AuthoriserChain: Sendable {
 
     /// The request, with what the authorisers have added so far.
     private(set) var request: DataLoaderRequest
-    /// The authorisers that returned something other than `.unchanged`.
-    private(set) var participants: [any Authoriser] = []
+    /// Which of the first 64 authorisers returned something other than `.unchanged`: a bit each.
+    private var firstParticipants: UInt64 = 0
+    /// The others that did.
+    private var otherParticipants: [any Authoriser] = []
     private let concerned: [any Authoriser]
     /// The number of those that were asked.
     private var asked = 0
@@ -57,31 +59,44 @@ struct AuthoriserChain: Sendable {
         return request[option: CredentialStamps.self].filter { ($0.key == key) == isProxy }
     }
 
+    /// Whether an authoriser returned something other than `.unchanged`.
+    var hasParticipants: Bool { firstParticipants != 0 || !otherParticipants.isEmpty }
+
+    /// The authorisers that did, in the order in which they were asked.
+    var participants: [any Authoriser] {
+        let first = concerned.prefix(64).enumerated().filter { index, _ in
+            firstParticipants & (1 << UInt64(index)) != 0
+        }
+        return first.map(\.element) + otherParticipants
+    }
+
     /// Asks the remaining authorisers until one refuses or answers later.
     ///
-    /// Loads that an authoriser performs here count as work for this load while `isOpen` returns
-    /// true. When it returns false, no further authoriser is asked.
-    mutating func ask(while isOpen: @escaping @Sendable () -> Bool) -> Authorisation {
-        while !isOver, isOpen() {
+    /// Loads that an authoriser performs here count as work for this load while `work` is open.
+    /// When it is over, no further authoriser is asked; the caller has looked before the first one.
+    mutating func ask(for work: AuthorisersWork) -> Authorisation {
+        while !isOver, asked == 0 || work.isOpen {
             let (authoriser, request) = (concerned[asked], request)
             asked += 1
-            let answer = AuthorisersWork.perform(while: isOpen) { authoriser.authorise(request) }
+            let answer = work.perform { authoriser.authorise(request) }
             switch answer {
             case .unchanged: continue
             case .use(let authorised): take(authorised)
             case .refuse: return answer
             case .later(let body):
-                return .later {
-                    try await AuthorisersWork.perform(while: isOpen) { try await body() }
-                }
+                return .later { try await work.perform { try await body() } }
             }
         }
-        return participants.isEmpty ? .unchanged : .use(request)
+        return hasParticipants ? .use(request) : .unchanged
     }
 
     /// Stores the request that an authoriser returned.
     mutating func take(_ authorised: DataLoaderRequest) {
-        if let last { participants.append(last) }
+        if (1...64).contains(asked) {
+            firstParticipants |= 1 << UInt64(asked - 1)
+        } else if let last {
+            otherParticipants.append(last)
+        }
         request = authorised
     }
 

@@ -8,11 +8,12 @@ import Foundation
 /// Handles the response events of an attempt.
 extension Attempt {
     /// Takes a final head; the verdict on the response comes before any byte of its body is used.
-    mutating func received(_ head: ResponseHead, _ facts: inout LoadFacts) -> LoadActionList {
+    mutating func received(
+        _ head: ResponseHead, _ facts: inout LoadFacts, _ actions: inout LoadActionList
+    ) {
         facts.isRefusedByProxy = context.isRefusedByProxy(head)
         let asksUsers = facts.asksUsers(about: head)
         receive(head, holdingBack: asksUsers)
-        var actions: LoadActionList = []
         // Responses are stored under the URL before authorisers have changed it.
         if facts.mayInvalidate, let target = facts.baseTarget {
             actions.append(.invalidate(head, facts.outgoing.method, target))
@@ -22,8 +23,8 @@ extension Attempt {
         {
             actions.append(.noteRetryAfter(head, target))
         }
-        guard !facts.isPlain(head) else { return actions + deliver(head, nil, &facts) }
-        return actions + [.judge(head, context, asksUsers: asksUsers)]
+        guard !facts.isPlain(head) else { return deliver(head, nil, &facts, &actions) }
+        actions.append(.judge(head, context, asksUsers: asksUsers))
     }
 
     /// Applies the verdict on the response.
@@ -32,7 +33,7 @@ extension Attempt {
         var actions: LoadActionList = []
         switch verdict {
         case .deliver(let reason):
-            actions = deliver(head, reason, &facts)
+            deliver(head, reason, &facts, &actions)
         case .append(let range):
             let partial = facts.resumption.takePartial()
             facts.head = facts.resumption.broken?.wholeHead(head, range)
@@ -44,8 +45,9 @@ extension Attempt {
     }
 
     private mutating func deliver(
-        _ head: ResponseHead, _ reason: DataLoaderError.StopReason?, _ facts: inout LoadFacts
-    ) -> LoadActionList {
+        _ head: ResponseHead, _ reason: DataLoaderError.StopReason?, _ facts: inout LoadFacts,
+        _ actions: inout LoadActionList
+    ) {
         let isStreaming =
             switch facts.traits.delivery {
             case .whole: false
@@ -60,35 +62,40 @@ extension Attempt {
         facts.head = head
         facts.received = 0
         facts.resumption = .none
-        guard isStreaming else { return facts.traits.tellsHeads ? [.tellHead] : [] }
+        guard isStreaming else {
+            if facts.traits.tellsHeads { actions.append(.tellHead) }
+            return
+        }
         let keepLimit = Int64(clamping: facts.traits.keepLimit)
         if facts.mayKeep(head), !context.isStored, facts.bodyLength(head) ?? 0 <= keepLimit {
             beginCopy()
         }
-        if isTooLarge { return [.cancelAttempt(context)] }
+        if isTooLarge { return actions.append(.cancelAttempt(context)) }
         if facts.traits.delivery == .chunks { facts.hasDelivered = true }
-        return [.deliverHead(facts.response(head.status.isSuccess ? nil : .status(head.status)))]
+        actions.append(
+            .deliverHead(facts.response(head.status.isSuccess ? nil : .status(head.status))))
     }
 
     /// Takes bytes of the body, and keeps them, hands them on, holds them back or drops them.
     mutating func received(
-        _ bytes: Data, _ facts: inout LoadFacts, wereHeld: Bool = false
-    ) -> LoadActionList {
+        _ bytes: Data, _ facts: inout LoadFacts, _ actions: inout LoadActionList,
+        wereHeld: Bool = false
+    ) {
         let received = facts.received.addingSaturated(Int64(bytes.count))
         let reports = facts.traits.reportsProgress
         switch receive(bytes, received: received, facts.traits, wasHeld: wereHeld) {
-        case .dropped: return []
-        case .pause: return [.pauseAttempt(context)]
-        case .stop: return [.cancelAttempt(context)]
+        case .dropped: break
+        case .pause: actions.append(.pauseAttempt(context))
+        case .stop: actions.append(.cancelAttempt(context))
         case .kept:
             facts.received = received
-            return reports ? [.noteProgress(progress(received), .download)] : []
+            if reports { actions.append(.noteProgress(progress(received), .download)) }
         case .handOn:
             facts.received = received
             keepCopy(bytes, facts)
             if facts.traits.delivery == .pieces { facts.hasDelivered = true }
-            guard reports else { return [.deliver(bytes, context)] }
-            return [.noteProgress(progress(received), .download), .deliver(bytes, context)]
+            if reports { actions.append(.noteProgress(progress(received), .download)) }
+            actions.append(.deliver(bytes, context))
         }
     }
 
@@ -99,13 +106,13 @@ extension Attempt {
 
 extension LoadFacts {
     /// Whether a response is delivered without a verdict, as most are.
-    fileprivate func isPlain(_ head: ResponseHead) -> Bool {
+    fileprivate borrowing func isPlain(_ head: ResponseHead) -> Bool {
         head.status.isSuccess && resumption.broken == nil
-            && (isPlaying || base.retryPolicy == nil) && !isCodedUnasked(head)
+            && (isPlaying || !base.hasRetryPolicy) && !isCodedUnasked(head)
     }
 
     /// Whether user code takes part in the verdict on a response.
-    fileprivate func asksUsers(about head: ResponseHead) -> Bool {
+    fileprivate borrowing func asksUsers(about head: ResponseHead) -> Bool {
         if isPlaying, !(300..<400).contains(head.status.rawValue) { return false }
         if isRefusedByProxy { return hasParticipants }
         if traits.hasUsersPolicy { return true }

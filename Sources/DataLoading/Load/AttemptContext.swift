@@ -171,6 +171,6 @@ final class AttemptContext: TransportSink {
             return transfer
         }
         if case .ended = before { return }
-        load.handle(.ended(self, report, failure))
+        load.attemptEnded(self, report, failure)
     }
 }

@@ -10,13 +10,19 @@ enum Caller: Sendable {
     case other
 }
 
+extension AttemptContext {
+    /// Who sends its events.
+    var caller: Caller {
+        // A stored response is played on a queue that all loads share.
+        isStored ? .other : .transport
+    }
+}
+
 extension LoadEvent {
     /// Who has sent the event.
     var caller: Caller {
         switch self {
-        case .head(_, let attempt), .bytes(_, let attempt), .ended(let attempt, _, _):
-            // A stored response is played on a queue that all loads share.
-            attempt.isStored ? .other : .transport
+        case .head(_, let attempt), .bytes(_, let attempt): attempt.caller
         default: .other
         }
     }

@@ -29,7 +29,7 @@ extension Load {
     /// Asks the authorisers that were not asked yet.
     private func ask(_ chain: AuthoriserChain, _ epoch: Int) {
         var chain = chain
-        switch chain.ask(while: { [token] in token.load?.isAuthorising(epoch) ?? false }) {
+        switch chain.ask(for: .asking(token, epoch: epoch)) {
         case .unchanged, .use: handle(.authorised(chain, epoch: epoch))
         case .refuse(let error): handle(.failed(chain.failure(error), epoch: epoch))
         case .later(let body): answer(later: body, chain, epoch)
@@ -61,4 +61,9 @@ extension Load {
         guard !chain.isOver, !context.isOnQueue else { return ask(chain, epoch) }
         onFactoryQueue { $0.ask(chain, epoch) }
     }
+}
+
+/// A task of an authoriser that runs longer than the load does not retain it.
+extension CancellationToken: AsksAuthorisers {
+    func isAuthorising(_ epoch: Int) -> Bool { load?.isAuthorising(epoch) ?? false }
 }

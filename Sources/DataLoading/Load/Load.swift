@@ -14,11 +14,8 @@ import Foundation
 final class Load: Sendable {
     /// The request as it was performed.
     let request: DataLoaderRequest
-    let runtime: Runtime
     let context: LoadContext
     let registry: LoadRegistry
-    /// The position of the load among the loads of its loader.
-    let number: Int
     let end: any LoadEnd
     /// Reports the progress of the bodies; nil without a handler.
     let reporter: ProgressReporter?
@@ -39,6 +36,8 @@ final class Load: Sendable {
     let deadline: Instant?
     private let machine: Locked<LoadMachine>
 
+    var runtime: Runtime { context.runtime }
+
     init(
         _ request: DataLoaderRequest, context: LoadContext, registry: LoadRegistry,
         end: any LoadEnd, interceptors: InterceptorChain? = nil,
@@ -47,10 +46,8 @@ final class Load: Sendable {
         self.request = request
         self.interceptors = interceptors
         self.interception = interception
-        runtime = context.runtime
         self.context = context
         self.registry = registry
-        number = registry.nextNumber()
         token = CancellationToken(loadNumber: Self.numbers.next())
         self.end = end
         isForAuthoriser = context.isBelowAuthorisers || AuthorisersWork.isCurrent
@@ -59,13 +56,16 @@ final class Load: Sendable {
         reporter =
             interceptors == nil
             ? ProgressReporter.make(
-                for: request, queue: end.queue, timerQueue: runtime.timerQueue) : nil
+                for: request, queue: end.queue, timerQueue: context.runtime.timerQueue)
+            : nil
         base = Self.completed(request, context)
         let traits = LoadTraits(
-            request, base, context, end, begun: runtime.timerQueue.now, reports: reporter != nil,
-            isForAuthoriser: isForAuthoriser, isIntercepted: interceptors != nil)
+            request, base, context, end, begun: context.runtime.timerQueue.now,
+            reports: reporter != nil, isForAuthoriser: isForAuthoriser,
+            isIntercepted: interceptors != nil)
         deadline = traits.deadline
-        machine = Locked(LoadMachine(LoadFacts(traits, base: base, number: token.loadNumber)))
+        machine = Locked(
+            LoadMachine(LoadFacts(consume traits, base: base, number: token.loadNumber)))
         token.bind(to: self)
     }
 
@@ -109,17 +109,45 @@ final class Load: Sendable {
 
     /// Handles an event, and performs the actions that follow from it.
     func handle(_ event: LoadEvent) {
-        var held = perform(actions(after: event), for: event.caller)
+        var actions = LoadActionList()
+        // What the event replaces is released after the lock: it holds users' objects.
+        _ = machine.withLock { machine in
+            machine.handle(event, &actions, at: runtime.timerQueue.now)
+            return machine.takeReplaced()
+        }
+        perform(&actions, for: event.caller)
+    }
+
+    /// Handles the end of an attempt.
+    func attemptEnded(
+        _ attempt: AttemptContext, _ report: TransportReport, _ failure: TransportFailure?
+    ) {
+        var actions = LoadActionList()
+        _ = machine.withLock { machine in
+            machine.ended(attempt, report, failure, &actions, at: runtime.timerQueue.now)
+            return machine.takeReplaced()
+        }
+        perform(&actions, for: attempt.caller)
+    }
+
+    private func perform(_ actions: inout LoadActionList, for caller: Caller) {
+        var held = performOnce(&actions, for: caller)
         // A loop, without recursion: the server decides how many pieces there are.
         while let attempt = held {
-            held = perform(actions(after: .takeHeld(attempt)), for: .other)
+            _ = machine.withLock { machine in
+                machine.handle(.takeHeld(attempt), &actions, at: runtime.timerQueue.now)
+                return machine.takeReplaced()
+            }
+            held = performOnce(&actions, for: .other)
         }
     }
 
     /// Performs actions; returns the attempt whose held events are to be taken, if any.
-    private func perform(_ actions: LoadActionList, for caller: Caller) -> AttemptContext? {
+    private func performOnce(
+        _ actions: inout LoadActionList, for caller: Caller
+    ) -> AttemptContext? {
         var held: AttemptContext?
-        actions.forEach { action in
+        actions.drain { action in
             if case .takeHeld(let attempt) = action {
                 held = attempt
             } else {
@@ -127,14 +155,6 @@ final class Load: Sendable {
             }
         }
         return held
-    }
-
-    private func actions(after event: LoadEvent) -> LoadActionList {
-        // What the event replaces is released after the lock: it holds users' objects.
-        let (actions, _) = machine.withLock { machine in
-            (machine.handle(event, at: runtime.timerQueue.now), machine.takeReplaced())
-        }
-        return actions
     }
 
     /// Ends the load from outside: by a cancellation, a reset or the end of the service.
@@ -217,11 +237,11 @@ final class Load: Sendable {
     func handOver(_ deliver: (DataLoaderResponse) -> Void) {
         guard case (var response, let isFinal)? = machine.withLock({ $0.take() }) else { return }
         response.retryAfter = retryAfter(response.headers)
-        registry.remove(self)
+        let position = registry.remove(self)
         token.unbind()
         addBodyFile(to: &response)
         deliver(response)
-        registry.outcomeWasHandedOver(self)
+        if let position { registry.outcomeWasHandedOver(position) }
         let retryAfter = response.retryAfter
         guard machine.withLock({ $0.handedOver(retryAfter: retryAfter) }) else { return }
         tellObservers(of: isFinal ? response : report)

@@ -9,6 +9,8 @@ import Foundation
 ///
 /// Large cases are indirect: every action in a list takes as much room as the largest.
 enum LoadAction: Sendable {
+    /// The place of an action in a list is empty.
+    case nothing
     /// Ask the owner whether it takes chunks.
     case askForChunkSupport(epoch: Int)
     /// Ask the sink for what an earlier load has left.
@@ -67,6 +69,9 @@ enum LoadAction: Sendable {
 
     /// Close the gate that a 429 or 503 asks for.
     indirect case noteRetryAfter(ResponseHead, RequestTarget)
+    /// Tell the resolver what an attempt that succeeded showed about its address, tell the retry
+    /// budget of the success, and give the slots back.
+    case settle(AttemptContext, AddressOutcome, isClean: Bool, RetryCost?)
     /// Tell the resolver what an attempt showed about its address.
     case noteAddress(AttemptContext, AddressOutcome)
     /// Tell the retry budget of a success: clean, or after a retry that had a cost.
@@ -95,8 +100,12 @@ enum LoadAction: Sendable {
     /// Drop what was not delivered to the owner: it gets only the outcome.
     case drop
     case markCancelled
-    /// Tell the end of the load that the outcome can be taken.
-    case announceOutcome
+    /// Tell the end of the load that the outcome can be taken; cancel the deadline's timer before.
+    case announceOutcome(TimerQueue.Entry?)
     /// Tell the observers: the load is over.
     case report
+
+    var isNothing: Bool {
+        if case .nothing = self { true } else { false }
+    }
 }

@@ -7,8 +7,9 @@ import Foundation
 
 /// Performs the actions of a load, in the order of its life.
 extension Load {
-    func perform(_ action: LoadAction, for caller: Caller) {
-        switch action {
+    func perform(_ action: consuming LoadAction, for caller: Caller) {
+        switch consume action {
+        case .nothing: break
         case .askForChunkSupport(let epoch):
             end.askForChunkSupport(self) { self.handle(.chunkSupport($0, epoch: epoch)) }
         case .prepareSink(let epoch): prepareSink(epoch)
@@ -55,9 +56,11 @@ extension Load {
             if end.didReceive(bytes, from: self, by: caller) { pause(attempt) }
         case .noteProgress(let progress, let direction): reporter?.note(progress, direction)
         case .flushProgress: reporter?.flush()
-        case .noteAddress(let attempt, let outcome):
-            runtime.resolver.report(
-                attempt.candidate, forHost: attempt.origin.host, outcome: outcome)
+        case .settle(let attempt, let outcome, let isClean, let cost):
+            note(outcome, of: attempt)
+            noteSuccess(attempt.origin, isClean: isClean, cost)
+            runtime.admission.leave(attempt.origin, slotUse)
+        case .noteAddress(let attempt, let outcome): note(outcome, of: attempt)
         case .judgeFailure(let failure, let facts, let holdsSlot, let epoch):
             let next = Judge(facts, runtime).next(
                 after: failure, holdsSlot: holdsSlot, load: ObjectIdentifier(self))
@@ -75,15 +78,16 @@ extension Load {
             handle(.timerSet(timer, epoch: epoch))
         case .cancelTimer(let timer): runtime.timerQueue.cancel(timer)
 
-        case .noteSuccess(let origin, _, let cost?): runtime.originHealth.refund(cost, for: origin)
-        case .noteSuccess(let origin, let isClean, nil):
-            if isClean { runtime.originHealth.noteCleanSuccess(for: origin) }
+        case .noteSuccess(let origin, let isClean, let cost):
+            noteSuccess(origin, isClean: isClean, cost)
         case .refund(let cost, let origin): runtime.originHealth.refund(cost, for: origin)
         case .drop:
             end.dropPending()
             reporter?.close()
         case .markCancelled: token.markCancelled()
-        case .announceOutcome: announceOutcome(caller)
+        case .announceOutcome(let deadline):
+            if let deadline { runtime.timerQueue.cancel(deadline) }
+            announceOutcome(caller)
         case .report: tellObservers(of: report)
         }
     }
@@ -117,13 +121,20 @@ extension Load {
 
     /// Asks for slots; the load continues at once, or when it is admitted from the queue.
     private func apply(_ sending: Sending, _ hasWaited: Bool, _ epoch: Int) {
-        if let fault = runtime.malformedSetting(for: sending.target) {
+        let origin = sending.target.origin
+        if let fault = runtime.resolver.malformedSetting(forHost: origin.host) {
             return handle(.failed(fault, epoch: epoch))
+        }
+        let key: RuleKey
+        do throws(DataLoaderError) {
+            key = try runtime.limiter.validRuleKey(for: sending.target)
+        } catch {
+            return handle(.failed(error, epoch: epoch))
         }
         let application = Admission.Application(
             candidate: Admission.Candidate(
                 waiting: self, epoch: epoch, deadline: sending.deadline),
-            key: runtime.limiter.ruleKey(for: sending.target), origin: sending.target.origin,
+            key: key, origin: origin,
             loader: ObjectIdentifier(end.loader ?? registry), priority: sending.priority,
             use: slotUse,
             bypassesConnectionLimit: isForAuthoriser, hasWaited: hasWaited)
@@ -135,7 +146,7 @@ extension Load {
     }
 
     /// Chooses an address for an attempt whose slots are held.
-    private func dial(
+    func dial(
         _ sending: Sending, _ candidate: HostResolver.Candidate?, _ epoch: Int
     ) {
         if candidate == nil, standsBack(sending, epoch) { return }
@@ -160,9 +171,16 @@ extension Load {
     private func standsBack(_ sending: Sending, _ epoch: Int) -> Bool {
         guard sending.maySpare,
             let error = runtime.originHealth.recentFailure(
-                of: sending.target.origin, for: ObjectIdentifier(self), now: runtime.timerQueue.now),
-            let facts = facts(epoch: epoch)
+                of: sending.target.origin, for: ObjectIdentifier(self), now: runtime.timerQueue.now)
         else { return false }
+        return standsBack(sending, because: error, epoch)
+    }
+
+    // Not inlined, so that no other load has the place of the data on its stack.
+    @inline(never) private func standsBack(
+        _ sending: Sending, because error: DataLoaderError, _ epoch: Int
+    ) -> Bool {
+        guard let facts = facts(epoch: epoch) else { return false }
         let failure = TransportFailure(error, sent: .nothingWritten)
         let next: NextStep
         if facts.traits.hasUsersPolicy {
@@ -186,7 +204,7 @@ extension Load {
             // The attempt was cancelled before: nothing was sent, and the transport reports
             // nothing.
             let failure = TransportFailure(.cancelled, sent: .nothingWritten)
-            handle(.ended(attempt, failure.report, failure))
+            attemptEnded(attempt, failure.report, failure)
         } else if isPaused {
             pause(attempt)
         }
@@ -197,6 +215,20 @@ extension Load {
         attempt.pause()
         // A resume that came before this pause had no effect.
         if mayGoOn(attempt) { attempt.resume() }
+    }
+
+    /// Tells the resolver what an attempt showed about its address.
+    private func note(_ outcome: AddressOutcome, of attempt: AttemptContext) {
+        runtime.resolver.report(attempt.candidate, forHost: attempt.origin.host, outcome: outcome)
+    }
+
+    /// Tells the retry budget of a success: clean, or after a retry that had a cost.
+    private func noteSuccess(_ origin: Origin, isClean: Bool, _ cost: RetryCost?) {
+        if let cost {
+            runtime.originHealth.refund(cost, for: origin)
+        } else if isClean {
+            runtime.originHealth.noteCleanSuccess(for: origin)
+        }
     }
 
     /// Closes the gate that a 429 or 503 asks for; it applies to every load of the key.
@@ -247,8 +279,7 @@ extension Load {
     }
 
     /// Returns what observers see of a response.
-    private func observed(_ response: DataLoaderResponse) -> DataLoaderResponse {
-        var response = response
+    private func observed(_ response: consuming DataLoaderResponse) -> DataLoaderResponse {
         addBodyFile(to: &response)
         guard isForAuthoriser else { return response }
         // The load has an authoriser's tokens and passwords. Observers can still count it.
@@ -258,19 +289,4 @@ extension Load {
         response.body = nil
         return response
     }
-}
-
-extension Load: Waiting {
-    func admitted(epoch: Int) {
-        guard let sending = sending(epoch: epoch) else {
-            // The load has ended meanwhile: another load can have the slots.
-            if let origin { runtime.admission.leave(origin, slotUse) }
-            return
-        }
-        dial(sending, nil, epoch)
-    }
-
-    func mustAskAgain(epoch: Int) { handle(.mustApplyAgain(epoch: epoch)) }
-
-    func refused(epoch: Int, _ error: DataLoaderError) { handle(.failed(error, epoch: epoch)) }
 }

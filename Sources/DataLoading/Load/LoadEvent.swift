@@ -73,8 +73,6 @@ enum LoadEvent: Sendable {
     case takeHeld(AttemptContext)
     /// The transport took bytes of the request's body.
     case sent(BodyProgress, AttemptContext)
-    /// The transport has ended an attempt: its socket is closed or idle.
-    indirect case ended(AttemptContext, TransportReport, TransportFailure?)
     /// An attempt was cancelled before it ended by itself.
     case withdrawn(AttemptContext, mayHaveSent: Bool)
 

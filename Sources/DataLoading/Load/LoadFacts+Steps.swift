@@ -47,8 +47,9 @@ extension LoadFacts {
         guard hasParticipants, !wasAskedAgain, triedAddresses.isEmpty, let authorisedAt else {
             return false
         }
-        let end = outgoing[option: AuthorisedUntil.self] ?? .distantFuture
-        return now - authorisedAt > .seconds(5) || end <= now
+        if now.nanoseconds(since: authorisedAt) > 5_000_000_000 { return true }
+        guard outgoing.hasOptions else { return false }
+        return outgoing[option: AuthorisedUntil.self] ?? .distantFuture <= now
     }
 
     mutating func noteReauthorisation() {
@@ -65,7 +66,7 @@ extension LoadFacts {
         }
         base = request
         baseTarget = redirect.target
-        metrics.redirects += 1
+        count { $0.redirects += 1 }
         needsFreshConnection = false
         recalled = nil
         resumption = resumption.redirected
@@ -123,7 +124,7 @@ extension LoadFacts {
     /// Notes a retry that was decided.
     mutating func noteRetry(_ cost: RetryCost?) {
         retries += 1
-        metrics.retries += 1
+        count { $0.retries += 1 }
         retryCost = cost
         hasBegunRetry = false
     }
@@ -138,8 +139,7 @@ extension LoadFacts {
 
     /// Returns the action that tells an origin's budget of a success.
     mutating func takeSuccess(of origin: Origin) -> LoadAction {
-        let isClean = metrics.retries == 0 && metrics.replacedConnections == 0
-        return .noteSuccess(origin, isClean: isClean, retryCost.take())
+        .noteSuccess(origin, isClean: isClean, retryCost.take())
     }
 
     /// Keeps the data that another attempt needs to continue a response that broke.

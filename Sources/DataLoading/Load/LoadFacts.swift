@@ -83,14 +83,19 @@ struct LoadFacts: Sendable {
     var head: ResponseHead?
     /// The whole body of that response, where the load keeps it.
     var body: Data?
-    var metrics = LoadMetrics()
+    /// The number of the load among the loads of the process.
+    private let number: Int64
+    /// The times of stages that are not in the draft yet.
+    var times = StageTimes()
+    /// What was counted so far; nil until the first attempt, because waiting loads are many.
+    private var draft: DataLoaderResponse.Draft?
 
     /// Makes the data of a load that begins, with its number among the loads of the process.
     init(_ traits: consuming LoadTraits, base: DataLoaderRequest, number: Int64) {
         self.traits = traits
         self.base = base
         outgoing = base
-        metrics.load = number
+        self.number = number
     }
 
     /// Replaces the request that is sent, and the authorisers that were asked about it.
@@ -114,7 +119,7 @@ struct LoadFacts: Sendable {
     }
 
     /// Whether an authoriser took part in `outgoing`.
-    var hasParticipants: Bool { chain?.participants.isEmpty == false }
+    var hasParticipants: Bool { chain?.hasParticipants == true }
 
     /// Whether another attempt needs a body that only the owner can make.
     var needsNewBody: Bool {
@@ -151,12 +156,60 @@ struct LoadFacts: Sendable {
             && outgoing.method != .head
     }
 
-    /// The response in its present state.
-    func response(_ error: DataLoaderError?) -> DataLoaderResponse {
-        DataLoaderResponse(
-            request: traits.request, error: error?.ending(traits.request, metrics),
-            statusCode: head?.status, headers: head?.headers ?? HTTPHeaders(),
-            resolvedURL: head == nil ? nil : base.url, body: body,
-            requestTime: metrics.totalTime, metrics: metrics)
+}
+
+/// Counts the attempts, bytes and times of a load.
+extension LoadFacts {
+    /// The times of stages, in nanoseconds.
+    struct StageTimes: Sendable {
+        var admission: Int64 = 0
+        var authorisation: Int64 = 0
+        var backOff: Int64 = 0
+
+        fileprivate func add(to metrics: inout LoadMetrics) {
+            if admission != 0 { metrics.admissionTime += .nanoseconds(admission) }
+            if authorisation != 0 { metrics.authorisationTime += .nanoseconds(authorisation) }
+            if backOff != 0 { metrics.backOffTime += .nanoseconds(backOff) }
+        }
+    }
+
+    /// The attempts, bytes and times by now.
+    ///
+    /// It is a copy: what every load counts is counted by `count`.
+    var metrics: LoadMetrics {
+        get {
+            var metrics = draft?.metrics ?? LoadMetrics()
+            metrics.load = number
+            times.add(to: &metrics)
+            return metrics
+        }
+        set {
+            times = StageTimes()
+            count { $0 = newValue }
+        }
+    }
+
+    var attempts: Int { draft?.attempts ?? 0 }
+
+    var redirects: Int { draft?.redirects ?? 0 }
+
+    /// Whether no attempt of the load has failed.
+    var isClean: Bool { draft?.hasFailed != true }
+
+    /// Changes the counts in place.
+    @inline(__always) mutating func count(_ change: (inout LoadMetrics) -> Void) {
+        if draft == nil { draft = DataLoaderResponse.Draft(traits.request, number: number) }
+        draft?.count(change)
+    }
+
+    /// The response in its present state, without a body.
+    mutating func response(_ error: DataLoaderError?) -> DataLoaderResponse {
+        // Taken out, so that it keeps its one reference.
+        var draft = draft.take() ?? DataLoaderResponse.Draft(traits.request, number: number)
+        defer { self.draft = draft }
+        draft.count { times.add(to: &$0) }
+        times = StageTimes()
+        let error = error.map { $0.ending(traits.request, draft.metrics) }
+        return draft.response(error, head, head == nil ? nil : base.url)
     }
 }

@@ -27,8 +27,8 @@ struct LoadMachine: Sendable {
         case askingForChunks
         /// The sink looks for what an earlier load has left.
         case preparingSink
-        /// The owner is asked for another body.
-        case askingForBody(then: NextStep, otherwise: DataLoaderError?)
+        /// The owner is asked for another body; indirect, because each load has room for the largest.
+        indirect case askingForBody(then: NextStep, otherwise: DataLoaderError?)
         /// The factory's interceptors are called.
         case intercepting(Interception?)
         /// The cache is asked, or a stored response is about to be played.
@@ -43,8 +43,8 @@ struct LoadMachine: Sendable {
         case queued(Admission.Ticket)
         /// The load holds slots, and an address is being chosen.
         case dialling(Origin)
-        /// An attempt runs; in a box, because each of its events takes it out and puts it back.
-        case running(CopyOnWrite<Attempt>)
+        /// The attempt of `running` runs.
+        case running
         /// The step after an attempt is being decided; its slots may still be held.
         case deciding(slots: Origin?)
         /// The pause's timer is not set yet.
@@ -56,6 +56,8 @@ struct LoadMachine: Sendable {
     }
 
     private var state = State.created
+    /// The attempt that runs, while the state says so; in a box, because few waiting loads have one.
+    private var running: CopyOnWrite<Attempt>?
     /// The number of stages that the load has entered.
     private var epoch = 0
     private(set) var facts: LoadFacts
@@ -69,9 +71,9 @@ struct LoadMachine: Sendable {
     /// The priority with which the load has asked for slots.
     private var appliedPriority = Priority.normal
 
-    init(_ facts: LoadFacts) {
-        self.facts = facts
+    init(_ facts: consuming LoadFacts) {
         stageBegan = facts.traits.begun
+        self.facts = facts
     }
 
     private var traits: LoadTraits { facts.traits }
@@ -79,13 +81,33 @@ struct LoadMachine: Sendable {
     /// The name of the state, for tests and debuggers.
     var stateName: Substring { "\(state)".prefix { $0 != "(" } }
 
-    /// Handles one event at an instant; returns the actions that follow, in order.
+    /// Handles one event at an instant; appends the actions that follow, in order.
     ///
     /// The instant is not read for bytes of a body, because reading a clock for each piece would
-    /// cost.
-    mutating func handle(_ event: LoadEvent, at now: @autoclosure () -> Instant) -> LoadActionList {
+    /// cost. What happens to every load appends its actions where they are wanted: a list that is
+    /// returned is copied. The rest returns them.
+    mutating func handle(
+        _ event: LoadEvent, _ actions: inout LoadActionList, at now: @autoclosure () -> Instant
+    ) {
         switch event {
-        case .begin(let target, let refusal, let timer): begin(target, refusal, timer, now())
+        case .begin(let target, let refusal, let timer):
+            begin(target, refusal, timer, &actions, now())
+        case .authorised(let chain, let epoch): authorised(chain, epoch, &actions, now())
+        case .admitted(let context, let mayAskNow, let epoch):
+            admitted(context, mayAskNow, epoch, &actions, now())
+        case .head(let head, let context): received(head, context, &actions)
+        case .bytes(let bytes, let context):
+            guard isRunning(context) else { return }
+            running?.change { $0.received(bytes, &facts, &actions) }
+        default: actions += handleOther(event, at: now())
+        }
+    }
+
+    private mutating func handleOther(
+        _ event: LoadEvent, at now: @autoclosure () -> Instant
+    ) -> LoadActionList {
+        switch event {
+        case .begin, .authorised, .admitted, .head, .bytes: []
         case .chunkSupport(let isThere, let epoch): chunkSupport(isThere, epoch, now())
         case .newBody(let stream, let epoch): newBody(stream, epoch, now())
         case .interceptionBegan(let interception, let epoch): interceptionBegan(interception, epoch)
@@ -100,10 +122,7 @@ struct LoadMachine: Sendable {
         case .notShared(let epoch): notShared(epoch, now())
         case .shared(let shared, let epoch): self.shared(shared, epoch, now())
         case .authoriserAnswersLater(let task, let epoch): answersLater(task, epoch)
-        case .authorised(let chain, let epoch): authorised(chain, epoch, now())
         case .queued(let ticket, let epoch): queued(ticket, epoch)
-        case .admitted(let context, let mayAskNow, let epoch):
-            admitted(context, mayAskNow, epoch, now())
         case .mustApplyAgain(let epoch): mustApplyAgain(epoch, now())
         case .carries(let priority): carries(priority)
         case .timerSet(let timer, let epoch): timerSet(timer, epoch)
@@ -111,14 +130,10 @@ struct LoadMachine: Sendable {
         case .decided(let next, let epoch): decided(next, epoch, now())
         case .failed(let error, let epoch): epoch == self.epoch ? fail(error, now()) : []
         case .overloaded: complete(.overloaded, now())
-        case .head(let head, let context): received(head, context)
         case .judged(let verdict, let context): judged(verdict, context)
-        case .bytes(let bytes, let context):
-            inAttempt(context) { $0.received(bytes, &$1) } ?? []
         case .takeHeld(let context): takeHeld(context, now())
         case .sent(let progress, let context):
             isRunning(context) ? [.noteProgress(progress, .upload)] : []
-        case .ended(let context, let report, let failure): ended(context, report, failure, now())
         case .withdrawn(let context, let mayHaveSent): withdrawn(context, mayHaveSent, now())
         case .windowHasOpened: windowHasOpened()
         case .sinkFailed(let error): sinkFailed(error, now())
@@ -130,38 +145,57 @@ struct LoadMachine: Sendable {
 
 /// Handles the events from `perform` to the slots of an attempt.
 extension LoadMachine {
+    /// Collects the actions of a step, to return them.
+    private mutating func collect(
+        _ step: (inout LoadMachine, inout LoadActionList) -> Void
+    ) -> LoadActionList {
+        var actions: LoadActionList = []
+        step(&self, &actions)
+        return actions
+    }
+
     private mutating func enter(_ state: State) {
         self.state = state
+        running = nil
         epoch += 1
+    }
+
+    private mutating func run(_ context: AttemptContext) {
+        openAttempts += 1
+        enter(.running)
+        running = CopyOnWrite(Attempt(context))
     }
 
     private mutating func begin(
         _ target: Result<RequestTarget, RequestFault>, _ refusal: DataLoaderError?,
-        _ timer: TimerQueue.Entry?, _ now: Instant
-    ) -> LoadActionList {
-        guard case .created = state else { return timer.map { [.cancelTimer($0)] } ?? [] }
+        _ timer: TimerQueue.Entry?, _ actions: inout LoadActionList, _ now: Instant
+    ) {
+        guard case .created = state else {
+            if let timer { actions.append(.cancelTimer(timer)) }
+            return
+        }
         deadline = timer
-        if let refusal { return complete(refusal, now) }
+        if let refusal { return complete(refusal, &actions, now) }
         // The loads inside check what the interceptors make of the request.
-        guard !traits.isIntercepted else { return intercept(now) }
+        guard !traits.isIntercepted else { return actions += intercept(now) }
         switch target {
         case .success(let target): facts.baseTarget = target
-        case .failure(let fault): return complete(.invalidRequest(fault), now)
+        case .failure(let fault): return complete(.invalidRequest(fault), &actions, now)
         }
         guard !traits.resumesFile else {
             enter(.preparingSink)
-            return [.prepareSink(epoch: epoch)]
+            return actions.append(.prepareSink(epoch: epoch))
         }
-        guard traits.request.chunks else { return recall(now) }
+        guard traits.request.chunks else { return recall(&actions, now) }
         enter(.askingForChunks)
-        return [.askForChunkSupport(epoch: epoch)]
+        actions.append(.askForChunkSupport(epoch: epoch))
     }
 
     private mutating func chunkSupport(
         _ isThere: Bool, _ epoch: Int, _ now: Instant
     ) -> LoadActionList {
         guard epoch == self.epoch, case .askingForChunks = state else { return [] }
-        return isThere ? recall(now) : complete(.chunksNotSupported, now)
+        return isThere ? collect { $0.recall(&$1, now) } : complete(.chunksNotSupported, now)
     }
 
     private mutating func intercept(_ now: Instant) -> LoadActionList {
@@ -207,19 +241,19 @@ extension LoadMachine {
     ) -> LoadActionList {
         guard epoch == self.epoch, case .preparingSink = state else { return [] }
         facts.take(part)
-        return recall(now)
+        return collect { $0.recall(&$1, now) }
     }
 
     /// Asks the cache, before authorisers and slots: a stored response costs neither.
-    private mutating func recall(_ now: Instant) -> LoadActionList {
-        guard traits.usesCache else { return share(now) }
+    private mutating func recall(_ actions: inout LoadActionList, _ now: Instant) {
+        guard traits.usesCache else { return share(&actions, now) }
         guard facts.mayBeStored else {
-            facts.metrics.cacheStatus = .otherMethod
-            return share(now)
+            facts.count { $0.cacheStatus = .otherMethod }
+            return share(&actions, now)
         }
         facts.beginAttempt()
         enter(.recalling)
-        return [.recall(epoch: epoch)]
+        actions.append(.recall(epoch: epoch))
     }
 
     private mutating func recalled(
@@ -228,16 +262,15 @@ extension LoadMachine {
         guard epoch == self.epoch, case .recalling = state else { return [] }
         facts.note(recalled)
         if recalled.decision == .unavailable { return complete(.notCached, now) }
-        guard let playing else { return share(now) }
+        guard let playing else { return collect { $0.share(&$1, now) } }
         let mustAskMeanwhile =
             recalled.decision == .reuse(.whileRevalidating) && playing.source == .stale
             && !facts.isPlaying
         facts.isPlaying = true
-        facts.metrics.source = playing.source
+        facts.count { $0.source = playing.source }
         facts.head = nil
         facts.body = nil
-        openAttempts += 1
-        enter(.running(CopyOnWrite(Attempt(playing))))
+        run(playing)
         guard mustAskMeanwhile else { return [.start(playing)] }
         return [.start(playing), .revalidate(facts.base, recalled)]
     }
@@ -253,15 +286,15 @@ extension LoadMachine {
     }
 
     /// Lets the load share a request, before authorisers and slots.
-    private mutating func share(_ now: Instant) -> LoadActionList {
+    private mutating func share(_ actions: inout LoadActionList, _ now: Instant) {
         // What is shared is the request as it was performed, not what a redirect has made of it.
-        guard traits.mayShare, facts.metrics.attempts == 0, facts.metrics.redirects == 0,
+        guard traits.mayShare, facts.attempts == 0, facts.redirects == 0,
             let target = facts.baseTarget
         else {
-            return authorise(now)
+            return authorise(&actions, now)
         }
         enter(.following(nil))
-        return [.share(target, epoch: epoch)]
+        actions.append(.share(target, epoch: epoch))
     }
 
     private mutating func follows(_ carrier: Carrier, _ epoch: Int) -> LoadActionList {
@@ -295,15 +328,21 @@ extension LoadMachine {
     }
 
     private mutating func authorise(_ now: Instant) -> LoadActionList {
-        facts.beginAttempt()
-        return askAuthorisers(slots: nil, now)
+        collect { $0.authorise(&$1, now) }
     }
 
-    private mutating func askAuthorisers(slots: Origin?, _ now: Instant) -> LoadActionList {
-        guard traits.isAuthorised else { return apply(now) }
+    private mutating func authorise(_ actions: inout LoadActionList, _ now: Instant) {
+        facts.beginAttempt()
+        askAuthorisers(slots: nil, &actions, now)
+    }
+
+    private mutating func askAuthorisers(
+        slots: Origin?, _ actions: inout LoadActionList, _ now: Instant
+    ) {
+        guard traits.isAuthorised else { return apply(&actions, now) }
         stageBegan = now
         enter(.authorising(nil, slots: slots))
-        return LoadActionList(.authorise(epoch: epoch))
+        actions.append(.authorise(epoch: epoch))
     }
 
     private mutating func answersLater(_ task: Task<Void, Never>, _ epoch: Int) -> LoadActionList {
@@ -315,31 +354,38 @@ extension LoadMachine {
     }
 
     private mutating func authorised(
-        _ chain: AuthoriserChain, _ epoch: Int, _ now: Instant
-    ) -> LoadActionList {
-        guard epoch == self.epoch, case .authorising(_, let slots) = state else { return [] }
-        facts.metrics.authorisationTime += now - stageBegan
+        _ chain: AuthoriserChain, _ epoch: Int, _ actions: inout LoadActionList, _ now: Instant
+    ) {
+        guard epoch == self.epoch, case .authorising(_, let slots) = state else { return }
+        facts.times.authorisation.addSaturated(now.nanoseconds(since: stageBegan))
         stageBegan = now
         do {
             try facts.authorised(by: chain, at: now)
         } catch {
-            return complete(.invalidRequest(error), now)
+            return complete(.invalidRequest(error), &actions, now)
         }
         // A load that was in the queue before does not lose its place by a change of rates.
-        guard let slots else { return apply(now, hasWaited: facts.wasAskedAgain) }
+        guard let slots else { return apply(&actions, now, hasWaited: facts.wasAskedAgain) }
         guard slots == facts.target?.origin else {
-            return [.leave(slots)] + apply(now, hasWaited: true)
+            actions.append(.leave(slots))
+            return apply(&actions, now, hasWaited: true)
         }
         enter(.dialling(slots))
-        return sending.map { [.dial($0, nil, epoch: self.epoch)] } ?? []
+        if let sending { actions.append(.dial(sending, nil, epoch: self.epoch)) }
     }
 
     private mutating func apply(_ now: Instant, hasWaited: Bool = false) -> LoadActionList {
-        guard let sending else { return [] }
+        collect { $0.apply(&$1, now, hasWaited: hasWaited) }
+    }
+
+    private mutating func apply(
+        _ actions: inout LoadActionList, _ now: Instant, hasWaited: Bool = false
+    ) {
+        guard let sending else { return }
         stageBegan = now
         appliedPriority = sending.priority
         enter(.applying)
-        return LoadActionList(.apply(sending, hasWaited: hasWaited, epoch: epoch))
+        actions.append(.apply(sending, hasWaited: hasWaited, epoch: epoch))
     }
 
     private mutating func queued(_ ticket: Admission.Ticket, _ epoch: Int) -> LoadActionList {
@@ -360,7 +406,7 @@ extension LoadMachine {
 
     private mutating func mustApplyAgain(_ epoch: Int, _ now: Instant) -> LoadActionList {
         guard isApplying(epoch) else { return [] }
-        facts.metrics.admissionTime += now - stageBegan
+        facts.times.admission.addSaturated(now.nanoseconds(since: stageBegan))
         return apply(now, hasWaited: true)
     }
 
@@ -375,34 +421,39 @@ extension LoadMachine {
     /// Starts the attempt with its slots and its address, unless the credentials are too old by
     /// now.
     private mutating func admitted(
-        _ context: AttemptContext, _ mayAskNow: Bool, _ epoch: Int, _ now: Instant
-    ) -> LoadActionList {
+        _ context: AttemptContext, _ mayAskNow: Bool, _ epoch: Int,
+        _ actions: inout LoadActionList, _ now: Instant
+    ) {
         guard isApplying(epoch) else {
-            return [.release(context.candidate, context.origin), .leave(context.origin)]
+            actions.append(.release(context.candidate, context.origin))
+            return actions.append(.leave(context.origin))
         }
-        facts.metrics.admissionTime += now - stageBegan
+        facts.times.admission.addSaturated(now.nanoseconds(since: stageBegan))
         guard !facts.mustAuthoriseAgain(at: now) else {
-            let release = LoadAction.release(context.candidate, context.origin)
+            actions.append(.release(context.candidate, context.origin))
             let mustTry = facts.mustTry
             facts.beginAttempt()
             (facts.wasAskedAgain, facts.mustTry) = (true, mustTry)
             // The slots are kept for an immediate answer, and given back for any other.
             guard mayAskNow else {
-                return [release, .leave(context.origin)] + askAuthorisers(slots: nil, now)
+                actions.append(.leave(context.origin))
+                return askAuthorisers(slots: nil, &actions, now)
             }
-            return [release] + askAuthorisers(slots: context.origin, now)
+            return askAuthorisers(slots: context.origin, &actions, now)
         }
-        if facts.triedAddresses.isEmpty { facts.metrics.attempts += 1 }
+        let isAnother = facts.triedAddresses.isEmpty
+        facts.count { metrics in
+            if isAnother { metrics.attempts += 1 }
+            metrics.source = .network
+            if case .address(let address) = context.candidate { metrics.note(address) }
+        }
         facts.hasBegunRetry = true
         facts.attemptBegan = context.begun
-        facts.metrics.source = .network
         facts.head = facts.deliveredHead
         facts.body = nil
-        if case .address(let address) = context.candidate { facts.metrics.note(address) }
-        openAttempts += 1
         stageBegan = now
-        enter(.running(CopyOnWrite(Attempt(context))))
-        return LoadActionList(.start(context))
+        run(context)
+        actions.append(.start(context))
     }
 
     /// The request of the next attempt; nil before the request was checked.
@@ -411,34 +462,25 @@ extension LoadMachine {
 
 /// Handles the events of an attempt, and its end.
 extension LoadMachine {
-    /// The attempt that runs.
-    private var attempt: Attempt? {
-        if case .running(let attempt) = state { attempt.value } else { nil }
-    }
-
     /// Whether an attempt is the one that runs, so that its events count.
     private func isRunning(_ context: AttemptContext) -> Bool {
-        if case .running(let attempt) = state { attempt.value.context === context } else { false }
+        running?.value.context === context
     }
 
     /// Changes the attempt of an event, without copying it; nil when the attempt is over.
     private mutating func inAttempt<Result>(
         _ context: AttemptContext, _ change: (inout Attempt, inout LoadFacts) -> Result
     ) -> Result? {
-        guard case .running(var attempt) = state, attempt.value.context === context else {
-            return nil
-        }
-        // The box must have one reference.
-        state = .created
-        defer { state = .running(attempt) }
-        return attempt.change { change(&$0, &facts) }
+        guard isRunning(context) else { return nil }
+        return running?.change { change(&$0, &facts) }
     }
 
-    private mutating func received(_ head: ResponseHead, _ context: AttemptContext)
-        -> LoadActionList
-    {
+    private mutating func received(
+        _ head: ResponseHead, _ context: AttemptContext, _ actions: inout LoadActionList
+    ) {
         facts.mayHaveBeenProcessed = true
-        return inAttempt(context) { $0.received(head, &$1) } ?? []
+        guard isRunning(context) else { return }
+        running?.change { $0.received(head, &facts, &actions) }
     }
 
     private mutating func judged(_ verdict: Verdict, _ context: AttemptContext) -> LoadActionList {
@@ -455,11 +497,13 @@ extension LoadMachine {
         }
         switch taken {
         case (.bytes(let bytes), _)?:
-            let actions = inAttempt(context) { $0.received(bytes, &$1, wereHeld: true) } ?? []
-            return actions + [.takeHeld(context)]
+            var actions: LoadActionList = []
+            running?.change { $0.received(bytes, &facts, &actions, wereHeld: true) }
+            actions.append(.takeHeld(context))
+            return actions
         case (.end(let failure), _)?:
             var actions: LoadActionList = []
-            conclude(failure, slots: nil, &actions, now)
+            conclude(failure, nil, &actions, now)
             return actions
         case (nil, true)?:
             return [.resumeAttempt(context)]
@@ -469,40 +513,39 @@ extension LoadMachine {
     }
 
     private func windowHasOpened() -> LoadActionList {
-        guard let attempt, !attempt.isHeldBack else { return [] }
-        return [.resumeAttempt(attempt.context)]
+        guard let running, !running.value.isHeldBack else { return [] }
+        return [.resumeAttempt(running.value.context)]
     }
 
-    private mutating func ended(
+    /// Handles the end that the transport has reported of an attempt: its socket is closed or idle.
+    ///
+    /// It is no event like the others: an event as large as a report would have to be allocated.
+    mutating func ended(
         _ context: AttemptContext, _ report: TransportReport, _ failure: TransportFailure?,
-        _ now: Instant
-    ) -> LoadActionList {
+        _ actions: inout LoadActionList, at now: Instant
+    ) {
         openAttempts -= 1
-        var report = report
-        if hasCountedConnecting { report.connectTime = nil }
-        facts.metrics.add(report)
+        let countsConnecting = !hasCountedConnecting
+        facts.count { $0.add(report, countsConnecting: countsConnecting) }
         if let failure, failure.sent != .nothingWritten { facts.mayHaveBeenProcessed = true }
         let isRunning = isRunning(context)
-        // Room for the actions of a success.
-        var actions: LoadActionList = []
-        actions.reserveCapacity(6)
         if traits.reportsProgress { actions.append(.flushProgress) }
-        if !context.isStored {
-            let outcome = facts.addressOutcome(
-                of: context, isRunning ? attempt?.head : nil, failure, hasTimedOut: hasTimedOut,
-                at: now)
-            actions.append(.noteAddress(context, outcome))
+        let outcome: AddressOutcome? =
+            context.isStored
+            ? nil
+            : facts.addressOutcome(
+                of: context, isRunning ? running?.value.head : nil, failure,
+                hasTimedOut: hasTimedOut, at: now)
+        if isRunning {
+            // Before a verdict the slots are not kept.
+            let isHeld = inAttempt(context) { attempt, _ in attempt.holdBack(failure) } == true
+            if !isHeld {
+                return conclude(failure, outcome.map { (context, $0) }, &actions, now)
+            }
         }
-        guard isRunning else {
-            return actions + leave(context.slots) + reportIfOver()
-        }
-        if inAttempt(context, { attempt, _ in attempt.holdBack(failure) }) == true {
-            // The verdict is not there yet; the slots are not kept until then.
-            actions += leave(context.slots)
-        } else {
-            conclude(failure, slots: context.slots, &actions, now)
-        }
-        return actions
+        if let outcome { actions.append(.noteAddress(context, outcome)) }
+        if let slots = context.slots { actions.append(.leave(slots)) }
+        if !isRunning { actions += reportIfOver() }
     }
 
     private var hasTimedOut: Bool {
@@ -513,29 +556,41 @@ extension LoadMachine {
         }
     }
 
-    /// Concludes the attempt; its slots are kept while another address may still be tried.
+    /// Concludes the attempt, which still holds its slots when `sent` has it; they are kept while
+    /// another address may be tried.
     private mutating func conclude(
-        _ failure: TransportFailure?, slots: Origin?, _ actions: inout LoadActionList,
-        _ now: Instant
+        _ failure: TransportFailure?, _ sent: (context: AttemptContext, outcome: AddressOutcome)?,
+        _ actions: inout LoadActionList, _ now: Instant
     ) {
-        guard let attempt else { return }
+        guard var attempt = running.take() else { return }
         enter(.deciding(slots: nil))
-        let conclusion = facts.conclude(attempt, failure)
-        let keeping = failure == nil ? facts.keeping(after: attempt) : nil
-        facts.noteCacheStatus(of: attempt, keeping)
+        // In place: the value of a box is copied when it is handed on.
+        let (conclusion, keeping) = attempt.change { attempt in
+            let conclusion = facts.conclude(attempt, failure)
+            let keeping = failure == nil ? facts.keeping(after: attempt) : nil
+            facts.noteCacheStatus(of: attempt, keeping)
+            return (conclusion, keeping)
+        }
+        let context = attempt.value.context
+        if case .success = conclusion {
+            if let keeping { actions.append(keeping) }
+            if let (context, outcome) = sent {
+                actions.append(
+                    .settle(context, outcome, isClean: facts.isClean, facts.retryCost.take()))
+            } else if !context.isStored {
+                actions.append(facts.takeSuccess(of: context.origin))
+            }
+            return complete(nil, &actions, now)
+        }
+        let slots = sent?.context.origin
+        if let (context, outcome) = sent { actions.append(.noteAddress(context, outcome)) }
         switch conclusion {
+        case .success: break
         case .next(let next):
             if let keeping { actions.append(keeping) }
             if let slots { actions.append(.leave(slots)) }
             actions += proceed(to: next, now)
-        case .success:
-            if let keeping { actions.append(keeping) }
-            if !attempt.context.isStored {
-                actions.append(facts.takeSuccess(of: attempt.context.origin))
-            }
-            if let slots { actions.append(.leave(slots)) }
-            complete(nil, &actions, now)
-        case .failure where attempt.context.isStored && !facts.hasDelivered:
+        case .failure where context.isStored && !facts.hasDelivered:
             facts.head = nil
             guard let recall = facts.recalled?.withoutStored else {
                 return complete(.notCached, &actions, now)
@@ -543,7 +598,7 @@ extension LoadMachine {
             facts.recalled = recall
             actions += proceed(to: .fetchWhole, now)
         case .failure(let failure):
-            facts.note(failure, at: attempt.context.candidate)
+            facts.note(failure, at: context.candidate)
             state = .deciding(slots: slots)
             actions.append(
                 .judgeFailure(failure, facts, holdsSlot: slots != nil, epoch: epoch))
@@ -586,7 +641,7 @@ extension LoadMachine {
             return proceed(to: next, now)
         case .applying, .queued, .dialling:
             // The attempt was skipped, and its slots are given back already.
-            facts.metrics.admissionTime += now - stageBegan
+            facts.times.admission.addSaturated(now.nanoseconds(since: stageBegan))
             return proceed(to: next, now)
         default:
             return refund(next.cost)
@@ -608,7 +663,8 @@ extension LoadMachine {
                 actions.append(facts.takeSuccess(of: origin))
             }
             facts.follow(redirect)
-            return actions + recall(now)
+            recall(&actions, now)
+            return actions
         case .retry(let delay, let cost):
             facts.noteRetry(cost)
             return pause(delay, now)
@@ -634,7 +690,7 @@ extension LoadMachine {
             return apply(now)
         case .replace:
             facts.needsFreshConnection = true
-            facts.metrics.replacedConnections += 1
+            facts.count { $0.replacedConnections += 1 }
             return authorise(now)
         case .askPolicy(let failure, let isSpared):
             enter(.deciding(slots: nil))
@@ -689,7 +745,7 @@ extension LoadMachine {
         guard epoch == self.epoch else { return [] }
         switch state {
         case .resting, .pausing:
-            facts.metrics.backOffTime += now - stageBegan
+            facts.times.backOff.addSaturated(now.nanoseconds(since: stageBegan))
             return authorise(now)
         default:
             return []
@@ -712,36 +768,36 @@ extension LoadMachine {
         guard !isEnding else { return }
         end(error, &actions, now)
         if error == .cancelled { actions.append(.markCancelled) }
-        actions.append(.announceOutcome)
+        actions.append(.announceOutcome(deadline.take()))
     }
 
     /// Ends the load, and cancels what it was waiting for.
     private mutating func end(
         _ error: DataLoaderError?, _ actions: inout LoadActionList, _ now: Instant
     ) {
-        let stage = state
-        enter(.ended(LoadEnding(error?.occurring(phase(of: stage, error)))))
-        facts.metrics.totalTime = now - traits.begun
-        if let deadline = deadline.take() { actions.append(.cancelTimer(deadline)) }
-        let time = now - stageBegan
+        let (stage, attempt) = (state, running)
+        enter(.ended(LoadEnding(error.map { $0.occurring(phase(of: stage, attempt, $0)) })))
+        let total = now - traits.begun
+        facts.count { $0.totalTime = total }
+        let time = now.nanoseconds(since: stageBegan)
         switch stage {
         case .authorising(let task, let slots):
-            facts.metrics.authorisationTime += time
+            facts.times.authorisation.addSaturated(time)
             if let task { actions.append(.cancelTask(task)) }
             actions += leave(slots)
         case .applying:
-            facts.metrics.admissionTime += time
+            facts.times.admission.addSaturated(time)
         case .queued(let ticket):
-            facts.metrics.admissionTime += time
+            facts.times.admission.addSaturated(time)
             actions.append(.withdraw(ticket))
         case .resting:
-            facts.metrics.backOffTime += time
+            facts.times.backOff.addSaturated(time)
         case .pausing(let timer):
-            facts.metrics.backOffTime += time
+            facts.times.backOff.addSaturated(time)
             actions.append(.cancelTimer(timer))
-        case .running(let attempt):
-            actions += refund(attempt.value.verdict?.cost)
-            actions.append(.withdrawAttempt(attempt.value.context))
+        case .running:
+            actions += refund(attempt?.value.verdict?.cost)
+            if let attempt { actions.append(.withdrawAttempt(attempt.value.context)) }
         case .askingForBody(let next, _):
             actions += refund(next.cost)
         case .deciding(let slots):
@@ -789,7 +845,7 @@ extension LoadMachine {
             return [.withdrawInterception(interception)]
         }
         // Only a cancelled attempt can say whether any of it was sent.
-        guard let attempt else { return timeOut(now, mayHaveSent: false) }
+        guard let attempt = running?.value else { return timeOut(now, mayHaveSent: false) }
         enter(.timingOut(attempt.head == nil ? nil : .readingBody))
         return refund(attempt.verdict?.cost) + [.withdrawAttempt(attempt.context)]
     }
@@ -812,7 +868,8 @@ extension LoadMachine {
         if mayHaveSent, isEnding { facts.mayHaveBeenProcessed = true }
         if !mayHaveSent, openAttempts > 0 {
             // Otherwise the transport has reported that time already.
-            facts.metrics.connectTime += now - stageBegan
+            let time = now - stageBegan
+            facts.count { $0.connectTime += time }
             hasCountedConnecting = true
         }
         guard case .timingOut = state else { return [] }
@@ -825,10 +882,12 @@ extension LoadMachine {
     mutating func take() -> (response: DataLoaderResponse, isFinal: Bool)? {
         guard case .ended(var ending) = state, ending.take() else { return nil }
         state = .ended(ending)
-        guard ending.error != nil else { return (facts.response(nil), openAttempts == 0) }
         var response = facts.response(ending.error)
-        response.error?.keepBody(facts.body)
-        return (response, false)
+        // Observers get no body.
+        let body = facts.body.take()
+        if ending.error != nil { response.error?.keepBody(body) }
+        response.body = body
+        return (response, ending.error == nil && openAttempts == 0)
     }
 
     /// Notes that the outcome was handed over, or that its receiver was gone, with the date of
@@ -852,8 +911,10 @@ extension LoadMachine {
     }
 
     /// The phase of a stage; nil where the stage says nothing about the error.
-    private func phase(of stage: State, _ error: DataLoaderError?) -> DataLoaderError.Phase? {
-        guard let error, !error.isWholeResponse else { return nil }
+    private func phase(
+        of stage: State, _ attempt: CopyOnWrite<Attempt>?, _ error: DataLoaderError
+    ) -> DataLoaderError.Phase? {
+        guard !error.isWholeResponse else { return nil }
         return switch stage {
         case .created, .askingForChunks, .preparingSink, .recalling: .preparing
         // An error of the carrier has its own phase.
@@ -862,7 +923,7 @@ extension LoadMachine {
         case .authorising: .authorising
         case .applying, .queued, .dialling: .waitingForSlot
         case .resting, .pausing: .backingOff
-        case .running(let attempt): attempt.value.head == nil ? nil : .readingBody
+        case .running: attempt?.value.head == nil ? nil : .readingBody
         case .askingForBody: .deciding
         // A failure that was judged has its phase, or none.
         case .deciding: error.comesFromOutside ? .deciding : nil
@@ -894,17 +955,19 @@ extension LoadMachine {
 
     /// Whether the transfer is paused until the verdict on the response.
     func isHeldBack(_ context: AttemptContext) -> Bool {
-        isRunning(context) && attempt?.isHeldBack == true
+        isRunning(context) && running?.value.isHeldBack == true
     }
 
     /// The response that observers see; nil before the load is over.
     ///
     /// It is made anew, because the byte counts of a cancelled attempt are complete only then.
     var report: DataLoaderResponse? {
-        guard case .ended(let ending) = state, ending.isReported else { return nil }
-        var response = facts.response(ending.error)
-        response.retryAfter = ending.retryAfter
-        return response
+        mutating get {
+            guard case .ended(let ending) = state, ending.isReported else { return nil }
+            var response = facts.response(ending.error)
+            response.retryAfter = ending.retryAfter
+            return response
+        }
     }
 
     /// Whether the load has its outcome, taken or not.

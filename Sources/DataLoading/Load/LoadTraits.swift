@@ -54,14 +54,18 @@ extension LoadTraits {
         let delivery = end.delivery
         self.request = request
         self.begun = begun
-        let total = request.timeout ?? (delivery == .whole ? runtime.attempts.timeouts.total : nil)
-        deadline = total.map { begun + $0 }
+        if let timeout = request.timeout {
+            deadline = begun + timeout
+        } else {
+            let usual = delivery == .whole ? runtime.attempts.total : nil
+            deadline = usual.map { begun.advanced(byNanoseconds: $0) }
+        }
         self.delivery = delivery
         // A request that only the cache answers is sent to no server.
         isAuthorised =
             base.cachePolicy != .cacheOnly && context.asksAuthorisers(about: request)
         self.isIntercepted = isIntercepted
-        hasUsersPolicy = request.retryPolicy.map { !($0 is BuiltInRetryPolicy) } ?? false
+        hasUsersPolicy = request.hasRetryPolicy && !(request.retryPolicy is BuiltInRetryPolicy)
         reportsProgress = reports
         let usualIdle = runtime.attempts.timeouts.idle
         hasShortIdleTimeout = request.idleTimeout.map { $0 < usualIdle } ?? false

@@ -23,7 +23,7 @@ final class Sending: Sendable {
     private let needsFreshConnection: Bool
 
     /// Makes it from the data of a load; nil before its request was checked.
-    init?(_ facts: LoadFacts) {
+    init?(_ facts: borrowing LoadFacts) {
         guard let target = facts.target else { return nil }
         self.target = target
         deadline = facts.traits.deadline
@@ -31,7 +31,7 @@ final class Sending: Sendable {
         triedAddresses = facts.triedAddresses
         maySpare = facts.maySpare
         request = facts.outgoing
-        isRedirected = facts.metrics.redirects > 0
+        isRedirected = facts.redirects > 0
         isStreaming = facts.traits.isStreaming
         needsFreshConnection = facts.needsFreshConnection
     }
@@ -44,6 +44,14 @@ final class Sending: Sendable {
         let url = request.url.fragment == nil ? nil : URL(string: target.urlText)
         var attempt = TransportRequest(
             method: request.method, url: url ?? request.url, headers: request.headers)
+        complete(&attempt, to: candidate, runtime)
+        return attempt
+    }
+
+    // Not inlined: the compiler then copies the whole request when it is returned.
+    @inline(never) private func complete(
+        _ attempt: inout TransportRequest, to candidate: HostResolver.Candidate, _ runtime: Runtime
+    ) {
         // The target of a redirect may have other bytes than its `URL`.
         if isRedirected { attempt.setText(target.urlText) }
         attempt.body = request.body
@@ -68,6 +76,5 @@ final class Sending: Sendable {
         attempt.streamsResponse = isStreaming
         if request.body != nil { attempt.expectsContinue = request.expectsContinue }
         attempt.cachePolicy = request.cachePolicy
-        return attempt
     }
 }

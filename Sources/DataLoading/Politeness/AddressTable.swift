@@ -19,6 +19,14 @@ struct AddressTable: Sendable {
     /// Whether no host has addresses.
     var isEmpty: Bool { names.isEmpty }
 
+    /// Whether an outcome may change anything: a success does not while every address is healthy.
+    func concerns(_ outcome: AddressOutcome) -> Bool {
+        switch outcome {
+        case .success, .neutral: !health.isEmpty
+        case .nothingWritten, .serverTrouble: !names.isEmpty
+        }
+    }
+
     /// The number of addresses with a health record.
     var unhealthyCount: Int { health.count }
 

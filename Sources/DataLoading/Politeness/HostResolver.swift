@@ -165,7 +165,9 @@ extension HostResolver {
     ) -> Candidate? {
         state.withLock { state in
             guard !state.table.isEmpty else { return excluded.contains(host) ? nil : .name }
-            let now = state.timekeeper.now
+            // The time has a meaning only for addresses that have failed.
+            let now =
+                state.table.unhealthyCount == 0 ? .distantFuture : state.timekeeper.now
             let choice = state.table.choice(
                 forHost: host, excluding: excluded, isProxied: isProxied, at: now)
             guard let (name, isProbe) = choice else { return nil }
@@ -179,7 +181,7 @@ extension HostResolver {
     /// Call it once for each choice, at the head or at the failure.
     func report(_ candidate: Candidate, forHost host: String, outcome: AddressOutcome) {
         state.withLock { state in
-            guard !state.table.isEmpty else { return }
+            guard state.table.concerns(outcome) else { return }
             let name = candidate.exclusion(forHost: host)
             state.table.note(
                 outcome, of: name, forHost: host, at: state.timekeeper.now, random: state.random)

@@ -143,14 +143,17 @@ extension OriginHealth {
     ///
     /// A load's own failure does not count, so that a single load makes all of its attempts.
     func recentFailure(
-        of origin: Origin, for load: ObjectIdentifier, now: Instant
+        of origin: Origin, for load: ObjectIdentifier, now: @autoclosure () -> Instant
     ) -> DataLoaderError? {
+        // An error that is returned from the lock is copied, also where there is none.
+        var error: DataLoaderError?
         state.withLock { state in
             guard state.failures > 0, let failure = state.records[origin]?.failure,
-                failure.end > now, failure.load != load
-            else { return nil }
-            return failure.error
+                failure.end > now(), failure.load != load
+            else { return }
+            error = failure.error
         }
+        return error
     }
 
     /// The number of origins with a failure to connect that no response has followed.

@@ -25,6 +25,11 @@ enum RateRule: Sendable {
         self = .limited(rate, requestsPerSecond: requestsPerSecond)
     }
 
+    /// The rate of a limit; nil for another rule.
+    var limit: GCRA.Rate? {
+        if case .limited(let rate, _) = self { rate } else { nil }
+    }
+
     /// The value that was set.
     var requestsPerSecond: Double? {
         switch self {

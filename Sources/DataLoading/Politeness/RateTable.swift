@@ -9,6 +9,8 @@ struct RateTable: Sendable {
     private struct Bucket: Sendable {
         var slots = GCRA()
         var gate: Instant?
+        /// The limit of the key's rule, so that most loads look up no rule; nil for another rule.
+        var limit: GCRA.Rate?
     }
 
     /// The maximum length of a gate: one hour.
@@ -55,7 +57,8 @@ struct RateTable: Sendable {
             bucket(of: key, at: now) { $0.gate = gate }
         }
         rules[key] = rule
-        if case .limited(let rate, _) = rule { buckets[key]?.slots.change(to: rate, at: now) }
+        buckets[key]?.limit = rule.limit
+        if let rate = rule.limit { buckets[key]?.slots.change(to: rate, at: now) }
         return isNew
     }
 
@@ -78,6 +81,11 @@ struct RateTable: Sendable {
     }
 
     mutating func reserve(_ key: RuleKey, at now: Instant) -> Reservation {
+        if let index = buckets.index(forKey: key), let rate = buckets.values[index].limit {
+            let gate = buckets.values[index].gate
+            let start = buckets.values[index].slots.reserve(at: now, notBefore: gate, rate: rate)
+            return start.map { .wait(until: $0) } ?? .granted
+        }
         let rate: GCRA.Rate
         switch rule(for: key) {
         case .paused: return .paused
@@ -126,7 +134,8 @@ struct RateTable: Sendable {
             buckets = buckets.filter { !isIdle($0.key, $0.value, at: now) }
             nextSweep = max(Self.smallestSweep, 2 * buckets.count)
         }
-        return body(&buckets[key, default: Bucket()])
+        let new = Bucket(limit: rule(for: key).limit)
+        return body(&buckets[key, default: new])
     }
 
     private func isIdle(_ key: RuleKey, _ bucket: Bucket, at now: Instant) -> Bool {

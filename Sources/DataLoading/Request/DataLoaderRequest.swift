@@ -86,7 +86,10 @@ public struct DataLoaderRequest: Sendable, OpaquelyMirrored {
     /// With nil, retries follow jittered exponential pauses.
     public var retryPolicy: (any RetryPolicy)? {
         get { fields.value.retryPolicy }
-        set { fields.change { $0.retryPolicy = newValue } }
+        set {
+            let isThere = newValue != nil
+            fields.change { ($0.retryPolicy, $0.hasRetryPolicy) = (newValue, isThere) }
+        }
     }
     /// Whether the body is delivered in chunks as it arrives; default false.
     public var chunks: Bool {
@@ -142,6 +145,8 @@ public struct DataLoaderRequest: Sendable, OpaquelyMirrored {
         var slotUse: SlotUse = .shared
         var maximumRetryCount: Int?
         var retryPolicy: (any RetryPolicy)?
+        /// Whether there is one; asking the policy itself copies it.
+        var hasRetryPolicy = false
         var chunks: Bool = false
         var cachePolicy: CachePolicy = .useProtocolPolicy
         var redirectPolicy: RedirectPolicy = .follow
@@ -194,6 +199,9 @@ public struct DataLoaderRequest: Sendable, OpaquelyMirrored {
     func sharesStorage(with other: DataLoaderRequest) -> Bool {
         fields.sharesStorage(with: other.fields)
     }
+
+    /// Whether there is a retry policy.
+    var hasRetryPolicy: Bool { fields.value.hasRetryPolicy }
 
     /// Whether any option was set; most requests have none.
     var hasOptions: Bool { !fields.value.options.isEmpty }

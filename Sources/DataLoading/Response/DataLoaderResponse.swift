@@ -83,6 +83,52 @@ public struct DataLoaderResponse: Sendable, OpaquelyMirrored {
         var metrics: LoadMetrics
     }
 
+    /// The response of a load that is not over, in which its attempts are counted.
+    ///
+    /// The response takes the draft's storage, so that what was counted is not copied.
+    struct Draft: Sendable {
+        private var fields: CopyOnWrite<Fields>
+
+        /// Makes the draft of a load, with its number among the loads of the process.
+        init(_ request: DataLoaderRequest, number: Int64) {
+            var metrics = LoadMetrics()
+            metrics.load = number
+            fields = CopyOnWrite(
+                Fields(
+                    request: request, headers: HTTPHeaders(), requestTime: .zero, metrics: metrics))
+        }
+
+        var metrics: LoadMetrics { fields.value.metrics }
+        // Each of these reads one number, and does not copy the others.
+        var attempts: Int { fields.value.metrics.attempts }
+        var redirects: Int { fields.value.metrics.redirects }
+        var hasFailed: Bool {
+            fields.value.metrics.retries > 0 || fields.value.metrics.replacedConnections > 0
+        }
+
+        @inline(__always) mutating func count(_ change: (inout LoadMetrics) -> Void) {
+            fields.change { change(&$0.metrics) }
+        }
+
+        /// Returns the response as it is now, without a body.
+        mutating func response(
+            _ error: DataLoaderError?, _ head: ResponseHead?, _ url: URL?
+        ) -> DataLoaderResponse {
+            fields.change { fields in
+                fields.error = error
+                fields.statusCode = head?.status
+                fields.headers = head?.headers ?? HTTPHeaders()
+                fields.resolvedURL = url
+                fields.requestTime = fields.metrics.totalTime
+            }
+            return DataLoaderResponse(fields)
+        }
+    }
+
+    private init(_ fields: CopyOnWrite<Fields>) {
+        self.fields = fields
+    }
+
     /// Makes a response, for tests of transports and observers.
     public init(
         request: DataLoaderRequest, error: DataLoaderError? = nil, statusCode: HTTPStatus? = nil,

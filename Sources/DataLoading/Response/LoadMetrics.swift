@@ -38,7 +38,16 @@ public struct LoadMetrics: Hashable, Sendable {
     public var redirects = 0
     /// The configured addresses that the load tried, each once, at most 32; empty when only DNS was
     /// used.
-    public var addresses: [String] = []
+    public var addresses: [String] {
+        get { firstAddress.isEmpty ? otherAddresses : [firstAddress] + otherAddresses }
+        set {
+            firstAddress = newValue.first ?? ""
+            otherAddresses = Array(newValue.dropFirst(firstAddress.isEmpty ? 0 : 1))
+        }
+    }
+    // Not in one array, because most loads that try one address try no other.
+    private var firstAddress = ""
+    private var otherAddresses: [String] = []
     /// The bytes of request heads sent.
     public var headBytesSent: Int64 = 0
     /// The bytes of request bodies sent.
@@ -79,8 +88,12 @@ public struct LoadMetrics: Hashable, Sendable {
     public var bytesDownloaded: Int64 { headBytesReceived.addingSaturated(bodyBytesReceived) }
 
     mutating func note(_ address: String) {
-        guard addresses.count < 32, !addresses.contains(address) else { return }
-        addresses.append(address)
+        guard firstAddress != address, !otherAddresses.contains(address) else { return }
+        if firstAddress.isEmpty {
+            firstAddress = address
+        } else if otherAddresses.count < 31 {
+            otherAddresses.append(address)
+        }
     }
 
     /// Adds those of a load inside.
@@ -107,13 +120,13 @@ public struct LoadMetrics: Hashable, Sendable {
         httpVersion = inside.httpVersion
     }
 
-    mutating func add(_ report: TransportReport) {
+    mutating func add(_ report: TransportReport, countsConnecting: Bool = true) {
         headBytesSent.addSaturated(report.headBytesSent)
         bodyBytesSent.addSaturated(report.bodyBytesSent)
         headBytesReceived.addSaturated(report.headBytesReceived)
         bodyBytesReceived.addSaturated(report.bodyBytesReceived)
         decodedBytes.addSaturated(report.decodedBytes)
-        if let time = report.connectTime { connectTime += time }
+        if countsConnecting, let time = report.connectTime { connectTime += time }
         if let time = report.tlsTime { tlsTime += time }
         firstByteTime = report.firstByteTime
         reusedConnection = report.reusedConnection

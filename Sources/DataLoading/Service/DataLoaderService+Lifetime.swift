@@ -19,7 +19,7 @@ extension DataLoaderService {
     ///
     /// Later loads end `.serviceInvalidated`.
     public func invalidateAndCancel() {
-        runtime.stage.withLock { $0 = .over }
+        runtime.openness.withLock { $0.stage = .over }
         endAllLoads()
         runtime.observers.flush()
     }
@@ -44,11 +44,11 @@ extension DataLoaderService {
     /// - Parameter gracePeriod: The time that running loads have; zero cancels them immediately.
     /// - Returns: What the function stopped waiting for; usually empty.
     @discardableResult public func shutDown(gracePeriod: Duration) async -> LeftBehind {
-        runtime.stage.withLock { if $0 == .open { $0 = .closing } }
+        runtime.openness.withLock { if $0.stage == .open { $0.stage = .closing } }
         Load.endAll(runtime.contexts.loads.filter(\.mayStreamForEver), as: .cancelled)
         LoadPause.endAll(runtime.contexts.pauses, as: .cancelled)
         await runtime.liveLoads.waitUntilEmpty(atMost: gracePeriod)
-        runtime.stage.withLock { $0 = .over }
+        runtime.openness.withLock { $0.stage = .over }
         endAllLoads()
         await runtime.liveLoads.waitUntilEmpty(atMost: LeftBehind.handOverLimit)
         var left = LeftBehind()
@@ -76,7 +76,7 @@ extension DataLoaderService {
     /// - Returns: What the function stopped waiting for; usually empty.
     @discardableResult public func reset() async -> LeftBehind {
         await resetGate.leftBehind {
-            runtime.isResetting.withLock { $0 = true }
+            runtime.openness.withLock { $0.isResetting = true }
             let contexts = runtime.contexts.present.filter { !$0.isBelowAuthorisers }
             // All loads end first, so that no load of a user continues while another user is logged
             // out.
@@ -100,7 +100,7 @@ extension DataLoaderService {
                 await transport.reset()
             }
             let isRemoved = await runtime.removeStored { await $0.forgetAll() }
-            runtime.isResetting.withLock { $0 = false }
+            runtime.openness.withLock { $0.isResetting = false }
             var left = await resets.value
             if !isProxyReset { left.authorisers += 1 }
             left.cache = left.cache || !isRemoved

@@ -10,13 +10,16 @@ package import Foundation
 /// transports of this package parse the URL of each attempt with it again, because
 /// `TransportRequest` does not check its URL. A byte that is not allowed is therefore refused by
 /// the same rules everywhere.
-package struct RequestTarget: Hashable, Sendable {
+///
+/// A class, because a load keeps it in several places and hands it on at most steps: a reference is
+/// a third of the size, and is copied without two of its own.
+package final class RequestTarget: Hashable, Sendable {
     package let origin: Origin
     /// The path and query, as they are sent in the request line; at least "/".
     package let pathAndQuery: String
 
     /// Parses a URL, or throws the fault of the part that is not allowed on the wire.
-    package init(_ url: URL) throws(RequestFault) {
+    package convenience init(_ url: URL) throws(RequestFault) {
         try self.init(text: url.absoluteString)
     }
 
@@ -35,6 +38,15 @@ package struct RequestTarget: Hashable, Sendable {
         }
         let text = String(decoding: target, as: UTF8.self)
         pathAndQuery = first == UInt8(ascii: "/") ? text : "/" + text
+    }
+
+    package static func == (left: RequestTarget, right: RequestTarget) -> Bool {
+        left === right || left.origin == right.origin && left.pathAndQuery == right.pathAndQuery
+    }
+
+    package func hash(into hasher: inout Hasher) {
+        hasher.combine(origin)
+        hasher.combine(pathAndQuery)
     }
 
     /// The first component of the path; nil for the root.

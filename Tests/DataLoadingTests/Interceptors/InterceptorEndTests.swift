@@ -119,11 +119,11 @@ import Testing
         let passOn = PassOn()
         let authoriser = TestAuthoriser()
         let bed = TestBed(authorisers: [authoriser], interceptors: [passOn])
-        bed.service.runtime.isResetting.withLock { $0 = true }
+        bed.service.runtime.openness.withLock { $0.isResetting = true }
         bed.loader.perform(.make())
         #expect(await bed.outcome()?.response?.error == .resetInProgress)
         #expect(passOn.requests.elements.isEmpty)
-        bed.service.runtime.isResetting.withLock { $0 = false }
+        bed.service.runtime.openness.withLock { $0.isResetting = false }
     }
 
     @Test func `a shut-down without a grace period cancels, and one with it lets next load`()

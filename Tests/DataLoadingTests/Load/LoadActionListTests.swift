@@ -7,14 +7,14 @@ import Testing
 @Suite struct LoadActionListTests {
     private func numbers(_ list: LoadActionList) -> [Int] {
         var numbers: [Int] = []
-        list.forEach { if case .authorise(let epoch) = $0 { numbers.append(epoch) } }
+        var list = list
+        list.drain { if case .authorise(let epoch) = $0 { numbers.append(epoch) } }
         return numbers
     }
 
     @Test(arguments: 0..<5, 0..<5)
     func `a list of actions keeps their order, however it was made`(left: Int, right: Int) {
         var list = LoadActionList()
-        list.reserveCapacity(left)
         for number in 0..<left { list.append(.authorise(epoch: number)) }
         var others = LoadActionList()
         for number in 0..<right { others.append(.authorise(epoch: left + number)) }

@@ -125,8 +125,16 @@ extension MachineWorld {
     }
 
     mutating func handle(_ event: LoadEvent, _ index: Int) {
+        perform(index) { $0.handle(event, &$1, at: Self.instant) }
+    }
+
+    mutating func perform(
+        _ index: Int, after event: (inout LoadMachine, inout LoadActionList) -> Void
+    ) {
         let wasTaken = players[index].deliveries > 0
-        players[index].machine.handle(event, at: Self.instant).forEach { action in
+        var actions = LoadActionList()
+        event(&players[index].machine, &actions)
+        actions.drain { action in
             perform(action, index, isLate: wasTaken)
         }
     }
@@ -158,7 +166,7 @@ extension MachineWorld {
             if isLate { faults.append("\(action) after the end") }
         case .leaveCarrier: leaveCarrier(index)
         case .deliverHead, .deliver: if isLate { faults.append("delivered after the end") }
-        case .leave:
+        case .leave, .settle:
             freeSlots += 1
             if freeSlots > 1 { faults.append("a slot was given back twice") }
         case .withdrawAttempt(let context):

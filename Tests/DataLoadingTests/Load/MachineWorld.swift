@@ -268,6 +268,8 @@ struct MachineWorld {
     private mutating func end(_ number: Int, _ failure: TransportFailure?, _ index: Int) {
         players[index].attempts[number].isOver = true
         let context = players[index].attempts[number].context
-        handle(.ended(context, TransportReport(), failure), index)
+        perform(index) {
+            $0.ended(context, TransportReport(), failure, &$1, at: Self.instant)
+        }
     }
 }

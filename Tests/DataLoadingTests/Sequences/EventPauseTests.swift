@@ -83,7 +83,7 @@ import Testing
         let reading = scene.read()
         let attempt = await scene.bed.attempt(0)
         // The stage is set before the loads are cancelled; the stream breaks in between.
-        scene.bed.service.runtime.stage.withLock { $0 = .closing }
+        scene.bed.service.runtime.openness.withLock { $0.stage = .closing }
         attempt.fail(.connectRefused)
         #expect(await reading.value as? DataLoaderError == .serviceInvalidated)
         scene.bed.expectNothingLeft()

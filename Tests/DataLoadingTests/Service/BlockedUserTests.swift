@@ -84,7 +84,7 @@ import Testing
         }
         await bed.clock.waitForAlarms(1, within: .seconds(5))
         bed.clock.advance(by: .seconds(5))
-        await eventually { !service.runtime.isResetting.withLock { $0 } }
+        await eventually { !service.runtime.openness.withLock { $0.isResetting } }
         #expect(bed.transport.resetCount == 1)
         #expect(try await other.response(for: .make()).statusCode == .ok)
         await #expect(throws: DataLoaderError.resetInProgress) {

@@ -30,7 +30,8 @@ extension Load {
     /// Returns a request for a load inside, as an interceptor gave it.
     func inside(_ request: DataLoaderRequest) -> DataLoaderRequest {
         var whole = request
-        whole.chunks = false
+        // Setting what it is already would copy the request.
+        if whole.chunks { whole.chunks = false }
         // The sink is the owner's. An option that is set keeps loads from sharing a request.
         let sink = self.request.sinkOfWhole
         if sink != nil || whole.sinkOfWhole != nil { whole.responseSink = sink ?? .memory }

@@ -37,7 +37,7 @@ extension LoadFacts {
     mutating func take(_ whole: StoredWhole) {
         note(whole.recalled)
         isPlaying = true
-        metrics.source = .cache
+        count { $0.source = .cache }
         head = whole.head
         body = whole.body
         received = Int64(whole.body.count)
@@ -46,7 +46,9 @@ extension LoadFacts {
 
     /// Notes what the server has answered to a request that the cache let go on.
     mutating func noteCacheStatus(of attempt: Attempt, _ keeping: LoadAction?) {
-        guard metrics.cacheStatus != nil, !attempt.context.isStored else { return }
+        guard traits.usesCache, metrics.cacheStatus != nil, !attempt.context.isStored else {
+            return
+        }
         if let status = attempt.head?.status { metrics.cacheStatus?.forwardStatus = status }
         // The answer to HEAD is not stored.
         if case .keep = keeping, base.method != .head { metrics.cacheStatus?.isStored = true }

@@ -19,7 +19,9 @@ extension RequestCheck {
         if let count = request.maximumRetryCount, count < 0 {
             throw .setting(name: "maximumRetryCount")
         }
-        if let policy = request.retryPolicy as? BuiltInRetryPolicy, policy.isMalformed {
+        if request.hasRetryPolicy, let policy = request.retryPolicy as? BuiltInRetryPolicy,
+            policy.isMalformed
+        {
             throw .setting(name: "retryPolicy")
         }
         if request.hasOptions {
@@ -44,7 +46,7 @@ extension RequestCheck {
         try checkSettings(of: request)
         try check(request.method)
         for field in request.headers.fields { try check(field) }
-        if request.method == .head || request.method == .trace, request.body != nil {
+        if request.body != nil, request.method == .head || request.method == .trace {
             throw .body
         }
         guard case .multipart(let form) = request.body else { return }

@@ -75,15 +75,15 @@ final class LoadContext: Sendable {
 
     /// Returns the error that keeps a load from starting; nil when it may start.
     func refusal(isForAuthoriser: Bool) -> DataLoaderError? {
-        switch runtime.stage.withLock({ $0 }) {
+        let openness = runtime.openness.withLock { $0 }
+        switch openness.stage {
         case .over: return .serviceInvalidated
         case .closing where !isForAuthoriser: return .serviceInvalidated
         case .closing, .open: break
         }
         if let fault = runtime.fault { return fault }
         if isBelowAuthorisers { return nil }
-        let isResetting = runtime.isResetting.withLock { $0 } || resetGate.isResetting
-        return isResetting ? .resetInProgress : nil
+        return openness.isResetting || resetGate.isResetting ? .resetInProgress : nil
     }
 
     /// Starts a load that gives its outcome to an end; `interception` has started a load inside.

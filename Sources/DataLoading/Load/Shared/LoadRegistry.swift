@@ -7,15 +7,22 @@ import DataLoadingSupport
 /// The loads of one loader, which may exist longer than the loader.
 final class LoadRegistry: Sendable {
     private struct State: Sendable {
-        var loads: [Int: Load] = [:]
-        var lastNumber = 0
+        /// The loads whose outcome is not taken, by their number in the process.
+        var loads: [Int64: Entry] = [:]
+        var lastPosition = 0
         /// The number of loads whose outcome is not delivered.
         var live = 0
         var waiters: [Waiter] = []
         var pauses: [ObjectIdentifier: LoadPause] = [:]
     }
 
-    /// Waits for the loads up to a number; later loads do not extend the wait.
+    /// A load, and its position among all loads of the loader.
+    private struct Entry: Sendable {
+        let load: Load
+        let position: Int
+    }
+
+    /// Waits for the loads up to a position; later loads do not extend the wait.
     private struct Waiter: Sendable {
         let last: Int
         var live: Int
@@ -24,29 +31,28 @@ final class LoadRegistry: Sendable {
 
     private let state = Locked(State())
 
-    /// Returns the number of a new load; loads are numbered in the order in which they are
-    /// performed.
-    func nextNumber() -> Int {
+    /// The number of loads that were added.
+    var added: Int { state.withLock { $0.lastPosition } }
+
+    func add(_ load: Load) {
         state.withLock { state in
-            state.lastNumber += 1
+            state.lastPosition += 1
             state.live += 1
-            return state.lastNumber
+            state.loads[load.token.loadNumber] = Entry(load: load, position: state.lastPosition)
         }
     }
 
-    func add(_ load: Load) {
-        state.withLock { $0.loads[load.number] = load }
-    }
-
-    func remove(_ load: Load) {
+    /// Removes a load whose outcome is taken; returns its position, nil when it was not there.
+    func remove(_ load: Load) -> Int? {
         // The load is released outside the lock.
-        _ = state.withLock { $0.loads.removeValue(forKey: load.number) }
+        state.withLock { $0.loads.removeValue(forKey: load.token.loadNumber) }?.position
     }
 
-    func outcomeWasHandedOver(_ load: Load) {
+    func outcomeWasHandedOver(_ position: Int) {
         let over = state.withLock { state -> [Waiter] in
             state.live -= 1
-            for index in state.waiters.indices where load.number <= state.waiters[index].last {
+            guard !state.waiters.isEmpty else { return [] }
+            for index in state.waiters.indices where position <= state.waiters[index].last {
                 state.waiters[index].live -= 1
             }
             defer { state.waiters.removeAll { $0.live == 0 } }
@@ -57,7 +63,8 @@ final class LoadRegistry: Sendable {
 
     /// The loads whose outcome is not taken yet, oldest first.
     var loads: [Load] {
-        state.withLock { Array($0.loads.values) }.sorted { $0.number < $1.number }
+        state.withLock { Array($0.loads.values) }.sorted { $0.position < $1.position }
+            .map(\.load)
     }
 
     func add(_ pause: LoadPause) {
@@ -85,7 +92,7 @@ final class LoadRegistry: Sendable {
         let waker = Waker()
         let mustWait = state.withLock { state in
             guard state.live > 0 else { return false }
-            state.waiters.append(Waiter(last: state.lastNumber, live: state.live, waker: waker))
+            state.waiters.append(Waiter(last: state.lastPosition, live: state.live, waker: waker))
             return true
         }
         guard mustWait else { return 0 }

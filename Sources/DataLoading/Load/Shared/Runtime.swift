@@ -30,9 +30,7 @@ package final class Runtime: Sendable {
     /// Adds the credential for the proxy; nil without one.
     let proxyAuthoriser: ProxyAuthoriser?
     /// Whether loads may start.
-    let stage = Locked(ServiceStage.open)
-    /// Whether a reset of the service keeps loads from starting.
-    let isResetting = Locked(false)
+    let openness = Locked(Openness())
     let contexts = ContextList()
     /// The trust policy of attempts that start now.
     let trust: Locked<ServerTrustPolicy?>
@@ -68,13 +66,7 @@ package final class Runtime: Sendable {
     }
 
     /// Whether a shut-down has begun.
-    var isClosing: Bool { stage.withLock { $0 != .open } }
-
-    /// Returns the error for a malformed setting of a load's host or URL; nil when there is none.
-    func malformedSetting(for target: RequestTarget) -> DataLoaderError? {
-        resolver.malformedSetting(forHost: target.origin.host)
-            ?? limiter.malformedSetting(for: target)
-    }
+    var isClosing: Bool { openness.withLock { $0.stage != .open } }
 
     deinit {
         admission.close()

@@ -8,3 +8,10 @@ enum ServiceStage: Sendable {
     case closing
     case over
 }
+
+/// What decides whether loads may start, behind one lock, because every load looks at it.
+struct Openness: Sendable {
+    var stage = ServiceStage.open
+    /// Whether a reset of the service keeps loads from starting.
+    var isResetting = false
+}

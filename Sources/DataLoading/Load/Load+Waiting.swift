@@ -1,0 +1,20 @@
+// Copyright the DataLoading authors
+// SPDX-License-Identifier: Apache-2.0
+
+import DataLoadingTransport
+
+/// Continues a load that has waited for its slots.
+extension Load: Waiting {
+    func admitted(epoch: Int) {
+        guard let sending = sending(epoch: epoch) else {
+            // The load has ended meanwhile: another load can have the slots.
+            if let origin { runtime.admission.leave(origin, slotUse) }
+            return
+        }
+        dial(sending, nil, epoch)
+    }
+
+    func mustAskAgain(epoch: Int) { handle(.mustApplyAgain(epoch: epoch)) }
+
+    func refused(epoch: Int, _ error: DataLoaderError) { handle(.failed(error, epoch: epoch)) }
+}
