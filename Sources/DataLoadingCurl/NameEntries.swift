@@ -71,6 +71,7 @@ struct NameEntries {
 /// The names that libcurl may still have and no longer needs.
 final class NameRemovals {
     /// Beyond this number the oldest ones stay with libcurl until its multi handle is replaced.
+    ///
     /// Hardly any wait: those of transfers that were cancelled before libcurl read what they carried.
     static let limit = 64
     private var waiting: [NameEntries.Key] = []

@@ -9,8 +9,9 @@ struct Attempt: Sendable {
     /// The number of bytes of a discarded body that are read to keep the connection; after more,
     /// the attempt is cancelled.
     private static let maxDiscarded = 65_536
-    /// The maximum number of bytes that are reserved because a head announces them. Memory that
-    /// nothing is written to is not taken from the machine.
+    /// The maximum number of bytes that are reserved because a head announces them.
+    ///
+    /// Memory that nothing is written to is not taken from the machine.
     private static let maxReserved: Int64 = 4 << 20
 
     /// The result of taking a piece of a body.

@@ -7,10 +7,11 @@
     import Testing
 
     @Suite struct LoopCountTests {
-        @Test(arguments: [
-            (1, nil, 1), (7, nil, 1), (8, nil, 2), (64, nil, 16), (1_024, nil, 64), (64, 2, 1),
-            (64, 8.5, 2), (4, 64, 1), (0, nil, 1),
-        ] as [(Int, Double?, Int)])
+        @Test(
+            arguments: [
+                (1, nil, 1), (7, nil, 1), (8, nil, 2), (64, nil, 16), (1_024, nil, 64), (64, 2, 1),
+                (64, 8.5, 2), (4, 64, 1), (0, nil, 1),
+            ] as [(Int, Double?, Int)])
         func `there is a loop for every four cores that may be used`(
             cores: Int, quota: Double?, expected: Int
         ) {

@@ -20,7 +20,9 @@
             #expect(table.running == [1, 2])
         }
 
-        @Test func `an origin whose loop cannot start moves to a running one and stays there`() throws {
+        @Test func `an origin whose loop cannot start moves to a running one and stays there`()
+            throws
+        {
             var table = LoopTable<Int>(count: 2)
             _ = try table.place(of: Self.origin(0), now: 0) { 1 }
             let moved = try table.place(of: Self.origin(1), now: 0) { nil }
