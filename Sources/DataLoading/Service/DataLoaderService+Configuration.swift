@@ -40,10 +40,10 @@ extension DataLoaderService {
         /// The number of threads of the default transport on Linux, each with an event loop; default:
         /// one for every four cores, and at least one.
         ///
-        /// Of a container the cores of its quota count.
-        /// The loads of an origin are all on one of them, so that more than one pays where loads from
-        /// several origins keep a core busy. They split the idle connections that are kept. At most
-        /// 64. A `transport` that is set has its own number, and URLSession chooses its threads.
+        /// Of a container the cores of its quota count. The loads of an origin are all on one thread,
+        /// so that more than one pays where loads from several origins keep a core busy. They split the
+        /// idle connections that are kept. At most 64. A `transport` that is set has its own number,
+        /// and URLSession chooses its threads.
         public var loops = DefaultTransport.usualLoops
         /// Pinned keys, private authorities and client certificates; default nil: the system's
         /// trust.
