@@ -56,6 +56,8 @@ final class CurlTransfer {
     @exclusivity(unchecked) private(set) var connectTarget: ConnectTarget?
     /// Set to 1 when the peer has sent a close_notify; the memory belongs to the loop.
     let closeNotifyFlag: UnsafeMutablePointer<Int32>
+    /// What the server of the last attempt sent, which is often what that of the next sends.
+    private let fieldMemory = FieldMemory()
     let errorText: UnsafeMutablePointer<CChar>
 
     @exclusivity(unchecked) var phase = Phase.idle
@@ -118,7 +120,8 @@ final class CurlTransfer {
         try checkProxy(task.request)
         self.task = task
         // The attempt before has left a new state.
-        state.response = ResponseGuard(byteLimit: task.request.headLimit)
+        state.response = ResponseGuard(
+            byteLimit: task.request.headLimit, memory: fieldMemory)
         beginTunnel(for: task)
         state.hasSameHeaders = hasSameHeaders
         state.resets = loop.resets

@@ -47,10 +47,14 @@ package struct ResponseGuard {
     private var contentLength: Int64?
     private var transferCoding: Bool = false
     private var mayFold = false
+    private let memory: FieldMemory?
+    /// The number of lines so far that the memory has.
+    private var remembered = 0
 
-    package init(byteLimit: Int, allowsHTTP2: Bool = false) {
+    package init(byteLimit: Int, allowsHTTP2: Bool = false, memory: FieldMemory? = nil) {
         self.byteLimit = byteLimit
         self.allowsHTTP2 = allowsHTTP2
+        self.memory = memory
     }
 
     /// Parses one line with its end; returns an event after an empty line.
@@ -89,6 +93,7 @@ package struct ResponseGuard {
             transferCoding = false
             isEncoded = false
             fields.removeAll()
+            remembered = 0
             return .informational(head)
         }
         if transferCoding {
@@ -140,6 +145,11 @@ package struct ResponseGuard {
         }
         fieldCount += 1
         guard fieldCount <= Self.fieldLimit else { throw .headTooLarge }
+        if !isComplete, let field = memory?.field(at: remembered, like: line) {
+            remembered += 1
+            mayFold = true
+            return fields.append(field)
+        }
         guard let colon = line.firstIndex(where: { !$0.isTokenCharacter }), colon > 0,
             line[colon] == UInt8(ascii: ":")
         else { throw .framing(reason: "header name") }
@@ -148,14 +158,20 @@ package struct ResponseGuard {
         let text = try Self.text(value)
         mayFold = true
         if isComplete { return }
+        let field = HTTPHeaders.Field(name: String(decoding: name, as: UTF8.self), value: text)
+        fields.append(field)
         if name.count == 14, Self.isEqual(name, "content-length") {
             try setLength(value)
         } else if name.count == 17, Self.isEqual(name, "transfer-encoding") {
             try setTransferCoding(value)
         } else if name.count == 16, Self.isEqual(name, "content-encoding") {
             isEncoded = true
+        } else if name.count != 10 || !Self.isEqual(name, "set-cookie"),
+            // A secret is not kept longer than the response that has it.
+            memory?.remember(field, at: remembered, line) == true
+        {
+            remembered += 1
         }
-        fields.append(HTTPHeaders.Field(name: String(decoding: name, as: UTF8.self), value: text))
     }
 
     /// Joins an obsolete continuation line to the field before it.
