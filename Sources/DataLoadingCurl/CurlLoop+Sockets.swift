@@ -178,5 +178,11 @@ extension CurlLoop {
         if event.events & EPOLLOUT.rawValue != 0 { signals |= CurlSignal.writable }
         if event.events & EPOLLERR.rawValue != 0 { signals |= CurlSignal.failed }
         multi.act(socket, signals)
+        handOnCollected()
+    }
+
+    /// Hands on the pieces of bodies that the last calls of libcurl have received.
+    func handOnCollected() {
+        while let transfer = collecting.popLast() { transfer.handOnCollected() }
     }
 }

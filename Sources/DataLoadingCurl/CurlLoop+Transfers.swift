@@ -183,6 +183,7 @@ extension CurlLoop {
             awaitingBodies[ObjectIdentifier(task)] = nil
             answeredUploads[ObjectIdentifier(task)] = nil
         }
+        transfer.handOnCollected()
         transfer.noteUnreportedSend()
         transfer.leaveName(sends: false)
         endSharing(by: transfer)

@@ -59,6 +59,8 @@ final class CurlLoop {
     /// Replaced multi handles whose transfers still run.
     @exclusivity(unchecked) var retired: [CurlMulti] = []
     @exclusivity(unchecked) var running: [ObjectIdentifier: CurlTransfer] = [:]
+    /// Transfers with pieces of a body that are not handed on yet.
+    @exclusivity(unchecked) var collecting: [CurlTransfer] = []
     /// Transfers whose upload waits for its file or stream.
     @exclusivity(unchecked) var awaitingBodies: [ObjectIdentifier: CurlTransfer] = [:]
     /// Transfers over HTTP/2 whose upload is not complete, and whose response is.
@@ -179,6 +181,7 @@ final class CurlLoop {
             http2?.actIfDue(uptime: uptime)
         }
         for old in retired { old.actIfDue(uptime: uptime) }
+        handOnCollected()
         sweepIfDue()
         finishDone()
         checkDeadlines()

@@ -104,6 +104,33 @@ extension CurlTransfer {
         if let limit = task.request.bodyLimit, state.decodedBytes > limit {
             throw .bodyTooLarge(limit: limit)
         }
-        task.sink.didReceive(Data(bytes))
+        guard task.request.streamsResponse else { return task.sink.didReceive(Data(bytes)) }
+        collect(bytes)
     }
+
+    /// Collects the pieces of a streamed body that libcurl receives in a row, which are at most
+    /// 16 KiB each: every piece that is handed on may wake the thread that reads the body.
+    private func collect(_ bytes: UnsafeRawBufferPointer) {
+        if state.collected.isEmpty {
+            loop.collecting.append(self)
+            // A full buffer is mostly followed by another one.
+            if bytes.count >= Self.fullPiece {
+                state.collected = Data(capacity: Self.maxCollected)
+            }
+        }
+        state.collected.append(contentsOf: bytes)
+        if state.collected.count > Self.maxCollected - Self.fullPiece { handOnCollected() }
+    }
+
+    /// Hands on what was collected; it is never kept while the loop waits.
+    func handOnCollected() {
+        guard !state.collected.isEmpty, let task else { return }
+        let bytes = state.collected
+        state.collected = Data()
+        if !task.isCancelled { task.sink.didReceive(bytes) }
+    }
+
+    /// What libcurl hands over at most: CURL_MAX_WRITE_SIZE.
+    private static let fullPiece = 16_384
+    private static let maxCollected = 65_536
 }

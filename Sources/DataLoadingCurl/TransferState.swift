@@ -53,6 +53,8 @@ struct TransferState {
     /// The body ends with its connection, so that an end without a close_notify may be a
     /// truncation attack.
     var needsCloseNotify = false
+    /// The pieces of a streamed body that are not handed on yet.
+    var collected = Data()
     var wireBytes: Int64 = 0
     var decodedBytes: Int64 = 0
     /// libcurl holds body bytes back until it is unpaused.
