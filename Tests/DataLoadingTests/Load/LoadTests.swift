@@ -48,9 +48,10 @@ import Testing
         let pieces = (0..<3).map { Data(repeating: UInt8($0), count: 10) }
         let bed = TestBed([
             .run { attempt in
-                attempt.deliverHead(200, length.map { ["Content-Length": $0] } ?? [:])
-                for piece in pieces { attempt.deliverBody(piece) }
-                attempt.deliverEnd()
+                attempt.sendHead(
+                    status: 200, headers: length.map { ["Content-Length": $0] } ?? [:])
+                for piece in pieces { attempt.send(piece) }
+                attempt.end()
             }
         ])
         bed.loader.perform(.make("/a"))
