@@ -4,7 +4,7 @@
 package import Foundation
 
 extension Data {
-    /// The maximum length of joined body pieces: 16 KiB, the size that libcurl delivers.
+    /// The maximum length of joined body pieces: 16 KiB, what libcurl hands over at once.
     private static let joinedSize = 16_384
 
     /// Appends a further piece of a body; false when the result would exceed the maximum length.
