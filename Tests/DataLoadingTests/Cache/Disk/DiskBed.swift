@@ -170,11 +170,17 @@ extension ResponseCache {
         at moment: CacheMoment = NumberedResponse.moment(1_767_225_700)
     ) async throws -> Recall {
         let key = try NumberedResponse(path: path, number: 0, partition: partition).key()
-        return await withCheckedContinuation { continuation in
+        // Under a lock: the thread sanitizer does not see the order that a continuation makes which
+        // is resumed before its task has suspended.
+        let found = Locked<Recall?>(nil)
+        await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
             recall(CacheRequest(method: .get, headers: request), key, at: FixedTime(moment)) {
-                continuation.resume(returning: $0)
+                recall in
+                found.withLock { $0 = recall }
+                continuation.resume()
             }
         }
+        return try #require(found.withLock { $0 })
     }
 
     /// Stores a response as a load does, which looks first, and returns when it is written.
