@@ -93,6 +93,9 @@ struct Lanes: Sendable {
         }
     }
 
+    // What follows names the pools instead of using the subscript, whose accessor allocates: most of
+    // it runs for every load.
+
     /// The room for a load that starts at once; nil when loads wait in its lane, or when a
     /// connection limit has no room.
     func room(for application: Admission.Application) -> SlotPool.Room? {
@@ -109,9 +112,6 @@ struct Lanes: Sendable {
         case .stream: streams.start(application.origin, in: room)
         }
     }
-
-    // These three run for every load. They name the pools instead of using the subscript, whose
-    // accessor allocates.
 
     private func fullLimit(of use: SlotUse, at origin: Origin) -> SlotPool.Full? {
         switch use {

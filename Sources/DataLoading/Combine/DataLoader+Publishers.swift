@@ -71,8 +71,7 @@
                     queue.async { receive(convert(.failure(error))) }
                     return {}
                 }
-                // Setting what it is already would copy the request.
-                if whole.chunks { whole.chunks = false }
+                whole.chunks = false
                 let end = OutcomeEnd(queue: queue) { receive(convert($0)) }
                 let token = core.start(whole, end).token
                 return { token.cancel() }

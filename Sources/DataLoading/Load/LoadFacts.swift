@@ -155,7 +155,6 @@ struct LoadFacts: Sendable {
         head.bodyLength == nil && head.status != .noContent && head.status != .notModified
             && outgoing.method != .head
     }
-
 }
 
 /// Counts the attempts, bytes and times of a load.
@@ -175,18 +174,12 @@ extension LoadFacts {
 
     /// The attempts, bytes and times by now.
     ///
-    /// It is a copy: what every load counts is counted by `count`.
+    /// It is a copy, which `count` does not make.
     var metrics: LoadMetrics {
-        get {
-            var metrics = draft?.metrics ?? LoadMetrics()
-            metrics.load = number
-            times.add(to: &metrics)
-            return metrics
-        }
-        set {
-            times = StageTimes()
-            count { $0 = newValue }
-        }
+        var metrics = draft?.metrics ?? LoadMetrics()
+        metrics.load = number
+        times.add(to: &metrics)
+        return metrics
     }
 
     var attempts: Int { draft?.attempts ?? 0 }

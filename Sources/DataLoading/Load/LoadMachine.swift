@@ -219,13 +219,13 @@ extension LoadMachine {
     private mutating func intercepted(
         _ answer: InterceptedAnswer, _ epoch: Int, _ now: Instant
     ) -> LoadActionList {
-        facts.metrics.add(answer.metrics)
+        facts.count { $0.add(answer.metrics) }
         guard epoch == self.epoch, case .intercepting = state else { return [] }
         return complete(facts.take(answer), now)
     }
 
     private mutating func insideCounted(_ metrics: LoadMetrics, _ isOver: Bool) -> LoadActionList {
-        facts.metrics.add(metrics)
+        facts.count { $0.add(metrics) }
         guard isOver else { return [] }
         openAttempts -= 1
         return reportIfOver()

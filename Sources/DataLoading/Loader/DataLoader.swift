@@ -86,8 +86,7 @@ public final class DataLoader: Sendable {
             throw DataLoaderError.cancelled.ending(request)
         }
         var whole = request
-        // Setting what it is already would copy the request.
-        if whole.chunks { whole.chunks = false }
+        whole.chunks = false
         let end = TaskEnd(queue: queue)
         let load = core.start(whole, end)
         return try await withTaskCancellationHandler {

@@ -28,14 +28,6 @@ public final class RateLimiter: Sendable {
         var handlers: [UInt64: @Sendable (RateChange) -> Void] = [:]
         var lastHandler: UInt64 = 0
         var malformed = MalformedSettings<RuleKey>()
-
-        func malformedSetting(for target: RequestTarget) -> DataLoaderError? {
-            // Nearly always empty, and making the keys costs.
-            guard !malformed.isEmpty else { return nil }
-            return malformed.concerning(
-                RuleKey(origin: target.origin), .withoutPath(target.origin),
-                RuleKey(origin: target.origin, pathComponent: target.firstPathComponent))
-        }
     }
 
     private let state: Locked<State>
@@ -255,15 +247,20 @@ extension RateLimiter {
 }
 
 extension RateLimiter {
-    /// The malformed setting that concerns a target or its origin, or one without a valid URL.
-    func malformedSetting(for target: RequestTarget) -> DataLoaderError? {
-        state.withLock { $0.malformedSetting(for: target) }
-    }
-
-    /// The key whose rate and gate apply to a target; throws the malformed setting that concerns it.
+    /// The key whose rate and gate apply to a target.
+    ///
+    /// Throws the malformed setting that concerns the target or its origin, or one without a valid
+    /// URL.
     func validRuleKey(for target: RequestTarget) throws(DataLoaderError) -> RuleKey {
         try state.withLock { state throws(DataLoaderError) in
-            if let fault = state.malformedSetting(for: target) { throw fault }
+            // Nearly always empty, and making the keys costs.
+            if !state.malformed.isEmpty,
+                let fault = state.malformed.concerning(
+                    RuleKey(origin: target.origin), .withoutPath(target.origin),
+                    RuleKey(origin: target.origin, pathComponent: target.firstPathComponent))
+            {
+                throw fault
+            }
             return state.table.key(for: target)
         }
     }

@@ -86,15 +86,13 @@ public struct DataLoaderRequest: Sendable, OpaquelyMirrored {
     /// With nil, retries follow jittered exponential pauses.
     public var retryPolicy: (any RetryPolicy)? {
         get { fields.value.retryPolicy }
-        set {
-            let isThere = newValue != nil
-            fields.change { ($0.retryPolicy, $0.hasRetryPolicy) = (newValue, isThere) }
-        }
+        set { fields.change { $0.retryPolicy = newValue } }
     }
     /// Whether the body is delivered in chunks as it arrives; default false.
     public var chunks: Bool {
         get { fields.value.chunks }
-        set { fields.change { $0.chunks = newValue } }
+        // What is set again would copy the storage that requests share.
+        set { if newValue != chunks { fields.change { $0.chunks = newValue } } }
     }
     /// Controls how the load uses the service's cache; default `.useProtocolPolicy`.
     public var cachePolicy: CachePolicy {
@@ -144,9 +142,11 @@ public struct DataLoaderRequest: Sendable, OpaquelyMirrored {
         var idleTimeout: Duration?
         var slotUse: SlotUse = .shared
         var maximumRetryCount: Int?
-        var retryPolicy: (any RetryPolicy)?
+        var retryPolicy: (any RetryPolicy)? {
+            didSet { hasRetryPolicy = retryPolicy != nil }
+        }
         /// Whether there is one; asking the policy itself copies it.
-        var hasRetryPolicy = false
+        private(set) var hasRetryPolicy = false
         var chunks: Bool = false
         var cachePolicy: CachePolicy = .useProtocolPolicy
         var redirectPolicy: RedirectPolicy = .follow

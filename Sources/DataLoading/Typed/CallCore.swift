@@ -148,8 +148,7 @@ final class CallCore: Sendable {
             return queue.async { self.end(with: response) }
         }
         var whole = request
-        // Setting what it is already would copy the request.
-        if whole.chunks { whole.chunks = false }
+        whole.chunks = false
         let token = loader.start(whole, CallEnd(call: self, queue: queue)).token
         let isCancelled = state.withLock { state in
             guard case .running(var running) = state else { return false }

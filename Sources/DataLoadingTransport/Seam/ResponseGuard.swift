@@ -166,12 +166,17 @@ package struct ResponseGuard {
             try setTransferCoding(value)
         } else if name.count == 16, Self.isEqual(name, "content-encoding") {
             isEncoded = true
-        } else if name.count != 10 || !Self.isEqual(name, "set-cookie"),
-            // A secret is not kept longer than the response that has it.
-            memory?.remember(field, at: remembered, line) == true
-        {
-            remembered += 1
+        } else {
+            remember(field, name, line)
         }
+    }
+
+    private mutating func remember(
+        _ field: HTTPHeaders.Field, _ name: UnsafeRawBufferPointer, _ line: UnsafeRawBufferPointer
+    ) {
+        // A secret is not kept longer than the response that has it.
+        guard let memory, !Self.isEqual(name, "set-cookie") else { return }
+        if memory.remember(field, at: remembered, line) { remembered += 1 }
     }
 
     /// Joins an obsolete continuation line to the field before it.

@@ -44,9 +44,11 @@ import Testing
             #expect(throws: DataLoaderError.missingRatedPath) { try limiter.validate() }
             #expect(limiter.requestsPerSecond(for: try url("https://a.test")) == 5)
             let target = try RequestTarget(text: "https://a.test/search")
-            #expect(limiter.malformedSetting(for: target) == .missingRatedPath)
+            #expect(throws: DataLoaderError.missingRatedPath) {
+                try limiter.validRuleKey(for: target)
+            }
             let other = try RequestTarget(text: "https://b.test/search")
-            #expect(limiter.malformedSetting(for: other) == nil)
+            #expect(throws: Never.self) { try limiter.validRuleKey(for: other) }
             limiter.setRequestsPerSecond(nil, forPathOf: try url(text))
             try limiter.validate()
         }

@@ -30,13 +30,17 @@ extension LoadFacts {
         }
         body = response.body
         if let url = response.resolvedURL { base.url = url }
-        let own = metrics
-        if shared.isCounted {
+        guard shared.isCounted else {
+            return count {
+                $0.source = .coalesced
+                $0.cacheStatus?.isCollapsed = true
+            }
+        }
+        times = StageTimes()
+        count { metrics in
+            let own = metrics.load
             metrics = response.metrics
-            metrics.load = own.load
-        } else {
-            metrics.source = .coalesced
-            metrics.cacheStatus?.isCollapsed = true
+            metrics.load = own
         }
     }
 }

@@ -30,8 +30,7 @@ extension Load {
     /// Returns a request for a load inside, as an interceptor gave it.
     func inside(_ request: DataLoaderRequest) -> DataLoaderRequest {
         var whole = request
-        // Setting what it is already would copy the request.
-        if whole.chunks { whole.chunks = false }
+        whole.chunks = false
         // The sink is the owner's. An option that is set keeps loads from sharing a request.
         let sink = self.request.sinkOfWhole
         if sink != nil || whole.sinkOfWhole != nil { whole.responseSink = sink ?? .memory }
@@ -54,8 +53,8 @@ extension LoadFacts {
 
     private mutating func take(_ response: DataLoaderResponse) -> DataLoaderError? {
         // A load inside has a higher number than the one that it is inside of.
-        let isOwnAnswer = response.metrics.load <= metrics.load
-        metrics.source = isOwnAnswer ? .interceptor : response.metrics.source
+        let inside = response.metrics
+        count { $0.source = inside.load <= $0.load ? .interceptor : inside.source }
         if let url = response.resolvedURL { base.url = url }
         if let status = response.statusCode {
             head = ResponseHead(status: status, headers: response.headers)

@@ -29,7 +29,7 @@ extension LoadFacts {
 
     /// Notes what the cache has said; it is said again when a stored response is played later.
     mutating func note(_ recalled: Recall) {
-        if self.recalled !== recalled { metrics.cacheStatus = CacheStatus(asked: recalled) }
+        if self.recalled !== recalled { count { $0.cacheStatus = CacheStatus(asked: recalled) } }
         self.recalled = recalled
     }
 
@@ -46,12 +46,13 @@ extension LoadFacts {
 
     /// Notes what the server has answered to a request that the cache let go on.
     mutating func noteCacheStatus(of attempt: Attempt, _ keeping: LoadAction?) {
-        guard traits.usesCache, metrics.cacheStatus != nil, !attempt.context.isStored else {
-            return
-        }
-        if let status = attempt.head?.status { metrics.cacheStatus?.forwardStatus = status }
+        guard traits.usesCache, !attempt.context.isStored else { return }
         // The answer to HEAD is not stored.
-        if case .keep = keeping, base.method != .head { metrics.cacheStatus?.isStored = true }
+        let isStored = if case .keep = keeping { base.method != .head } else { false }
+        count { metrics in
+            if let status = attempt.head?.status { metrics.cacheStatus?.forwardStatus = status }
+            if isStored { metrics.cacheStatus?.isStored = true }
+        }
     }
 
     /// Whether the URL of the present request has a query.

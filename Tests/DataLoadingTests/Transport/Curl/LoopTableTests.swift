@@ -7,16 +7,12 @@
     import Testing
 
     @Suite struct LoopTableTests {
-        private static func origin(_ number: Int) -> Origin {
-            Origin(isSecure: false, host: "host\(number).test", port: 80)
-        }
-
         @Test func `the first origin is on the first loop, where tasks run too`() throws {
             var table = LoopTable<Int>(count: 2)
-            let first = try table.place(of: Self.origin(0), now: 0) { 1 }
+            let first = try table.place(of: OriginSeatsTests.origin(0), now: 0) { 1 }
             let task = try table.place(of: nil, now: 0) { 2 }
             #expect(first.loop == 1 && task.loop == 1)
-            #expect(try table.place(of: Self.origin(1), now: 0) { 2 }.loop == 2)
+            #expect(try table.place(of: OriginSeatsTests.origin(1), now: 0) { 2 }.loop == 2)
             #expect(table.running == [1, 2])
         }
 
@@ -24,10 +20,10 @@
             throws
         {
             var table = LoopTable<Int>(count: 2)
-            _ = try table.place(of: Self.origin(0), now: 0) { 1 }
-            let moved = try table.place(of: Self.origin(1), now: 0) { nil }
+            _ = try table.place(of: OriginSeatsTests.origin(0), now: 0) { 1 }
+            let moved = try table.place(of: OriginSeatsTests.origin(1), now: 0) { nil }
             #expect(moved.loop == 1 && moved.seat?.loop == 0)
-            let later = try table.place(of: Self.origin(1), now: 1) { 2 }
+            let later = try table.place(of: OriginSeatsTests.origin(1), now: 1) { 2 }
             #expect(later.loop == 1 && later.seat === moved.seat)
         }
 
@@ -43,7 +39,7 @@
             #expect(table.shutDown() == [1])
             #expect(table.running.isEmpty)
             #expect(throws: DataLoaderError.serviceInvalidated) {
-                try table.place(of: Self.origin(0), now: 0) { 2 }
+                try table.place(of: OriginSeatsTests.origin(0), now: 0) { 2 }
             }
         }
     }

@@ -8,7 +8,7 @@
     import Testing
 
     @Suite struct OriginSeatsTests {
-        private static func origin(_ number: Int) -> Origin {
+        static func origin(_ number: Int) -> Origin {
             Origin(isSecure: false, host: "host\(number).test", port: 80)
         }
 
