@@ -146,7 +146,8 @@ extension CurlTransfer {
     fileprivate var routeKey: RouteKey? {
         guard let task, let origin, origin.isSecure, !state.routing.mustBeFresh, !isLocal,
             // While a stream of HTTP/2 is paused, libcurl buffers a whole window of it.
-            !task.request.streamsResponse, loop.library.offersHTTP2(task.request.http2)
+            !task.request.streamsResponse, loop.library.offersHTTP2(task.request.http2),
+            !endangersPieces
         else { return nil }
         return RouteKey(
             host: origin.host, port: origin.port, address: task.request.address,

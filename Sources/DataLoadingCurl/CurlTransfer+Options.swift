@@ -45,6 +45,7 @@ extension CurlTransfer {
                 task, url: url, origin: origin, isFresh: isFresh, isHTTP2: isHTTP2,
                 upload: upload)
             shape = nil
+            if hasKeptSmallBuffer(wanted) { try renew() }
             ccurl_easy_reset(easy)
             try setBase()
             try setShape(wanted, body: task.request.body)
@@ -69,7 +70,7 @@ extension CurlTransfer {
         try set(CurlOption.requestTarget, text: isForProxy ? url : pathAndQuery)
     }
 
-    private var uploadKind: CurlShape.Upload {
+    var uploadKind: CurlShape.Upload {
         guard let body = task?.request.body else {
             switch task?.request.method {
             case .post, .put, .patch: return .empty
@@ -105,12 +106,11 @@ extension CurlTransfer {
     }
 
     private func setShape(_ shape: CurlShape, body: RequestBody?) throws(DataLoaderError) {
-        // libcurl refuses another size (43) while the handle has a buffer, which it keeps after
-        // a transfer whose connection others still use. The old size then remains.
-        _ = ccurl_set_long(easy, CurlOption.bufferSize, bufferSize(shape))
+        try setBufferSize(shape)
         if shape.isFresh { try set(CurlOption.freshConnect, 1) }
         try set(CurlOption.httpVersion, shape.isHTTP2 ? Self.http2OverTLS : Self.http11)
         if shape.isHTTP2 { try enableRefusalDetection() }
+        keepPieces(shape)
         // RFC 9325 section 3.1.1, whatever the system's configuration of TLS allows.
         if shape.isSecure { try set(CurlOption.minTLSVersion, 6) }  // CURL_SSLVERSION_TLSv1_2
         forgetAuthorities(shape)

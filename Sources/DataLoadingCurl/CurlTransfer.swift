@@ -25,7 +25,7 @@ final class CurlTransfer {
         case running(CurlMulti)
     }
 
-    let easy: OpaquePointer
+    @exclusivity(unchecked) private(set) var easy: OpaquePointer
     let loop: CurlLoop
     /// What the handle is set up for; nil when that is unknown.
     ///
@@ -89,6 +89,13 @@ final class CurlTransfer {
         ccurl_easy_cleanup(easy)
         loop.returnCloseNotifyFlag(closeNotifyFlag)
         Unmanaged.passUnretained(self).release()
+    }
+
+    /// Makes a new handle in place of this one, which must be in no multi handle and in no callback.
+    func renew() throws(DataLoaderError) {
+        guard let other = ccurl_easy_init() else { throw .resources(reason: "memory") }
+        ccurl_easy_cleanup(easy)
+        easy = other
     }
 
     var context: UnsafeMutableRawPointer { Unmanaged.passUnretained(self).toOpaque() }

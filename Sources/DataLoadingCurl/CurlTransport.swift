@@ -48,6 +48,8 @@ import Synchronization
 ///
 /// Limits that come from libcurl:
 ///
+/// - Below 8.1.0 an upload without a length uses HTTP/1.1: at its end libcurl may damage the bodies
+///   of other responses on its connection of HTTP/2.
 /// - Over HTTP/2 a body without a length counts as complete when its server aborts it with
 ///   NO_ERROR: libcurl 7.88 cannot tell the two apart.
 /// - A complete response ends an upload, whatever its status: libcurl 8.14 sends nothing after

@@ -2,26 +2,33 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import DataLoadingTransport
+import CCurl
 
-// Quirk: where streams of HTTP/2 share a connection, libcurl may lose a piece of a body. What
-// follows moves up, and the body ends too early by as much. By reading of lib/http2.c of that
-// time: a DATA frame that does not fit in the buffer of its transfer waits in that of the
-// connection, and where another transfer has libcurl read on meanwhile, the next frame takes its
-// place.
+// Quirk: where streams of HTTP/2 share a connection, libcurl may lose a piece of a body, or
+// overwrite it with what else the connection carries. By reading of lib/http2.c of that time: a
+// DATA frame that does not fit in the buffer of its transfer waits in that of the connection. No
+// transfer reads on meanwhile; but at the end of an upload that had no length, or that libcurl ends
+// because of a response from status 300 on, libcurl goes on with what it has read
+// (`http2_data_done_send`). The next frame takes the place of the one that waits, so that the body
+// ends too early by as much; or the stream ends with it, so that the next read writes over it, and
+// the body keeps its length.
 //
-// Seen on: 7.88.1, in three of 98,000 mixed loads of a scene with files of 1.3 MB, uploads, and
-// an nginx that was reloaded and killed; in none of 111,000 with this code.
+// Seen on: 7.88.1. Pieces were lost in three of 98,000 mixed loads of a scene with files of 1.3
+// MB, uploads, and an nginx that was reloaded and killed. A WINDOW_UPDATE of lighttpd's lay in one
+// body of 26,000, of 86,890 bytes, whose transfer had a buffer of 16,384 bytes.
 //
 // Upstream: https://github.com/curl/curl/issues/10525 and
 // https://github.com/curl/curl/pull/10529, whose mend is in 7.88.1. 8.1.0 has another buffer
 // there.
 //
-// Applies where not `CurlLibrary.keepsPieces`. A larger buffer makes it rare. The rest is found
-// by the length of the body, which is then loaded again as a whole: a range from where it broke
-// off would hide the loss. A body without a length and without a coding is not safe there.
+// Applies where not `CurlLibrary.keepsPieces`. Uploads without a length go over HTTP/1.1, and
+// libcurl ends no other before a complete response does. A larger buffer makes it rare that a frame
+// waits: where libcurl would refuse it, because the handle has kept a buffer, the handle is
+// replaced. What is lost is found by the length of the body, which is then loaded again as a whole:
+// a range from where it broke off would hide the loss.
 //
 // Remove with support for libcurl below 8.1.0: `RealServerTests`; `ResumeTests`, "a body
-// that may lack a piece is loaded again as a whole".
+// that may lack a piece is loaded again as a whole"; `CurlPiecesTests`.
 
 extension CurlTransfer {
     /// Whether the response's body may lack a piece.
@@ -29,10 +36,34 @@ extension CurlTransfer {
         state.response.minorVersion == nil && !loop.library.keepsPieces
     }
 
-    /// The size of libcurl's buffer, in bytes: small, as many transfers may run.
-    func bufferSize(_ shape: CurlShape) -> Int {
-        // The maximum of 7.88.1. The system gives pages only where they are written to.
-        if shape.isHTTP2, !loop.library.keepsPieces { return 524_288 }
-        return shape.streams ? 65_536 : 16_384
+    /// Whether the end of the upload makes libcurl go on although a frame waits.
+    var endangersPieces: Bool { !loop.library.keepsPieces && uploadKind == .read(nil) }
+
+    /// Leaves it to the end of a response to end an upload.
+    func keepPieces(_ shape: CurlShape) {
+        guard mayLosePieces(shape) else { return }
+        _ = ccurl_set_long(easy, CurlOption.keepSendingOnError, 1)
+    }
+
+    /// Whether libcurl would give the attempt a buffer of its own size, and not the large one.
+    func hasKeptSmallBuffer(_ shape: CurlShape) -> Bool {
+        mayLosePieces(shape)
+            && ccurl_set_long(easy, CurlOption.bufferSize, Self.largeBufferSize) != 0
+    }
+
+    /// Sets the size of libcurl's buffer: small, as many transfers may run.
+    ///
+    /// libcurl refuses a size (43) while the handle has a buffer, which it keeps after a transfer
+    /// whose connection others still use. Its own size then remains, 16,384 bytes.
+    func setBufferSize(_ shape: CurlShape) throws(DataLoaderError) {
+        if mayLosePieces(shape) { return try set(CurlOption.bufferSize, Self.largeBufferSize) }
+        _ = ccurl_set_long(easy, CurlOption.bufferSize, shape.streams ? 65_536 : 16_384)
+    }
+
+    // The maximum of 7.88.1. The system gives pages only where they are written to.
+    private static let largeBufferSize = 524_288
+
+    private func mayLosePieces(_ shape: CurlShape) -> Bool {
+        shape.isHTTP2 && !loop.library.keepsPieces
     }
 }

@@ -162,7 +162,7 @@
                 let mayOpen = DispatchSemaphore(value: 0)
                 var post = try get(server)
                 post.method = .post
-                post.body = .stream {
+                post.body = .stream(length: 4) {
                     mayOpen.wait()
                     return InputStream(data: Data("body".utf8))
                 }

@@ -110,7 +110,10 @@
                 _ = try await loader.response(for: DataLoaderRequest(url: url))
                 var request = DataLoaderRequest(url: url)
                 request.method = .put
-                request.body = isInMemory ? .data(body) : .stream { InputStream(data: body) }
+                request.body =
+                    isInMemory
+                    ? .data(body)
+                    : .stream(length: Int64(body.count)) { InputStream(data: body) }
                 let metrics = try await loader.response(for: request).metrics
                 #expect(metrics.attempts == 2)
                 #expect(metrics.replacedConnections == 1)

@@ -141,7 +141,7 @@
                 let service = scene.service(try scene.policy(), server, http2: .always)
                 let loader = service.makeFactory().makeDataLoader()
                 var post = scene.request(.post, server)
-                post.body = .stream { InputStream(data: Data(count: 4 << 20)) }
+                post.body = .stream(length: 4 << 20) { InputStream(data: Data(count: 4 << 20)) }
                 let response = try await loader.response(for: post)
                 #expect(response.body == Data("fine".utf8))
                 #expect(response.metrics.attempts == 1)

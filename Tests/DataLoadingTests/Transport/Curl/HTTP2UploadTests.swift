@@ -41,7 +41,8 @@
                 post.method = .post
                 post.body =
                     isFile
-                    ? .file(file) : .stream { InputStream(data: Data(count: 1 << 20)) }
+                    ? .file(file)
+                    : .stream(length: 1 << 20) { InputStream(data: Data(count: 1 << 20)) }
                 post.idleTimeout = .seconds(60)
                 let record = await CurlTransport().run(post)
                 #expect(record.error == nil)
