@@ -147,7 +147,7 @@ extension CurlTransfer {
         guard let task, let origin, origin.isSecure, !state.routing.mustBeFresh, !isLocal,
             // While a stream of HTTP/2 is paused, libcurl buffers a whole window of it.
             !task.request.streamsResponse, loop.library.offersHTTP2(task.request.http2),
-            !endangersPieces
+            !uploadMayCostPieces
         else { return nil }
         return RouteKey(
             host: origin.host, port: origin.port, address: task.request.address,

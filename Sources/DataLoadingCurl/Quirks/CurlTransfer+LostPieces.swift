@@ -37,7 +37,7 @@ extension CurlTransfer {
     }
 
     /// Whether the end of the upload makes libcurl go on although a frame waits.
-    var endangersPieces: Bool { !loop.library.keepsPieces && uploadKind == .read(nil) }
+    var uploadMayCostPieces: Bool { !loop.library.keepsPieces && uploadKind == .read(nil) }
 
     /// Leaves it to the end of a response to end an upload.
     func keepPieces(_ shape: CurlShape) {
