@@ -64,6 +64,14 @@ public final class StaticTokenAuthoriser: Authoriser {
         return .use(authorised)
     }
 
+    /// Puts another token in the place of the one before, also after a reset.
+    ///
+    /// Attempts that begin later have it. A byte that a header may not contain ends each load
+    /// `.invalidRequest`.
+    public func replaceToken(_ token: String) {
+        self.token.withLock { $0 = AccessToken(token) }
+    }
+
     /// Removes the token.
     public func reset() async {
         token.withLock { $0 = nil }

@@ -183,6 +183,8 @@ final class CurlLoop {
         for old in retired { old.actIfDue(uptime: uptime) }
         handOnCollected()
         sweepIfDue()
+        // It lets libcurl act, which may have read pieces too.
+        handOnCollected()
         finishDone()
         checkDeadlines()
         finishAnsweredUploads()

@@ -39,7 +39,6 @@ enum CurlOption {
     static let httpVersion: Int32 = 84
     static let http09Allowed: Int32 = 285
     static let bufferSize: Int32 = 98
-    static let keepSendingOnError: Int32 = 245
     static let noSignal: Int32 = 99
     static let quickExit: Int32 = 322
     static let contentDecoding: Int32 = 158

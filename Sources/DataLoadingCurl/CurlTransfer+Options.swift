@@ -45,7 +45,7 @@ extension CurlTransfer {
                 task, url: url, origin: origin, isFresh: isFresh, isHTTP2: isHTTP2,
                 upload: upload)
             shape = nil
-            if hasKeptSmallBuffer(wanted) { try renew() }
+            if refusesLargeBuffer(wanted) { try renew() }
             ccurl_easy_reset(easy)
             try setBase()
             try setShape(wanted, body: task.request.body)
@@ -110,7 +110,6 @@ extension CurlTransfer {
         if shape.isFresh { try set(CurlOption.freshConnect, 1) }
         try set(CurlOption.httpVersion, shape.isHTTP2 ? Self.http2OverTLS : Self.http11)
         if shape.isHTTP2 { try enableRefusalDetection() }
-        keepPieces(shape)
         // RFC 9325 section 3.1.1, whatever the system's configuration of TLS allows.
         if shape.isSecure { try set(CurlOption.minTLSVersion, 6) }  // CURL_SSLVERSION_TLSv1_2
         forgetAuthorities(shape)

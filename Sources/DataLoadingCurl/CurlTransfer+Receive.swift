@@ -51,6 +51,8 @@ extension CurlTransfer {
         {
             throw .bodyTooLarge(limit: limit)
         }
+        // No body follows that would tell.
+        if case .length(0) = state.response.framing { noteCompleteResponse() }
     }
 
     /// Receives body bytes; returns what libcurl expects: their count, a pause, or 0 to end.

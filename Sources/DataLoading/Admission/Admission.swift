@@ -50,6 +50,9 @@ final class Admission: Sendable {
         state.withLock { ($0.waiting, $0.running) }
     }
 
+    /// The origins with loads that wait or hold slots.
+    var origins: [Origin: (waiting: Int, running: Int)] { state.withLock { $0.origins } }
+
     /// Whether it has no waiting load and no slot taken.
     var isIdle: Bool { state.withLock { $0.isEmpty } }
 
@@ -132,7 +135,11 @@ final class Admission: Sendable {
     /// Starts the loads that may start now, and refuses those that cannot start before their
     /// deadline.
     private func rateChanged(_ change: RateChange) {
-        if case .part(let origin) = change { askAgain(origin) }
+        switch change {
+        case .key: break
+        case .part(let origin): askAgain([RuleKey(origin: origin)])
+        case .all(let moved): askAgain(moved)
+        }
         let (started, hopeless) = state.withLock { lanes in
             var started: [Candidate] = []
             var hopeless: [(Candidate, Duration)] = []
@@ -158,16 +165,16 @@ final class Admission: Sendable {
             return LaneKey(rule: key).all
         case .part(let origin):
             return lanes.keys.filter { $0.rule.origin == origin }
+        case .all:
+            return lanes.keys
         }
     }
 
-    /// Handles a new rule for a part of an origin.
-    ///
-    /// Waiting loads of the origin may belong to that part.
-    private func askAgain(_ origin: Origin) {
-        let whole = LaneKey(rule: RuleKey(origin: origin))
+    /// Lets the waiting loads of keys ask anew, because they may belong to another key now.
+    private func askAgain(_ keys: some Collection<RuleKey>) {
+        guard !keys.isEmpty else { return }
         let moved = state.withLock { lanes in
-            whole.all.flatMap { lanes.removeAll($0, timerQueue) }
+            keys.flatMap { LaneKey(rule: $0).all }.flatMap { lanes.removeAll($0, timerQueue) }
         }
         for candidate in moved { candidate.waiting.mustAskAgain(epoch: candidate.epoch) }
     }

@@ -76,6 +76,16 @@ struct Lanes: Sendable {
             .position(loader: application.loader, priority: application.priority) ?? 0
     }
 
+    /// The origins with loads that wait or hold slots.
+    var origins: [Origin: (waiting: Int, running: Int)] {
+        var found = shared.taken.merging(streams.taken, uniquingKeysWith: +)
+            .mapValues { (waiting: 0, running: $0) }
+        for lane in lanes.values {
+            found[lane.origin, default: (0, 0)].waiting += lane.queue.count
+        }
+        return found
+    }
+
     // MARK: Slots
 
     subscript(use: SlotUse) -> SlotPool {

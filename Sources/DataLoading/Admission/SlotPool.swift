@@ -42,6 +42,9 @@ struct SlotPool: Sendable {
     /// Whether no slot is taken and no lane waits for a slot of its origin.
     var isEmpty: Bool { origins.isEmpty }
 
+    /// The number of slots taken by each origin.
+    var taken: [Origin: Int] { origins.mapValues(\.running) }
+
     // MARK: Limits
 
     func maximum(for origin: Origin) -> Int { maxima[origin] ?? perOrigin }

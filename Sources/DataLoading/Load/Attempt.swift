@@ -26,7 +26,7 @@ struct Attempt: Sendable {
     }
 
     /// Receives the transport's events of the attempt, and can cancel its transfer.
-    let context: AttemptContext
+    let context: AttemptSink
     /// The final head, once it has arrived.
     private(set) var head: ResponseHead?
     /// The verdict on the response; nil until there is one.
@@ -49,7 +49,7 @@ struct Attempt: Sendable {
     /// The events that came before the verdict of user code; nil when none are held back.
     private var held: HeldEvents?
 
-    init(_ context: AttemptContext) {
+    init(_ context: AttemptSink) {
         self.context = context
     }
 

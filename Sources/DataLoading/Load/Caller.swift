@@ -10,7 +10,7 @@ enum Caller: Sendable {
     case other
 }
 
-extension AttemptContext {
+extension AttemptSink {
     /// Who sends its events.
     var caller: Caller {
         // A stored response is played on a queue that all loads share.

@@ -120,7 +120,7 @@ final class Load: Sendable {
 
     /// Handles the end of an attempt.
     func attemptEnded(
-        _ attempt: AttemptContext, _ report: TransportReport, _ failure: TransportFailure?
+        _ attempt: AttemptSink, _ report: TransportReport, _ failure: TransportFailure?
     ) {
         var actions = LoadActionList()
         _ = machine.withLock { machine in
@@ -145,8 +145,8 @@ final class Load: Sendable {
     /// Performs actions; returns the attempt whose held events are to be taken, if any.
     private func performOnce(
         _ actions: inout LoadActionList, for caller: Caller
-    ) -> AttemptContext? {
-        var held: AttemptContext?
+    ) -> AttemptSink? {
+        var held: AttemptSink?
         actions.drain { action in
             if case .takeHeld(let attempt) = action {
                 held = attempt
@@ -219,7 +219,7 @@ final class Load: Sendable {
     func isAuthorising(_ epoch: Int) -> Bool { machine.withLock { $0.isAuthorising(epoch) } }
 
     /// The data of the load; nil when the attempt is over.
-    func facts(of attempt: AttemptContext) -> LoadFacts? {
+    func facts(of attempt: AttemptSink) -> LoadFacts? {
         machine.withLock { $0.facts(of: attempt) }
     }
 
@@ -227,7 +227,7 @@ final class Load: Sendable {
     var origin: Origin? { machine.withLock { $0.origin } }
 
     /// Whether there is room for more of a response.
-    func mayGoOn(_ context: AttemptContext) -> Bool {
+    func mayGoOn(_ context: AttemptSink) -> Bool {
         !end.isFull && !machine.withLock { $0.isHeldBack(context) }
     }
 

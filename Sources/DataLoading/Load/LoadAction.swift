@@ -60,29 +60,29 @@ enum LoadAction: Sendable {
     case release(HostResolver.Candidate, Origin)
 
     /// Hand an attempt to the transport.
-    case start(AttemptContext)
-    case pauseAttempt(AttemptContext)
-    case resumeAttempt(AttemptContext)
-    case cancelAttempt(AttemptContext)
+    case start(AttemptSink)
+    case pauseAttempt(AttemptSink)
+    case resumeAttempt(AttemptSink)
+    case cancelAttempt(AttemptSink)
     /// Cancel an attempt, and report whether any of it may have been sent.
-    case withdrawAttempt(AttemptContext)
+    case withdrawAttempt(AttemptSink)
 
     /// Close the gate that a 429 or 503 asks for.
     indirect case noteRetryAfter(ResponseHead, RequestTarget)
     /// Tell the resolver what an attempt that succeeded showed about its address, tell the retry
     /// budget of the success, and give the slots back.
-    case settle(AttemptContext, AddressOutcome, isClean: Bool, RetryCost?)
+    case settle(AttemptSink, AddressOutcome, isClean: Bool, RetryCost?)
     /// Tell the resolver what an attempt showed about its address.
-    case noteAddress(AttemptContext, AddressOutcome)
+    case noteAddress(AttemptSink, AddressOutcome)
     /// Tell the retry budget of a success: clean, or after a retry that had a cost.
     case noteSuccess(Origin, isClean: Bool, RetryCost?)
     /// Return the cost of a retry that never began.
     case refund(RetryCost, Origin)
 
     /// Decide about a response; on the factory's queue where user code takes part.
-    case judge(ResponseHead, AttemptContext, asksUsers: Bool)
+    case judge(ResponseHead, AttemptSink, asksUsers: Bool)
     /// Take the events that were held back.
-    case takeHeld(AttemptContext)
+    case takeHeld(AttemptSink)
     /// Decide about the step after a failure.
     indirect case judgeFailure(TransportFailure, LoadFacts, holdsSlot: Bool, epoch: Int)
     /// Ask the request's own policy about a failure, or about a skipped attempt.
@@ -94,7 +94,7 @@ enum LoadAction: Sendable {
     /// Hand over the head of a response whose body follows in pieces.
     indirect case deliverHead(DataLoaderResponse)
     /// Hand over a piece of the body.
-    case deliver(Data, AttemptContext)
+    case deliver(Data, AttemptSink)
     case noteProgress(BodyProgress, ProgressReporter.Direction)
     case flushProgress
     /// Drop what was not delivered to the owner: it gets only the outcome.

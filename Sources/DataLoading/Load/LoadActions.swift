@@ -155,10 +155,11 @@ extension Load {
             candidate ?? runtime.choosePeer(for: origin, excluding: sending.triedAddresses)
             // The addresses have changed since the attempt began.
             ?? runtime.choosePeer(for: origin) ?? .name
-        let attempt = AttemptContext(
+        let attempt = AttemptSink(
             load: self, origin: origin, candidate: candidate,
-            request: sending.transportRequest(to: candidate, runtime), begun: runtime.timerQueue.now
-        )
+            request: sending.transportRequest(
+                to: candidate, runtime, isInternal: isForAuthoriser),
+            begun: runtime.timerQueue.now)
         let mayAskNow = context.authorisesInPlace || context.backlog.isIdle
         handle(.admitted(attempt, mayAskNow: mayAskNow, epoch: epoch))
     }
@@ -198,7 +199,7 @@ extension Load {
         return true
     }
 
-    private func start(_ attempt: AttemptContext) {
+    private func start(_ attempt: AttemptSink) {
         let (isStarted, isPaused) = attempt.start(on: runtime.transport)
         if !isStarted {
             // The attempt was cancelled before: nothing was sent, and the transport reports
@@ -211,14 +212,14 @@ extension Load {
     }
 
     /// Pauses a transfer until there is room again.
-    private func pause(_ attempt: AttemptContext) {
+    private func pause(_ attempt: AttemptSink) {
         attempt.pause()
         // A resume that came before this pause had no effect.
         if mayGoOn(attempt) { attempt.resume() }
     }
 
     /// Tells the resolver what an attempt showed about its address.
-    private func note(_ outcome: AddressOutcome, of attempt: AttemptContext) {
+    private func note(_ outcome: AddressOutcome, of attempt: AttemptSink) {
         runtime.resolver.report(attempt.candidate, forHost: attempt.origin.host, outcome: outcome)
     }
 
@@ -239,14 +240,14 @@ extension Load {
     }
 
     /// Decides about a response, on the factory's queue where user code takes part.
-    private func judge(_ head: ResponseHead, _ attempt: AttemptContext, _ asksUsers: Bool) {
+    private func judge(_ head: ResponseHead, _ attempt: AttemptSink, _ asksUsers: Bool) {
         guard asksUsers else { return judge(head, attempt) }
         onFactoryQueue { [weak attempt] load in
             if let attempt { load.judge(head, attempt) }
         }
     }
 
-    private func judge(_ head: ResponseHead, _ attempt: AttemptContext) {
+    private func judge(_ head: ResponseHead, _ attempt: AttemptSink) {
         guard let facts = facts(of: attempt) else { return }
         handle(.judged(Judge(facts, runtime).verdict(on: head), attempt))
     }

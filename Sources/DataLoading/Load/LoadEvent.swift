@@ -19,7 +19,7 @@ enum LoadEvent: Sendable {
     /// The sink has looked for what an earlier load has left.
     indirect case sinkIsReady(StoredPart?, epoch: Int)
     /// The cache has answered; with the attempt that plays what is stored, if that is to be used.
-    case recalled(Recall, playing: AttemptContext?, epoch: Int)
+    case recalled(Recall, playing: AttemptSink?, epoch: Int)
     /// The cache has answered with the load's whole response.
     case answered(StoredWhole, epoch: Int)
     /// The load has joined another one that is sent for it.
@@ -46,7 +46,7 @@ enum LoadEvent: Sendable {
     case queued(Admission.Ticket, epoch: Int)
     /// The load holds its slots for this attempt; `mayAskNow` says whether authorisers can be asked
     /// at once.
-    case admitted(AttemptContext, mayAskNow: Bool, epoch: Int)
+    case admitted(AttemptSink, mayAskNow: Bool, epoch: Int)
     /// The load lost its place in the queue, because a rate was set for a part of its origin or it
     /// is more urgent now.
     case mustApplyAgain(epoch: Int)
@@ -64,17 +64,17 @@ enum LoadEvent: Sendable {
     case overloaded
 
     /// An attempt's final head arrived.
-    case head(ResponseHead, AttemptContext)
+    case head(ResponseHead, AttemptSink)
     /// The verdict on an attempt's response was decided.
-    case judged(Verdict, AttemptContext)
+    case judged(Verdict, AttemptSink)
     /// Bytes of an attempt's body arrived.
-    case bytes(Data, AttemptContext)
+    case bytes(Data, AttemptSink)
     /// The next of the events that were held back before the verdict may be taken.
-    case takeHeld(AttemptContext)
+    case takeHeld(AttemptSink)
     /// The transport took bytes of the request's body.
-    case sent(BodyProgress, AttemptContext)
+    case sent(BodyProgress, AttemptSink)
     /// An attempt was cancelled before it ended by itself.
-    case withdrawn(AttemptContext, mayHaveSent: Bool)
+    case withdrawn(AttemptSink, mayHaveSent: Bool)
 
     /// The owner has room for more of the body.
     case windowHasOpened

@@ -69,7 +69,7 @@ extension LoadFacts {
 
     /// The outcome of an ended attempt for its address.
     func addressOutcome(
-        of context: AttemptContext, _ head: ResponseHead?, _ failure: TransportFailure?,
+        of context: AttemptSink, _ head: ResponseHead?, _ failure: TransportFailure?,
         hasTimedOut: Bool, at now: Instant
     ) -> AddressOutcome {
         // The proxy chooses the address, and its failures say nothing about the host's.

@@ -53,11 +53,13 @@ extension LoadFacts {
     }
 
     mutating func noteReauthorisation() {
+        cause = .reauthorisation
         refusedStamps = chain?.stamps(ofProxy: isRefusedByProxy) ?? [:]
         if isRefusedByProxy { isProxyReauthorised = true } else { isReauthorised = true }
     }
 
     mutating func follow(_ redirect: Redirection.Next) {
+        cause = .redirect
         var request = redirect.request
         // A stream that replaced a body is in `base`, the request that was redirected.
         if request.body != nil { request.body = base.body }
@@ -123,6 +125,7 @@ extension LoadFacts {
 
     /// Notes a retry that was decided.
     mutating func noteRetry(_ cost: RetryCost?) {
+        cause = resumption.broken == nil ? .retry : .resumption
         retries += 1
         count { $0.retries += 1 }
         retryCost = cost

@@ -66,6 +66,10 @@ struct LoadFacts: Sendable {
     var mustTry = false
     /// Whether the next attempt must not use a connection that was used before.
     var needsFreshConnection = false
+    /// Why the next attempt follows another one.
+    var cause: AttemptContext.Cause?
+    /// The number of attempts that were started, those at further addresses included.
+    var starts: Int32 = 0
     /// The pauses while there is no connection; nil before the owner was told that the load waits.
     ///
     /// Few loads have one. Beside the others it would make every load larger than what glibc
@@ -180,6 +184,16 @@ extension LoadFacts {
         metrics.load = number
         times.add(to: &metrics)
         return metrics
+    }
+
+    /// The next attempt's place in the load.
+    var attemptContext: AttemptContext {
+        var context = AttemptContext()
+        context.load = number
+        context.sourceIdentifier = traits.request.sourceIdentifier
+        context.resendCount = Int(starts)
+        if starts > 0 { context.cause = cause }
+        return context
     }
 
     var attempts: Int { draft?.attempts ?? 0 }

@@ -160,7 +160,7 @@ extension LoadMachine {
         epoch += 1
     }
 
-    private mutating func run(_ context: AttemptContext) {
+    private mutating func run(_ context: AttemptSink) {
         openAttempts += 1
         enter(.running)
         running = CopyOnWrite(Attempt(context))
@@ -257,7 +257,7 @@ extension LoadMachine {
     }
 
     private mutating func recalled(
-        _ recalled: Recall, _ playing: AttemptContext?, _ epoch: Int, _ now: Instant
+        _ recalled: Recall, _ playing: AttemptSink?, _ epoch: Int, _ now: Instant
     ) -> LoadActionList {
         guard epoch == self.epoch, case .recalling = state else { return [] }
         facts.note(recalled)
@@ -421,7 +421,7 @@ extension LoadMachine {
     /// Starts the attempt with its slots and its address, unless the credentials are too old by
     /// now.
     private mutating func admitted(
-        _ context: AttemptContext, _ mayAskNow: Bool, _ epoch: Int,
+        _ context: AttemptSink, _ mayAskNow: Bool, _ epoch: Int,
         _ actions: inout LoadActionList, _ now: Instant
     ) {
         guard isApplying(epoch) else {
@@ -448,6 +448,7 @@ extension LoadMachine {
             if case .address(let address) = context.candidate { metrics.note(address) }
         }
         facts.hasBegunRetry = true
+        facts.starts += 1
         facts.attemptBegan = context.begun
         facts.head = facts.deliveredHead
         facts.body = nil
@@ -463,34 +464,34 @@ extension LoadMachine {
 /// Handles the events of an attempt, and its end.
 extension LoadMachine {
     /// Whether an attempt is the one that runs, so that its events count.
-    private func isRunning(_ context: AttemptContext) -> Bool {
+    private func isRunning(_ context: AttemptSink) -> Bool {
         running?.value.context === context
     }
 
     /// Changes the attempt of an event, without copying it; nil when the attempt is over.
     private mutating func inAttempt<Result>(
-        _ context: AttemptContext, _ change: (inout Attempt, inout LoadFacts) -> Result
+        _ context: AttemptSink, _ change: (inout Attempt, inout LoadFacts) -> Result
     ) -> Result? {
         guard isRunning(context) else { return nil }
         return running?.change { change(&$0, &facts) }
     }
 
     private mutating func received(
-        _ head: ResponseHead, _ context: AttemptContext, _ actions: inout LoadActionList
+        _ head: ResponseHead, _ context: AttemptSink, _ actions: inout LoadActionList
     ) {
         facts.mayHaveBeenProcessed = true
         guard isRunning(context) else { return }
         running?.change { $0.received(head, &facts, &actions) }
     }
 
-    private mutating func judged(_ verdict: Verdict, _ context: AttemptContext) -> LoadActionList {
+    private mutating func judged(_ verdict: Verdict, _ context: AttemptSink) -> LoadActionList {
         inAttempt(context) { $0.judged(verdict, &$1) } ?? refund(verdict.cost)
     }
 
     /// Takes one event that was held back, and asks for the next one.
     ///
     /// Events that arrive meanwhile come after it.
-    private mutating func takeHeld(_ context: AttemptContext, _ now: Instant) -> LoadActionList {
+    private mutating func takeHeld(_ context: AttemptSink, _ now: Instant) -> LoadActionList {
         let taken = inAttempt(context) { attempt, _ in
             let wasPaused = attempt.isHeldBack
             return (attempt.takeHeld(), wasPaused)
@@ -521,7 +522,7 @@ extension LoadMachine {
     ///
     /// It is no event like the others: an event as large as a report would have to be allocated.
     mutating func ended(
-        _ context: AttemptContext, _ report: TransportReport, _ failure: TransportFailure?,
+        _ context: AttemptSink, _ report: TransportReport, _ failure: TransportFailure?,
         _ actions: inout LoadActionList, at now: Instant
     ) {
         openAttempts -= 1
@@ -559,7 +560,7 @@ extension LoadMachine {
     /// Concludes the attempt, which still holds its slots when `sent` has it; they are kept while
     /// another address may be tried.
     private mutating func conclude(
-        _ failure: TransportFailure?, _ sent: (context: AttemptContext, outcome: AddressOutcome)?,
+        _ failure: TransportFailure?, _ sent: (context: AttemptSink, outcome: AddressOutcome)?,
         _ actions: inout LoadActionList, _ now: Instant
     ) {
         guard var attempt = running.take() else { return }
@@ -628,6 +629,7 @@ extension LoadMachine {
             }
             return [.release(candidate, origin)]
         }
+        if case .dial = next { facts.cause = .nextAddress }
         switch state {
         case .deciding(let slots?):
             if case .dial(let candidate) = next, let sending {
@@ -679,6 +681,7 @@ extension LoadMachine {
             facts.mayResume = false
             return proceed(to: next, now)
         case .waitForConnectivity(let delay, let timer):
+            facts.cause = .retry
             let isFirst = facts.connectivityTimer == nil
             facts.connectivityTimer = CopyOnWrite(timer)
             return (isFirst ? [.tellWaitingForConnectivity] : []) + pause(delay, now)
@@ -687,8 +690,10 @@ extension LoadMachine {
             guard let origin = facts.target?.origin else { return [] }
             return [.release(candidate, origin)] + apply(now)
         case .apply:
+            facts.cause = .nextAddress
             return apply(now)
         case .replace:
+            facts.cause = .replacement
             facts.needsFreshConnection = true
             facts.count { $0.replacedConnections += 1 }
             return authorise(now)
@@ -701,6 +706,7 @@ extension LoadMachine {
         case .useStored(let use):
             return play(use)
         case .fetchWhole:
+            facts.cause = .wholeResponse
             facts.recalled = facts.recalled.map(\.withoutConditions)
             facts.resumption = .none
             return authorise(now)
@@ -863,7 +869,7 @@ extension LoadMachine {
     }
 
     private mutating func withdrawn(
-        _ context: AttemptContext, _ mayHaveSent: Bool, _ now: Instant
+        _ context: AttemptSink, _ mayHaveSent: Bool, _ now: Instant
     ) -> LoadActionList {
         if mayHaveSent, isEnding { facts.mayHaveBeenProcessed = true }
         if !mayHaveSent, openAttempts > 0 {
@@ -954,7 +960,7 @@ extension LoadMachine {
     }
 
     /// Whether the transfer is paused until the verdict on the response.
-    func isHeldBack(_ context: AttemptContext) -> Bool {
+    func isHeldBack(_ context: AttemptSink) -> Bool {
         isRunning(context) && running?.value.isHeldBack == true
     }
 
@@ -1018,7 +1024,7 @@ extension LoadMachine {
     }
 
     /// The data of the load; nil when the attempt is over.
-    func facts(of context: AttemptContext) -> LoadFacts? {
+    func facts(of context: AttemptSink) -> LoadFacts? {
         isRunning(context) ? facts : nil
     }
 }

@@ -18,6 +18,7 @@ final class Sending: Sendable {
     /// Whether the attempt may be skipped when another load just failed to connect.
     let maySpare: Bool
     private let request: DataLoaderRequest
+    private let context: AttemptContext
     private let isRedirected: Bool
     private let isStreaming: Bool
     private let needsFreshConnection: Bool
@@ -31,6 +32,7 @@ final class Sending: Sendable {
         triedAddresses = facts.triedAddresses
         maySpare = facts.maySpare
         request = facts.outgoing
+        context = facts.attemptContext
         isRedirected = facts.redirects > 0
         isStreaming = facts.traits.isStreaming
         needsFreshConnection = facts.needsFreshConnection
@@ -38,13 +40,14 @@ final class Sending: Sendable {
 
     /// Returns the request for the transport.
     func transportRequest(
-        to candidate: HostResolver.Candidate, _ runtime: Runtime
+        to candidate: HostResolver.Candidate, _ runtime: Runtime, isInternal: Bool
     ) -> TransportRequest {
         // The fragment is not sent: the transport gets the URL without it.
         let url = request.url.fragment == nil ? nil : URL(string: target.urlText)
         var attempt = TransportRequest(
             method: request.method, url: url ?? request.url, headers: request.headers)
         complete(&attempt, to: candidate, runtime)
+        attempt.context.isInternal = isInternal
         return attempt
     }
 
@@ -76,5 +79,7 @@ final class Sending: Sendable {
         attempt.streamsResponse = isStreaming
         if request.body != nil { attempt.expectsContinue = request.expectsContinue }
         attempt.cachePolicy = request.cachePolicy
+        attempt.context = context
+        attempt.options = request.options
     }
 }

@@ -93,6 +93,13 @@ struct AddressHealth: Sendable {
         return probedUntil.map { $0 <= now } ?? true
     }
 
+    /// What the address is used for now.
+    func condition(at now: Instant) -> AddressState.Condition {
+        guard let ejectedUntil else { return .inUse }
+        if ejectedUntil > now { return .ejected }
+        return probedUntil.map { $0 > now } == true ? .probing : .due
+    }
+
     mutating func beginProbe(at now: Instant) {
         probedUntil = now + Self.maxProbe
     }

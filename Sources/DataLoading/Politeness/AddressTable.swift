@@ -6,7 +6,7 @@ import DataLoadingTransport
 
 /// The addresses of each host, and the health of failed ones: the state behind a resolver's lock.
 struct AddressTable: Sendable {
-    private let ejection: AddressHealth.Ejection
+    let ejection: AddressHealth.Ejection
     private var names: [String: [String]] = [:]
     /// The number of hosts that list each address, so that a change need not rebuild a set of all.
     private var listings: [String: Int] = [:]
@@ -45,6 +45,29 @@ struct AddressTable: Sendable {
         if order.isEmpty { names[host] = nil }
         for name in order { listings[name, default: 0] += 1 }
         for name in old { unlist(name) }
+    }
+
+    /// Replaces the addresses of all hosts.
+    mutating func replace(_ all: [String: (addresses: [String], appendsName: Bool)]) {
+        let known = health
+        for host in names.keys where all[host] == nil { set([], forHost: host) }
+        for (host, new) in all { set(new.addresses, forHost: host, appendsName: new.appendsName) }
+        // Of an address that has moved from one host to another too.
+        health = known.filter { listings[$0.key] != nil }
+    }
+
+    /// The addresses of all hosts, in their order, and their health.
+    func states(at now: Instant) -> [AddressState] {
+        names.sorted { $0.key < $1.key }.flatMap { host, order in
+            order.map { name in
+                let health = health[name]
+                let until = health?.freeAt ?? now
+                return AddressState(
+                    host: host, address: name,
+                    condition: health?.condition(at: now) ?? .inUse,
+                    ejectionRemaining: until > now ? until - now : nil)
+            }
+        }
     }
 
     private mutating func unlist(_ name: String) {

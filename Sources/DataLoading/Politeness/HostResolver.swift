@@ -56,9 +56,15 @@ public final class HostResolver: Sendable {
     ) {
         let ejection = AddressHealth.Ejection(first: firstEjection, longest: maxEjection)
         var first = State(table: AddressTable(ejection: ejection))
-        // Stored under a text that no caller sets as a host, so that the error stays.
-        if ejection.isMalformed { first.malformed.set(.malformedEjection, forText: "\0") }
+        first.malformed = Self.faults(of: ejection)
         state = Locked(first)
+    }
+
+    private static func faults(of ejection: AddressHealth.Ejection) -> MalformedSettings<String> {
+        var faults = MalformedSettings<String>()
+        // Stored under a text that no caller sets as a host, so that the error stays.
+        if ejection.isMalformed { faults.set(.malformedEjection, forText: "\0") }
+        return faults
     }
 
     /// Replaces the addresses of a host; an empty list leaves the host to DNS.
@@ -91,6 +97,35 @@ public final class HostResolver: Sendable {
             if isWhole {
                 state.table.set(valid, forHost: name, appendsName: fallsBackToDNS)
             }
+        }
+    }
+
+    /// Replaces the addresses of all hosts at once, for example when a daemon reads its configuration
+    /// again.
+    ///
+    /// A host that is not named is left to DNS. What is known of the health of an address stays while
+    /// any host lists it. Loads under way keep the address that they use.
+    ///
+    /// - Parameters:
+    ///   - addresses: The addresses of each host, as `setAddresses(_:forHost:fallsBackToDNS:)` takes
+    ///     them.
+    ///   - hostsWithoutDNS: Hosts of `addresses` whose own name does not follow their addresses.
+    /// - Throws: `.invalidConfiguration` for a malformed host or address. Nothing has changed then.
+    public func replaceAddresses(
+        _ addresses: [String: [String]], hostsWithoutDNS: Set<String> = []
+    ) throws(DataLoaderError) {
+        var valid: [String: (addresses: [String], appendsName: Bool)] = [:]
+        for (host, all) in addresses {
+            guard let name = Self.normalized(host), !Self.hasPort(name) else {
+                throw .malformedAddressedHost
+            }
+            let normalized = all.compactMap(Self.normalizedAddress)
+            guard normalized.count == all.count else { throw .malformedAddress }
+            valid[name] = (normalized, !hostsWithoutDNS.contains(host))
+        }
+        state.withLock { state in
+            state.malformed = Self.faults(of: state.table.ejection)
+            state.table.replace(valid)
         }
     }
 
@@ -195,6 +230,11 @@ extension HostResolver {
             state.timekeeper = timekeeper
             state.random = random
         }
+    }
+
+    /// The addresses of all hosts, and their health.
+    var addressStates: [AddressState] {
+        state.withLock { $0.table.states(at: $0.timekeeper.now) }
     }
 
     /// The number of addresses with a health record.

@@ -110,6 +110,15 @@ extension OriginHealth {
         return state.withLock { $0.records[origin]?.tokens ?? capacity }
     }
 
+    /// The origins that have spent any of their budget, and those that fail to connect.
+    func states(at now: Instant) -> [Origin: (tokens: Int?, isFailing: Bool)] {
+        state.withLock { state in
+            state.records.mapValues { record in
+                (record.tokens ?? capacity, record.failure.map { $0.end > now } ?? false)
+            }
+        }
+    }
+
     /// The number of origins that have spent any of their budget.
     var busyOrigins: Int {
         state.withLock { $0.records.values.count { $0.tokens != nil } }

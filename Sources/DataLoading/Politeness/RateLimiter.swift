@@ -126,6 +126,26 @@ public final class RateLimiter: Sendable {
         notify(isNew ? .part(of: key.origin) : .key(key))
     }
 
+    /// Replaces every rule; malformed settings of before are withdrawn with them.
+    func replace(_ rules: [RuleKey: RateRule], default usual: RateRule) {
+        let moved = state.withLock { state in
+            state.malformed = MalformedSettings()
+            return state.table.replace(rules, default: usual, at: state.timekeeper.now)
+        }
+        notify(.all(moved: moved))
+    }
+
+    /// The rules, and the keys that are closed without one, with the time that each stays closed.
+    var ruleStates: (usual: RateRule, all: [RuleState]) {
+        state.withLock { state in
+            let now = state.timekeeper.now
+            let all = state.table.states(at: now).map { state in
+                RuleState(state.key, state.rule, gate: state.gate.map { $0 - now }, state.counts)
+            }
+            return (state.table.defaultRule, all)
+        }
+    }
+
     /// Throws `.invalidConfiguration` when a rate, or the URL of a rate, is malformed.
     public func validate() throws(DataLoaderError) {
         if let fault = state.withLock({ $0.malformed.first }) { throw fault }

@@ -7,7 +7,7 @@ import DataLoadingTransport
 enum RateRule: Sendable {
     case off
     case paused
-    case limited(GCRA.Rate, requestsPerSecond: Double)
+    case limited(GCRA.Rate, requestsPerSecond: Double, burst: Int)
 
     /// Makes a rule: nil means no limit, zero pauses.
     init(requestsPerSecond: Double?, burst: Int) throws(DataLoaderError) {
@@ -22,12 +22,17 @@ enum RateRule: Sendable {
         }
         let rate = GCRA.Rate(requestsPerSecond: requestsPerSecond, burst: burst)
         guard let rate else { throw .malformedRate }
-        self = .limited(rate, requestsPerSecond: requestsPerSecond)
+        self = .limited(rate, requestsPerSecond: requestsPerSecond, burst: burst)
     }
 
     /// The rate of a limit; nil for another rule.
     var limit: GCRA.Rate? {
-        if case .limited(let rate, _) = self { rate } else { nil }
+        if case .limited(let rate, _, _) = self { rate } else { nil }
+    }
+
+    /// How many requests may start at once; nil without a limit.
+    var burst: Int? {
+        if case .limited(_, _, let burst) = self { burst } else { nil }
     }
 
     /// The value that was set.
@@ -35,7 +40,7 @@ enum RateRule: Sendable {
         switch self {
         case .off: nil
         case .paused: 0
-        case .limited(_, let requestsPerSecond): requestsPerSecond
+        case .limited(_, let requestsPerSecond, _): requestsPerSecond
         }
     }
 }

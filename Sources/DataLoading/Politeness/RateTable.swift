@@ -11,16 +11,40 @@ struct RateTable: Sendable {
         var gate: Instant?
         /// The limit of the key's rule, so that most loads look up no rule; nil for another rule.
         var limit: GCRA.Rate?
+        var counts = Counts()
+
+        mutating func reserve(at now: Instant, _ rate: GCRA.Rate) -> Reservation {
+            if let start = slots.reserve(at: now, notBefore: gate, rate: rate) {
+                return .wait(until: start)
+            }
+            counts.admitted.addSaturated(1)
+            return .granted
+        }
+    }
+
+    /// What a key has done since its rule was set.
+    struct Counts: Sendable {
+        /// The number of slots that were taken.
+        var admitted: Int64 = 0
+        /// How often its gate was closed.
+        var closings: Int64 = 0
+
+        static func += (left: inout Counts, right: Counts) {
+            left.admitted.addSaturated(right.admitted)
+            left.closings.addSaturated(right.closings)
+        }
     }
 
     /// The maximum length of a gate: one hour.
     static let maxGate = Duration.seconds(3_600)
     private static let smallestSweep = 64
 
-    private let defaultRule: RateRule
+    private(set) var defaultRule: RateRule
     private var rules: [RuleKey: RateRule] = [:]
     private var pathComponents: [Origin: Set<Substring>] = [:]
     private var buckets: [RuleKey: Bucket] = [:]
+    /// The counts of keys with a rule of their own, up to when they were last idle.
+    private var earlier: [RuleKey: Counts] = [:]
     private var nextSweep = smallestSweep
 
     init(defaultRule: RateRule) {
@@ -53,13 +77,49 @@ struct RateTable: Sendable {
         if let component = key.pathComponent {
             isNew = pathComponents[key.origin, default: []].insert(component).inserted
         }
-        if isNew, let gate = buckets[RuleKey(origin: key.origin)]?.gate, gate > now {
-            bucket(of: key, at: now) { $0.gate = gate }
-        }
+        if isNew { passGate(from: RuleKey(origin: key.origin), to: key, now) }
         rules[key] = rule
         buckets[key]?.limit = rule.limit
         if let rate = rule.limit { buckets[key]?.slots.change(to: rate, at: now) }
         return isNew
+    }
+
+    /// Replaces the default and every rule; returns the keys whose targets may now belong to others.
+    ///
+    /// The gate of a part that is none any more holds for its whole origin: the server asked for it.
+    mutating func replace(
+        _ rules: [RuleKey: RateRule], default defaultRule: RateRule, at now: Instant
+    ) -> Set<RuleKey> {
+        let old = Set(self.rules.keys.filter { $0.pathComponent != nil })
+        let new = Set(rules.keys.filter { $0.pathComponent != nil })
+        self.defaultRule = defaultRule
+        self.rules = rules
+        earlier = earlier.filter { rules[$0.key] != nil }
+        pathComponents = [:]
+        for key in new {
+            guard let component = key.pathComponent else { continue }
+            pathComponents[key.origin, default: []].insert(component)
+        }
+        for key in new.subtracting(old) {
+            passGate(from: RuleKey(origin: key.origin), to: key, now)
+        }
+        for key in old.subtracting(new) {
+            passGate(from: key, to: RuleKey(origin: key.origin), now)
+            buckets[key] = nil
+        }
+        for key in buckets.keys {
+            let limit = rule(for: key).limit
+            buckets[key]?.limit = limit
+            if let limit { buckets[key]?.slots.change(to: limit, at: now) }
+        }
+        let split = new.subtracting(old).map { RuleKey(origin: $0.origin) }
+        return old.subtracting(new).union(split)
+    }
+
+    /// Closes a key for as long as another one is closed.
+    private mutating func passGate(from other: RuleKey, to key: RuleKey, _ now: Instant) {
+        guard let gate = buckets[other]?.gate, gate > now else { return }
+        bucket(of: key, at: now) { $0.gate = max($0.gate ?? gate, gate) }
     }
 
     /// Closes a key until `delay` from now, unless it is closed for longer.
@@ -69,7 +129,10 @@ struct RateTable: Sendable {
         let gate = now + min(delay, Self.maxGate)
         let old = buckets[key]?.gate ?? now
         guard delay > .zero, gate > old else { return false }
-        bucket(of: key, at: now) { $0.gate = gate }
+        bucket(of: key, at: now) { bucket in
+            bucket.gate = gate
+            bucket.counts.closings.addSaturated(1)
+        }
         return true
     }
 
@@ -82,24 +145,19 @@ struct RateTable: Sendable {
 
     mutating func reserve(_ key: RuleKey, at now: Instant) -> Reservation {
         if let index = buckets.index(forKey: key), let rate = buckets.values[index].limit {
-            let gate = buckets.values[index].gate
-            let start = buckets.values[index].slots.reserve(at: now, notBefore: gate, rate: rate)
-            return start.map { .wait(until: $0) } ?? .granted
+            return buckets.values[index].reserve(at: now, rate)
         }
         let rate: GCRA.Rate
         switch rule(for: key) {
         case .paused: return .paused
-        case .limited(let limit, _): rate = limit
+        case .limited(let limit, _, _): rate = limit
         case .off:
             guard let gate = buckets[key]?.gate,
                 let recovery = GateRecovery.rate(at: now, gate: gate)
             else { return .granted }
             rate = recovery
         }
-        let start = bucket(of: key, at: now) { bucket in
-            bucket.slots.reserve(at: now, notBefore: bucket.gate, rate: rate)
-        }
-        return start.map { .wait(until: $0) } ?? .granted
+        return bucket(of: key, at: now) { $0.reserve(at: now, rate) }
     }
 
     /// The start of the load after `position` others; nil when the key is paused.
@@ -108,7 +166,7 @@ struct RateTable: Sendable {
         let slots = bucket.slots
         switch rule(for: key) {
         case .paused: return nil
-        case .limited(let rate, _):
+        case .limited(let rate, _, _):
             return slots.start(position: position, at: now, notBefore: bucket.gate, rate: rate)
         case .off:
             guard let gate = bucket.gate, let rate = GateRecovery.rate(at: now, gate: gate) else {
@@ -127,11 +185,25 @@ struct RateTable: Sendable {
         }
     }
 
+    /// The rules, and the keys that are closed without one, with what each has done.
+    func states(at now: Instant) -> [(key: RuleKey, rule: RateRule, gate: Instant?, counts: Counts)]
+    {
+        let closed = buckets.lazy.filter { $0.value.gate.map { $0 > now } ?? false }.map(\.key)
+        return Set(rules.keys).union(closed).map { key in
+            var counts = earlier[key] ?? Counts()
+            counts += buckets[key]?.counts ?? Counts()
+            return (key, rule(for: key), buckets[key]?.gate.flatMap { $0 > now ? $0 : nil }, counts)
+        }
+    }
+
     private mutating func bucket<Result>(
         of key: RuleKey, at now: Instant, _ body: (inout Bucket) -> Result
     ) -> Result {
         if buckets.count >= nextSweep {
-            buckets = buckets.filter { !isIdle($0.key, $0.value, at: now) }
+            for (key, bucket) in buckets where isIdle(key, bucket, at: now) {
+                if rules[key] != nil { earlier[key, default: Counts()] += bucket.counts }
+                buckets[key] = nil
+            }
             nextSweep = max(Self.smallestSweep, 2 * buckets.count)
         }
         let new = Bucket(limit: rule(for: key).limit)
@@ -142,7 +214,7 @@ struct RateTable: Sendable {
         let slots = bucket.slots
         switch rule(for: key) {
         case .paused: return slots.isFull(at: now, notBefore: bucket.gate, rate: nil)
-        case .limited(let rate, _):
+        case .limited(let rate, _, _):
             return slots.isFull(at: now, notBefore: bucket.gate, rate: rate)
         case .off:
             return bucket.gate.map { GateRecovery.rate(at: now, gate: $0) == nil } ?? true

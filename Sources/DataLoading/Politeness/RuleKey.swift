@@ -28,6 +28,8 @@ enum RateChange: Hashable, Sendable {
     case key(RuleKey)
     /// The first rule for a part of an origin: targets of the origin may now belong to it.
     case part(of: Origin)
+    /// All rules; loads of certain keys may now belong to another key.
+    case all(moved: Set<RuleKey>)
 }
 
 /// A limiter's answer to a load that asks for a slot.

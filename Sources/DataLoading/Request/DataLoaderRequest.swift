@@ -154,7 +154,7 @@ public struct DataLoaderRequest: Sendable, OpaquelyMirrored {
         var isIdempotent: Bool?
         var waitsForConnectivity: Bool = false
         let uniqueIdentifier: Int64
-        var options: [ObjectIdentifier: StoredOption] = [:]
+        var options = RequestOptions()
     }
 
     /// Makes a GET request with the defaults above.
@@ -167,17 +167,8 @@ public struct DataLoaderRequest: Sendable, OpaquelyMirrored {
 
     /// The value of a typed option of the request.
     public subscript<Option: RequestOption>(option option: Option.Type) -> Option.Value {
-        get {
-            // Most requests have none: hashing and a cast cost more than all else here.
-            guard hasOptions, let stored = fields.value.options[ObjectIdentifier(option)] else {
-                return Option.defaultValue
-            }
-            return stored.value as? Option.Value ?? Option.defaultValue
-        }
-        set {
-            let stored = StoredOption(value: newValue, staysWithOrigin: option.staysWithOrigin)
-            fields.change { $0.options[ObjectIdentifier(option)] = stored }
-        }
+        get { fields.value.options[option] }
+        set { fields.change { $0.options[option] = newValue } }
     }
 
     /// The origin, path and query of the URL; throws the fault of the part that is not allowed.
@@ -191,8 +182,8 @@ public struct DataLoaderRequest: Sendable, OpaquelyMirrored {
 
     /// Removes the options that belong to one origin.
     mutating func dropOptionsOfOrigin() {
-        guard fields.value.options.contains(where: \.value.staysWithOrigin) else { return }
-        fields.change { $0.options = $0.options.filter { !$0.value.staysWithOrigin } }
+        guard fields.value.options.haveOrigin else { return }
+        fields.change { $0.options.leaveOrigin() }
     }
 
     /// Whether neither of two copies was changed since one was made of the other.
@@ -206,9 +197,12 @@ public struct DataLoaderRequest: Sendable, OpaquelyMirrored {
     /// Whether any option was set; most requests have none.
     var hasOptions: Bool { !fields.value.options.isEmpty }
 
+    /// The typed options.
+    var options: RequestOptions { fields.value.options }
+
     /// Whether any option was set but one.
     func hasOptions(besides option: any RequestOption.Type) -> Bool {
-        fields.value.options.keys.contains { $0 != ObjectIdentifier(option) }
+        fields.value.options.hasOthers(than: option)
     }
 
     /// Whether the request may be sent twice, by `isIdempotent`, its method or its key.

@@ -80,6 +80,17 @@ extension DataLoaderService {
         /// Makes the default configuration.
         public init() {}
 
+        /// Makes the transport that a service uses when none is set, to wrap it.
+        ///
+        /// It takes `limits` and `loops` as they are now, so set them before.
+        ///
+        /// ```swift
+        /// configuration.transport = Recorder(configuration.makeDefaultTransport())
+        /// ```
+        public func makeDefaultTransport() -> any Transport {
+            DefaultTransport.make(limits, loops: loops)
+        }
+
         /// Checks every setting.
         ///
         /// - Throws: `.invalidConfiguration` or `.certificate` for a malformed setting.

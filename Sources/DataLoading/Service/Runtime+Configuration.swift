@@ -11,8 +11,7 @@ extension Runtime {
     ) {
         self.init(
             limiter: configuration.rateLimiter, resolver: configuration.resolver,
-            transport: configuration.transport
-                ?? DefaultTransport.make(configuration.limits, loops: configuration.loops),
+            transport: configuration.transport ?? configuration.makeDefaultTransport(),
             limits: configuration.limits, retry: configuration.retry,
             attempts: AttemptSettings(
                 userAgent: configuration.userAgent, timeouts: configuration.timeouts,

@@ -21,11 +21,15 @@ import CCurl
 // https://github.com/curl/curl/pull/10529, whose mend is in 7.88.1. 8.1.0 has another buffer
 // there.
 //
-// Applies where not `CurlLibrary.keepsPieces`. Uploads without a length go over HTTP/1.1, and
-// libcurl ends no other before a complete response does. A larger buffer makes it rare that a frame
-// waits: where libcurl would refuse it, because the handle has kept a buffer, the handle is
-// replaced. What is lost is found by the length of the body, which is then loaded again as a whole:
-// a range from where it broke off would hide the loss.
+// Applies where not `CurlLibrary.keepsPieces`. Uploads without a length go over HTTP/1.1. A larger
+// buffer makes it rare that a frame waits: where libcurl would refuse it, because the handle has
+// kept a buffer, the handle is replaced. What is lost is found by the length of the body, which is
+// then loaded again as a whole: a range from where it broke off would hide the loss.
+//
+// Not covered: a body of more than 524,288 bytes that comes in one go, while another response, from
+// status 300 on, ends an upload on the connection early. To go on with such an upload
+// (CURLOPT_KEEP_SENDING_ON_ERROR) would cost responses without a length, which libcurl then drops
+// with the end of their stream.
 //
 // Remove with support for libcurl below 8.1.0: `RealServerTests`; `ResumeTests`, "a body
 // that may lack a piece is loaded again as a whole"; `CurlPiecesTests`.
@@ -39,14 +43,8 @@ extension CurlTransfer {
     /// Whether the end of the upload makes libcurl go on although a frame waits.
     var uploadMayCostPieces: Bool { !loop.library.keepsPieces && uploadKind == .read(nil) }
 
-    /// Leaves it to the end of a response to end an upload.
-    func keepPieces(_ shape: CurlShape) {
-        guard mayLosePieces(shape) else { return }
-        _ = ccurl_set_long(easy, CurlOption.keepSendingOnError, 1)
-    }
-
-    /// Whether libcurl would give the attempt a buffer of its own size, and not the large one.
-    func hasKeptSmallBuffer(_ shape: CurlShape) -> Bool {
+    /// Whether the handle has kept a buffer, so that libcurl would use a small part of it.
+    func refusesLargeBuffer(_ shape: CurlShape) -> Bool {
         mayLosePieces(shape)
             && ccurl_set_long(easy, CurlOption.bufferSize, Self.largeBufferSize) != 0
     }

@@ -37,6 +37,12 @@ package final class Origin: Hashable, Sendable, CustomStringConvertible {
         hasher.combine(code)
     }
 
+    /// The origin as in a URL, without the default port of its scheme.
+    package var text: String {
+        port == (isSecure ? 443 : 80)
+            ? (isSecure ? "https://" : "http://") + host : description
+    }
+
     package var description: String {
         (isSecure ? "https://" : "http://") + host + ":\(port)"
     }

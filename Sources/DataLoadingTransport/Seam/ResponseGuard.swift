@@ -174,7 +174,7 @@ package struct ResponseGuard {
     private mutating func remember(
         _ field: HTTPHeaders.Field, _ name: UnsafeRawBufferPointer, _ line: UnsafeRawBufferPointer
     ) {
-        // A secret is not kept longer than the response that has it.
+        // The secret that is most usual is not kept longer than the response that has it.
         guard let memory, !Self.isEqual(name, "set-cookie") else { return }
         if memory.remember(field, at: remembered, line) { remembered += 1 }
     }

@@ -63,6 +63,10 @@ public struct TransportRequest: Sendable, OpaquelyMirrored {
     public var expectsContinue: Bool
     /// The way in which a caching transport may use its cache.
     public var cachePolicy: CachePolicy
+    /// The load that makes the attempt, and the attempt's place in it.
+    public var context = AttemptContext()
+    /// The typed options of the load's request, those that authorisers set included.
+    package var options = RequestOptions()
 
     /// Makes a request with the defaults of `DataLoaderService.Configuration`.
     public init(method: HTTPMethod = .get, url: URL, headers: HTTPHeaders = HTTPHeaders()) {
@@ -80,6 +84,12 @@ public struct TransportRequest: Sendable, OpaquelyMirrored {
         http2 = .automatic
         expectsContinue = true
         cachePolicy = .useProtocolPolicy
+    }
+
+    /// The value of a typed option of the load's request.
+    public subscript<Option: RequestOption>(option option: Option.Type) -> Option.Value {
+        get { options[option] }
+        set { options[option] = newValue }
     }
 
     /// Whether the peer's address decides whether the request may be sent.

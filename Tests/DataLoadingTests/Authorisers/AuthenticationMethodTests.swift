@@ -170,6 +170,22 @@ import Testing
         _ = await bed.delegate.outcomes(1)
         #expect(bed.transport.attempts.isEmpty)
     }
+
+    @Test func `a replaced token is in the attempts that begin later, also after a reset`() async {
+        let authoriser = StaticTokenAuthoriser(token: "old", hosts: ["origin.test"])
+        let bed = TestBed(otherwise: .respond(status: 200), authorisers: [authoriser])
+        bed.loader.perform(.make(host: "https://origin.test"))
+        _ = await bed.delegate.outcomes(1)
+        authoriser.replaceToken("new")
+        bed.loader.perform(.make(host: "https://origin.test"))
+        _ = await bed.delegate.outcomes(2)
+        await bed.service.reset()
+        authoriser.replaceToken("newest")
+        bed.loader.perform(.make(host: "https://origin.test"))
+        _ = await bed.delegate.outcomes(3)
+        let fields = bed.transport.attempts.map { $0.request.headers["Authorization"] }
+        #expect(fields == ["Bearer old", "Bearer new", "Bearer newest"])
+    }
 }
 
 extension AuthenticationMethod {

@@ -117,9 +117,10 @@ extension MachineWorld {
     private mutating func admit(
         _ sending: Sending, _ candidate: HostResolver.Candidate, _ epoch: Int, _ index: Int
     ) {
-        let context = AttemptContext(
+        let context = AttemptSink(
             load: loads[index], origin: sending.target.origin, candidate: candidate,
-            request: sending.transportRequest(to: candidate, bed.service.runtime),
+            request: sending.transportRequest(
+                to: candidate, bed.service.runtime, isInternal: false),
             begun: Self.instant)
         handle(.admitted(context, mayAskNow: true, epoch: epoch), index)
     }

@@ -58,8 +58,8 @@ extension MachineWorld {
 
     private func playing(
         _ use: StoredUse, _ target: RequestTarget, _ index: Int
-    ) -> AttemptContext {
-        AttemptContext(
+    ) -> AttemptSink {
+        AttemptSink(
             load: loads[index], origin: target.origin, playing: ResponseHead(status: .ok),
             use.stored.body, use.source, begun: Self.instant)
     }

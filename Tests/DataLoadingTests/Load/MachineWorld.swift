@@ -70,7 +70,7 @@ struct MachineWorld {
     }
 
     struct PlayedAttempt {
-        let context: AttemptContext
+        let context: AttemptSink
         var hasHead = false, hasBytes = false, isOver = false, isCancelled = false
     }
 

@@ -74,7 +74,7 @@ extension Load {
 
     private func playing(
         _ use: StoredUse, _ target: RequestTarget, _ now: CacheMoment
-    ) -> AttemptContext {
+    ) -> AttemptSink {
         let stored = use.stored
         var head = reused(stored, at: now)
         var body = stored.body
@@ -83,7 +83,7 @@ extension Load {
             body = .memory(Data())
         }
         if request.method == .head { body = .memory(Data()) }
-        return AttemptContext(
+        return AttemptSink(
             load: self, origin: target.origin, playing: head, body, use.source,
             begun: now.monotonic)
     }

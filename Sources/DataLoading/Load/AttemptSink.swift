@@ -9,7 +9,7 @@ import Foundation
 /// Receives one attempt's transport events, and controls its transfer.
 ///
 /// It can be paused and cancelled before the transport has returned its handle.
-final class AttemptContext: TransportSink {
+final class AttemptSink: TransportSink {
     private enum Transfer: Sendable {
         case unstarted(isPaused: Bool)
         case running(any TransportTask)

@@ -1,0 +1,26 @@
+// Copyright the DataLoading authors
+// SPDX-License-Identifier: Apache-2.0
+
+/// A fallback address of a host, and whether it is used.
+public struct AddressState: Hashable, Sendable {
+    /// What an address is used for.
+    public enum Condition: Hashable, Sendable {
+        /// Any load may use it.
+        case inUse
+        /// It failed, and no load uses it as long as others are left.
+        case ejected
+        /// Its ejection is over, and the next load tries it.
+        case due
+        /// One load tries it.
+        case probing
+    }
+
+    /// The host that has the address.
+    public let host: String
+    /// The address; the host itself stands for what DNS says.
+    public let address: String
+    /// What it is used for.
+    public let condition: Condition
+    /// How long it stays ejected; nil when it is not.
+    public let ejectionRemaining: Duration?
+}

@@ -1,0 +1,34 @@
+// Copyright the DataLoading authors
+// SPDX-License-Identifier: Apache-2.0
+
+import DataLoadingTransport
+
+/// A rate that was set for a host or a part of one, and what it has admitted.
+public struct RuleState: Hashable, Sendable {
+    /// The host, for example "https://api.example.com".
+    public let origin: String
+    /// The first path component that it is limited to, without slashes; nil for the whole host.
+    public let pathComponent: String?
+    /// The rate in requests per second; nil without a limit, zero when paused.
+    public let requestsPerSecond: Double?
+    /// How many requests may start at once after an idle time; nil without a limit.
+    public let burst: Int?
+    /// The time for which a `Retry-After` keeps it closed; nil when it is open.
+    public let gateRemaining: Duration?
+    /// How many requests it has admitted since the rate was first set.
+    ///
+    /// Without a rate only those after a `Retry-After` are counted.
+    public let admitted: Int64
+    /// How often a `Retry-After` has closed it.
+    public let gateClosings: Int64
+
+    init(_ key: RuleKey, _ rule: RateRule, gate: Duration?, _ counts: RateTable.Counts) {
+        origin = key.origin.text
+        pathComponent = key.pathComponent.map(String.init)
+        requestsPerSecond = rule.requestsPerSecond
+        burst = rule.burst
+        gateRemaining = gate
+        admitted = counts.admitted
+        gateClosings = counts.closings
+    }
+}

@@ -1,0 +1,17 @@
+// Copyright the DataLoading authors
+// SPDX-License-Identifier: Apache-2.0
+
+public import DataLoadingTransport
+
+/// The pattern of a request's path, for metrics, spans and logs, for example "/users/{id}"; nil, the
+/// default, for none.
+///
+/// ```swift
+/// request[option: URLTemplate.self] = "/users/{id}"
+/// ```
+/// A path itself is no label: each of its values would be a series of its own, and it may hold what
+/// is secret.
+public enum URLTemplate: RequestOption, Sendable {
+    /// Nil: the request has no pattern.
+    public static let defaultValue: String? = nil
+}

@@ -1,0 +1,77 @@
+// Copyright the DataLoading authors
+// SPDX-License-Identifier: Apache-2.0
+
+import DataLoadingSupport
+import DataLoadingTransport
+
+extension DataLoaderService {
+    /// Returns what the service does at the moment.
+    ///
+    /// Nothing is gathered while nobody asks. It takes some microseconds for each origin, rate and
+    /// address, and holds back no load for longer than it takes to copy one of the lists. Any thread
+    /// may call.
+    public func snapshot() -> ServiceSnapshot {
+        let load = runtime.admission.load
+        let origins = originStates
+        let (usual, rules) = runtime.limiter.ruleStates
+        let addresses = runtime.resolver.addressStates
+        let limit = ServiceSnapshot.listLimit
+        return ServiceSnapshot(
+            stage: runtime.openness.withLock { $0.stage.inSnapshot },
+            liveLoads: runtime.liveLoads.live,
+            waiting: load.waiting, queueCapacity: runtime.limits.queue, running: load.running,
+            origins: Self.first(limit, of: origins) {
+                ($0.busyness, $1.origin) > ($1.busyness, $0.origin)
+            },
+            otherOrigins: max(0, origins.count - limit),
+            rules: Self.first(limit, of: rules) { $0.precedes($1) },
+            otherRules: max(0, rules.count - limit),
+            defaultRequestsPerSecond: usual.requestsPerSecond,
+            addresses: Array(
+                (addresses.filter { $0.condition != .inUse }
+                    + addresses.filter { $0.condition == .inUse }).prefix(limit)),
+            otherAddresses: max(0, addresses.count - limit),
+            droppedConsumptionNotices: droppedConsumptionNotices)
+    }
+
+    private var originStates: [OriginState] {
+        let slots = runtime.admission.origins
+        let health = runtime.originHealth.states(at: runtime.timerQueue.now)
+        return Set(slots.keys).union(health.keys).map { origin in
+            OriginState(
+                origin: origin.text, waiting: slots[origin]?.waiting ?? 0,
+                running: slots[origin]?.running ?? 0,
+                limit: runtime.admission.maximum(of: .shared, for: origin),
+                retryBudget: health[origin]?.tokens ?? runtime.originHealth.balance(of: origin),
+                isFailing: health[origin]?.isFailing ?? false)
+        }
+    }
+
+    private static func first<State>(
+        _ limit: Int, of states: [State], by precedes: (State, State) -> Bool
+    ) -> [State] {
+        Array(states.sorted(by: precedes).prefix(limit))
+    }
+}
+
+extension OriginState {
+    fileprivate var busyness: Int { waiting + running }
+}
+
+extension RuleState {
+    /// Closed ones come first, then by their names.
+    fileprivate func precedes(_ other: RuleState) -> Bool {
+        if (gateRemaining == nil) != (other.gateRemaining == nil) { return gateRemaining != nil }
+        return (origin, pathComponent ?? "") < (other.origin, other.pathComponent ?? "")
+    }
+}
+
+extension ServiceStage {
+    fileprivate var inSnapshot: ServiceSnapshot.Stage {
+        switch self {
+        case .open: .open
+        case .closing: .closing
+        case .over: .over
+        }
+    }
+}

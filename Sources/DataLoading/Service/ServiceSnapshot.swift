@@ -1,0 +1,49 @@
+// Copyright the DataLoading authors
+// SPDX-License-Identifier: Apache-2.0
+
+/// What a service does at the moment, for a metric, a status page or a log.
+///
+/// Its parts are read one after the other, so that sums over several parts may differ by the loads
+/// that move between them meanwhile.
+public struct ServiceSnapshot: Sendable {
+    /// How long a service takes loads.
+    public enum Stage: Hashable, Sendable {
+        /// New loads may start.
+        case open
+        /// `shutDown(gracePeriod:)` waits for running loads.
+        case closing
+        /// No load may start any more.
+        case over
+    }
+
+    /// The largest number of entries in each list.
+    static let listLimit = 64
+
+    /// Whether new loads may start.
+    public internal(set) var stage: Stage
+    /// The number of loads whose outcome is not delivered yet.
+    public internal(set) var liveLoads: Int
+    /// The number of loads that wait for a rate or for a connection slot.
+    public internal(set) var waiting: Int
+    /// How many loads may wait for them.
+    public internal(set) var queueCapacity: Int
+    /// The number of attempts that hold a connection slot.
+    public internal(set) var running: Int
+    /// The origins that have loads, a reduced retry budget or no connection: the 64 busiest.
+    public internal(set) var origins: [OriginState]
+    /// The number of origins that `origins` leaves out.
+    public internal(set) var otherOrigins: Int
+    /// The rates that were set, and the hosts that a `Retry-After` closes: closed ones first, 64 at
+    /// most.
+    public internal(set) var rules: [RuleState]
+    /// The number of rates that `rules` leaves out.
+    public internal(set) var otherRules: Int
+    /// The default rate, in requests per second; nil without a limit.
+    public internal(set) var defaultRequestsPerSecond: Double?
+    /// The fallback addresses: those out of use first, 64 at most.
+    public internal(set) var addresses: [AddressState]
+    /// The number of addresses that `addresses` leaves out.
+    public internal(set) var otherAddresses: Int
+    /// The number of reports that observers' queues were too slow for.
+    public internal(set) var droppedConsumptionNotices: Int
+}

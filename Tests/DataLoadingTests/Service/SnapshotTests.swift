@@ -1,0 +1,146 @@
+// Copyright the DataLoading authors
+// SPDX-License-Identifier: Apache-2.0
+
+import DataLoadingSupport
+import DataLoadingTransport
+@testable import DataLoading
+import DataLoadingTesting
+import Foundation
+import Testing
+
+/// What a service says of its state.
+@Suite struct SnapshotTests {
+    @Test func `a service without loads says so`() async {
+        let bed = TestBed()
+        let empty = bed.service.snapshot()
+        #expect(empty.stage == .open && empty.liveLoads == 0)
+        #expect(empty.waiting == 0 && empty.running == 0 && empty.queueCapacity == 10_000)
+        #expect(empty.origins.isEmpty && empty.rules.isEmpty && empty.addresses.isEmpty)
+        await bed.service.shutDown(gracePeriod: .zero)
+        #expect(bed.service.snapshot().stage == .over)
+    }
+
+    @Test func `waiting and running loads are counted by origin`() {
+        let bed = TestBed { $0.limits.perOrigin = 2 }
+        for number in 0..<5 { bed.loader.perform(.make("/\(number)")) }
+        bed.loader.perform(DataLoaderRequest(url: testURL("https://other.test/")))
+        bed.settle()
+        let snapshot = bed.service.snapshot()
+        #expect(snapshot.liveLoads == 6 && snapshot.waiting == 3 && snapshot.running == 3)
+        #expect(snapshot.origins.map(\.origin) == ["http://origin.test", "https://other.test"])
+        #expect(snapshot.origins.map(\.waiting) == [3, 0])
+        #expect(snapshot.origins.map(\.running) == [2, 1])
+        #expect(snapshot.origins.map(\.limit) == [2, 2])
+        bed.service.cancelAllLoads()
+        bed.expectNothingLeft()
+    }
+
+    @Test func `rates tell what they admitted, and what a Retry-After closes`() async throws {
+        let bed = TestBed([.respond(status: 429, headers: ["Retry-After": "30"])])
+        let url = testURL("http://origin.test/")
+        let limiter = bed.service.rateLimiter
+        limiter.setRequestsPerSecond(100, burst: 4, forHostOf: url)
+        limiter.setRequestsPerSecond(0, forPathOf: testURL("https://b.test/slow/x"))
+        bed.loader.perform(.make("/"))
+        _ = await bed.outcome()
+        let rules = bed.service.snapshot().rules
+        #expect(rules.map(\.origin) == ["http://origin.test", "https://b.test"])
+        #expect(rules.map(\.pathComponent) == [nil, "slow"])
+        #expect(rules.map(\.requestsPerSecond) == [100, 0])
+        #expect(rules.map(\.burst) == [4, nil])
+        #expect(rules.map(\.admitted) == [1, 0])
+        #expect(rules.map(\.gateClosings) == [1, 0])
+        #expect(rules.map(\.gateRemaining) == [.seconds(30), nil])
+        bed.advance(.seconds(30))
+        #expect(bed.service.snapshot().rules.map(\.gateRemaining) == [nil, nil])
+    }
+
+    @Test func `counts outlive the sweep of idle keys`() throws {
+        let clock = ManualClock()
+        let limiter = RateLimiter(defaultRequestsPerSecond: 1_000)
+        limiter.adopt(clock.timekeeper)
+        let url = testURL("http://a.test/")
+        limiter.setRequestsPerSecond(1_000, forHostOf: url)
+        let key = limiter.ruleKey(for: try RequestTarget(url))
+        for number in 0..<500 {
+            #expect(limiter.reserve(key) == .granted)
+            let other = try RequestTarget(text: "http://h\(number).test/")
+            #expect(limiter.reserve(limiter.ruleKey(for: other)) == .granted)
+            clock.advance(by: ms(10))
+        }
+        #expect(limiter.busyKeys < 200)
+        #expect(limiter.ruleStates.all.map(\.admitted) == [500])
+    }
+
+    @Test func `addresses tell what they are used for`() {
+        let bed = TestBed()
+        let resolver = bed.service.resolver
+        resolver.setAddresses(["10.0.0.1", "10.0.0.2"], forHost: "a.test")
+        resolver.markAddressAsUnreachable("10.0.0.2")
+        var addresses = bed.service.snapshot().addresses
+        #expect(addresses.map(\.address) == ["10.0.0.2", "10.0.0.1", "a.test"])
+        #expect(addresses.map(\.condition) == [.ejected, .inUse, .inUse])
+        #expect(addresses[0].ejectionRemaining.map { $0 > .zero && $0 <= .seconds(30) } == true)
+        bed.advance(.seconds(30))
+        addresses = bed.service.snapshot().addresses
+        #expect(addresses.map(\.condition) == [.due, .inUse, .inUse])
+        #expect(addresses.allSatisfy { $0.ejectionRemaining == nil })
+        _ = resolver.choose(forHost: "a.test", excluding: ["10.0.0.1", "a.test"])
+        #expect(bed.service.snapshot().addresses.map(\.condition) == [.probing, .inUse, .inUse])
+    }
+
+    @Test func `an origin that has spent its budget or fails to connect is listed`() async {
+        let bed = TestBed(otherwise: .fail(.connectRefused)) { $0.retry.maximumRetryCount = 1 }
+        bed.loader.perform(.make("/"))
+        bed.settle()
+        #expect(bed.service.snapshot().origins.map(\.isFailing) == [true])
+        bed.passPause()
+        _ = await bed.outcome()
+        bed.settle()
+        let origin = bed.service.snapshot().origins.first
+        #expect(origin?.running == 0)
+        #expect(origin?.retryBudget.map { $0 < 500 } == true)
+        bed.advance(.seconds(1))
+        #expect(bed.service.snapshot().origins.map(\.isFailing) == [false])
+    }
+
+    @Test func `lists are bounded`() throws {
+        let bed = TestBed()
+        for number in 0..<100 {
+            bed.service.rateLimiter.setRequestsPerSecond(
+                1, forHostOf: testURL("http://h\(number).test/"))
+            bed.service.resolver.setAddresses(["10.0.0.1"], forHost: "h\(number).test")
+        }
+        let snapshot = bed.service.snapshot()
+        #expect(snapshot.rules.count == 64 && snapshot.otherRules == 36)
+        #expect(snapshot.addresses.count == 64 && snapshot.otherAddresses == 136)
+    }
+
+    @Test func `snapshots may be taken while loads run and settings change`() async throws {
+        let bed = TestBed(otherwise: .respond(status: 200))
+        let url = testURL("http://origin.test/")
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask {
+                for _ in 0..<300 { bed.loader.perform(.make("/")) }
+            }
+            group.addTask {
+                for _ in 0..<300 {
+                    let snapshot = bed.service.snapshot()
+                    #expect(snapshot.running <= 64 && snapshot.origins.count <= 1)
+                }
+            }
+            group.addTask {
+                for number in 1...100 {
+                    try? bed.service.rateLimiter.replaceRates(
+                        number % 2 == 0
+                            ? [.path(of: testURL("http://origin.test/x"), requestsPerSecond: 5)]
+                            : [.host(of: url, requestsPerSecond: 1_000_000, burst: 1_000)],
+                        defaultRequestsPerSecond: nil)
+                }
+            }
+        }
+        try bed.service.rateLimiter.replaceRates([], defaultRequestsPerSecond: nil)
+        #expect(await bed.delegate.outcomes(300).count == 300)
+        bed.expectNothingLeft()
+    }
+}
