@@ -51,6 +51,8 @@ var targets: [Target] = [
     .target(
         name: "DataLoadingRedirectReceiver", dependencies: ["DataLoadingAuth"],
         swiftSettings: strict),
+    // Metrics of a daemon, for its operators.
+    .target(name: "DataLoadingOperations", dependencies: ["DataLoading"], swiftSettings: strict),
     .target(name: "DataLoadingTesting", dependencies: ["DataLoadingAuth"], swiftSettings: strict),
     .executableTarget(
         name: "QuickStart", dependencies: ["DataLoading", "DataLoadingTesting"],
@@ -61,8 +63,8 @@ var targets: [Target] = [
     .testTarget(
         name: "DataLoadingTests",
         dependencies: [
-            "DataLoadingAuth", "DataLoadingCache", "DataLoadingRedirectReceiver",
-            "DataLoadingTesting", "QuickStart", "FeedDaemon",
+            "DataLoadingAuth", "DataLoadingCache", "DataLoadingOperations",
+            "DataLoadingRedirectReceiver", "DataLoadingTesting", "QuickStart", "FeedDaemon",
         ],
         swiftSettings: strict),
 ]
@@ -81,6 +83,7 @@ let package = Package(
     products: [
         .library(name: "DataLoading", targets: ["DataLoading"]),
         .library(name: "DataLoadingAuth", targets: ["DataLoadingAuth"]),
+        .library(name: "DataLoadingOperations", targets: ["DataLoadingOperations"]),
         .library(
             name: "DataLoadingRedirectReceiver", targets: ["DataLoadingRedirectReceiver"]),
         .library(name: "DataLoadingTesting", targets: ["DataLoadingTesting"]),

@@ -1,0 +1,45 @@
+// Copyright the DataLoading authors
+// SPDX-License-Identifier: Apache-2.0
+
+import DataLoadingTransport
+
+/// Why an attempt or a load failed: a kind of `DataLoaderError`, or a status.
+///
+/// It is made of closed lists only, never of a text that a server or a user chose.
+struct ErrorLabel: Hashable, Sendable {
+    private enum Value: Hashable, Sendable {
+        /// The name of a kind, one of the library's constants.
+        case kind(String)
+        case status(StatusLabel)
+        case otherStatus
+    }
+
+    private let value: Value
+
+    /// The label of a whole response's status; nil for one that is listed and below 400.
+    init?(_ status: HTTPStatus) {
+        if let known = StatusLabel(status) {
+            guard known.code >= 400 else { return nil }
+            value = .status(known)
+        } else {
+            value = .otherStatus
+        }
+    }
+
+    /// The label of an error; nil when the program cancelled what ran, which is no failure.
+    init?(_ error: DataLoaderError) {
+        switch error.kind {
+        case .cancelled: return nil
+        case .status(let status): value = StatusLabel(status).map { .status($0) } ?? .otherStatus
+        default: value = .kind(error.name)
+        }
+    }
+
+    var label: Label {
+        switch value {
+        case .kind(let name): Label("error.type", name)
+        case .status(let status): Label("error.type", String(status.code))
+        case .otherStatus: Label("error.type", LabelNames.other)
+        }
+    }
+}

@@ -1,0 +1,95 @@
+// Copyright the DataLoading authors
+// SPDX-License-Identifier: Apache-2.0
+
+import DataLoadingSupport
+import DataLoadingTransport
+
+/// The hosts that have labels of their own, at most 64.
+///
+/// A host has labels for the ports 80 and 443, and for each other port with which it is configured.
+struct HostTable: Sendable {
+    private struct Entry: Sendable {
+        /// The host as in a URL, in lower case.
+        let host: [UInt8]
+        let hash: UInt64
+        /// The host as a label, an IPv6 address without brackets.
+        let address: String
+        var ports: [UInt16]
+    }
+
+    /// The maximum number of hosts; a further port of a host counts as one more.
+    static let maxHosts = 64
+    private var entries: [Entry] = []
+
+    /// Makes a table of hosts ("api.example.com"), hosts with ports ("[::1]:8443") and URLs.
+    ///
+    /// Those beyond the maximum have no label of their own, and neither has what is no host.
+    init(_ hosts: some Sequence<String>) {
+        var count = 0
+        for host in hosts where count < Self.maxHosts {
+            let text = host.contains("://") ? host : "https://" + host
+            if let target = try? RequestTarget(text: text), insert(target.origin) { count += 1 }
+        }
+    }
+
+    /// Inserts a host and its port; false if the table has both.
+    private mutating func insert(_ origin: Origin) -> Bool {
+        let bytes = Array(origin.host.utf8)
+        if let index = entries.firstIndex(where: { $0.host == bytes }) {
+            guard !entries[index].ports.contains(origin.port) else { return false }
+            entries[index].ports.append(origin.port)
+            return true
+        }
+        let address = origin.host.drop { $0 == "[" }.prefix { $0 != "]" }
+        let standard: [UInt16] = [443, 80]
+        entries.append(
+            Entry(
+                host: bytes, hash: bytes.hostHash, address: String(address),
+                ports: standard.contains(origin.port) ? standard : standard + [origin.port]))
+        return true
+    }
+
+    /// The label of the host of a URL; `other` for what is no URL of the table's hosts.
+    ///
+    /// Each attempt asks, so that nothing is allocated.
+    func label(forURL text: String) -> HostLabel {
+        text.utf8.withContiguousStorageIfAvailable { label(forURL: $0[...]) } ?? .other
+    }
+
+    private func label(forURL bytes: Slice<UnsafeBufferPointer<UInt8>>) -> HostLabel {
+        guard let authority = URLAuthority(of: bytes) else { return .other }
+        let hash = authority.host.hostHash
+        for (index, entry) in entries.enumerated() where entry.hash == hash {
+            guard entry.ports.contains(authority.port),
+                entry.host.elementsEqual(authority.host, by: { $0 == $1.asciiLowercased })
+            else { continue }
+            return HostLabel(index: UInt8(index), port: authority.port)
+        }
+        return .other
+    }
+
+    /// The labels of a host; without a port for another host.
+    func labels(_ host: HostLabel) -> [Label] {
+        host.port == 0
+            ? [addressLabel(host)]
+            : [addressLabel(host), Label("server.port", String(host.port))]
+    }
+
+    /// The label of a host without its port.
+    func addressLabel(_ host: HostLabel) -> Label {
+        let isKnown = entries.indices.contains(Int(host.index))
+        return Label(
+            "server.address", isKnown ? entries[Int(host.index)].address : LabelNames.other)
+    }
+}
+
+extension Collection<UInt8> {
+    /// FNV-1a of the bytes in lower case, which is faster than a `Hasher` for the length of a name.
+    ///
+    /// Equal hashes are no proof: the bytes are compared.
+    fileprivate var hostHash: UInt64 {
+        reduce(0xCBF2_9CE4_8422_2325) { hash, byte in
+            (hash ^ UInt64(byte.asciiLowercased)) &* 0x100_0000_01B3
+        }
+    }
+}

@@ -1,0 +1,53 @@
+// Copyright the DataLoading authors
+// SPDX-License-Identifier: Apache-2.0
+
+/// The labels of what was dropped.
+struct DropLabels: LabelSet {
+    let signal: DropSignal
+
+    func labels(_ names: LabelNames) -> [Label] { [Label("dataloading.signal", signal.rawValue)] }
+}
+
+/// What may be dropped, because its reader is slow or does not answer.
+enum DropSignal: String, CaseIterable, Sendable {
+    /// Lines of the log.
+    case logs
+    /// Metrics for a collector.
+    case metrics
+    /// Spans for a collector.
+    case traces
+    /// Reports for a consumption observer.
+    case notices
+
+    /// The family that counts it.
+    var family: MetricFamily {
+        switch self {
+        case .logs: .logDropped
+        case .metrics, .traces: .telemetryDropped
+        case .notices: .observerDropped
+        }
+    }
+}
+
+/// The labels that say which build runs.
+struct BuildLabels: LabelSet {
+    /// The version of the library, which the changelog names.
+    static let version = "0.1.0"
+
+    func labels(_ names: LabelNames) -> [Label] { [Label("version", Self.version)] }
+}
+
+/// The labels that say which service is measured.
+struct TargetLabels: LabelSet {
+    let serviceName: String
+    let serviceVersion: String?
+    let instance: String
+
+    func labels(_ names: LabelNames) -> [Label] {
+        let all = [
+            Label("service.name", serviceName), Label("service.instance.id", instance),
+            serviceVersion.map { Label("service.version", $0) },
+        ]
+        return all.compactMap(\.self)
+    }
+}

@@ -1,0 +1,45 @@
+// Copyright the DataLoading authors
+// SPDX-License-Identifier: Apache-2.0
+
+import DataLoadingSupport
+
+/// The source identifiers that have a label of their own: the first 32 that loads bring.
+struct SourceTable: Sendable {
+    private struct State: Sendable {
+        var indices: [String: UInt8] = [:]
+        var names: [String] = []
+    }
+
+    static let maxSources = 32
+    private let state = Locked(State())
+
+    /// The identifier that a label stands for.
+    func name(at index: UInt8) -> String {
+        state.withLock { state in
+            state.names.indices.contains(Int(index)) ? state.names[Int(index)] : LabelNames.other
+        }
+    }
+
+    /// The label of a request's identifier.
+    func label(_ identifier: String?) -> SourceLabel {
+        guard let identifier else { return .none }
+        // What is cut on its way out is not kept whole.
+        let name = identifier.cutForLabel
+        return state.withLock { state in
+            if let index = state.indices[name] { return .known(index) }
+            guard state.names.count < Self.maxSources else { return .other }
+            let index = UInt8(state.names.count)
+            state.names.append(name)
+            state.indices[name] = index
+            return .known(index)
+        }
+    }
+}
+
+extension String {
+    /// The text with at most 256 characters, as Unicode counts them: a letter with all its marks may
+    /// have thousands.
+    var cutForLabel: String {
+        utf8.count <= 256 ? self : String(unicodeScalars.prefix(256))
+    }
+}

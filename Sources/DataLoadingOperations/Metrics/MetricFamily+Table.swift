@@ -1,0 +1,54 @@
+// Copyright the DataLoading authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Names, units and bounds of `http.client.*` are those of OpenTelemetry's semantic conventions 1.44;
+// those of `process.*` give the names that Prometheus' own clients use.
+extension MetricFamily {
+    /// The bounds that OpenTelemetry advises for HTTP.
+    private static let requestBounds: [Int64] = [
+        5, 10, 25, 50, 75, 100, 250, 500, 750, 1_000, 2_500, 5_000, 7_500, 10_000,
+    ]
+
+    static let requestDuration = MetricFamily(
+        "http.client.request.duration", unit: "s", .histogram(milliseconds: requestBounds),
+        "Duration of HTTP client requests, one for each attempt, response body included.")
+    static let activeRequests = MetricFamily(
+        "http.client.active_requests", unit: "{request}", .upDownCounter,
+        "Number of attempts that run.")
+    static let loadDuration = MetricFamily(
+        "dataloading.load.duration", unit: "s",
+        .histogram(milliseconds: requestBounds + [30_000, 60_000]),
+        "Duration of loads, all waits and attempts included.")
+    static let loadWaitDuration = MetricFamily(
+        "dataloading.load.wait.duration", unit: "s",
+        .histogram(milliseconds: [1, 10, 100, 500, 1_000, 5_000, 10_000, 30_000, 60_000]),
+        "Time that loads waited, by what for; a load without a wait counts as zero.")
+    static let retries = MetricFamily(
+        "dataloading.retries", unit: "{retry}", .counter,
+        "Number of retries, with the error of the load; without one where the retry helped.")
+    static let logDropped = MetricFamily(
+        "dataloading.log.dropped", unit: "{line}", .counter,
+        "Number of log lines that were dropped because the log was slow.")
+    static let telemetryDropped = MetricFamily(
+        "dataloading.telemetry.dropped", unit: "{item}", .counter,
+        "Number of metrics and spans that no collector received.")
+    static let observerDropped = MetricFamily(
+        "dataloading.observer.dropped", unit: "{notice}", .counter,
+        "Number of reports that consumption observers did not receive.")
+
+    static let processorTime = MetricFamily(
+        "process.cpu", unit: "s", .counter, "User and system time of the process.")
+    static let residentMemory = MetricFamily(
+        "process.resident.memory", unit: "By", .gauge, "Resident memory of the process.")
+    static let openDescriptors = MetricFamily(
+        "process.open.fds", .gauge, "Number of open file descriptors.")
+    static let maxDescriptors = MetricFamily(
+        "process.max.fds", .gauge, "Maximum number of open file descriptors.")
+    static let startTime = MetricFamily(
+        "process.start.time", unit: "s", .gauge, "Start of the process since the Unix epoch.")
+
+    static let buildInformation = MetricFamily(
+        "dataloading.build.info", .gauge, "The version of DataLoading; always 1.")
+    static let targetInformation = MetricFamily(
+        "target.info", .gauge, "The service that is measured; always 1.")
+}

@@ -1,0 +1,49 @@
+// Copyright the DataLoading authors
+// SPDX-License-Identifier: Apache-2.0
+
+import DataLoading
+import DataLoadingSupport
+
+/// Passes attempts on to another transport, and counts each of them.
+///
+/// An attempt is measured from `start` to its end: body included, also where the load cancelled it,
+/// and where there was no connection. An attempt for the cache only is not counted: nothing is sent.
+struct InstrumentedTransport<Next: Transport>: Transport {
+    private let next: Next
+    private let registry: MetricRegistry
+    private let timekeeper: any Timekeeper
+
+    fileprivate init(_ next: Next, _ registry: MetricRegistry, _ timekeeper: any Timekeeper) {
+        self.next = next
+        self.registry = registry
+        self.timekeeper = timekeeper
+    }
+
+    func start(_ attempt: TransportRequest, sink: any TransportSink) -> any TransportTask {
+        guard attempt.cachePolicy != .cacheOnly else { return next.start(attempt, sink: sink) }
+        let labels = ActiveLabels(
+            host: registry.hosts.label(forURL: attempt.text), method: MethodLabel(attempt.method))
+        registry.attemptBegan(labels)
+        let measured = MeasuredSink(labels, sink, registry, timekeeper)
+        return next.start(attempt, sink: measured)
+    }
+
+    func reset() async { await next.reset() }
+
+    func shutDown() async { await next.shutDown() }
+}
+
+/// A transport that runs tasks on its own thread does so when it is measured.
+extension InstrumentedTransport: ExecutingTransport where Next: ExecutingTransport {
+    @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
+    var taskExecutor: any TaskExecutor { next.taskExecutor }
+}
+
+extension Transport {
+    /// The transport, with each attempt counted.
+    func counted(
+        by registry: MetricRegistry, timekeeper: any Timekeeper = SystemTimekeeper()
+    ) -> any Transport {
+        InstrumentedTransport(self, registry, timekeeper)
+    }
+}

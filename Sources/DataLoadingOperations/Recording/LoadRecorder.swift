@@ -1,0 +1,55 @@
+// Copyright the DataLoading authors
+// SPDX-License-Identifier: Apache-2.0
+
+import DataLoading
+import DataLoadingSupport
+import Foundation
+
+/// Counts each load that ended; called on the queue with which it is added to a service.
+final class LoadRecorder: ConsumptionObserver {
+    private let registry: MetricRegistry
+
+    init(_ registry: MetricRegistry) {
+        self.registry = registry
+    }
+
+    func endedRequest(
+        with response: DataLoaderResponse, bytesDownloaded: Int64, bytesUploaded: Int64
+    ) {
+        let metrics = response.metrics
+        let request = response.request
+        var record = LoadRecord(
+            host: registry.hosts.label(forURL: request.url.absoluteString),
+            source: registry.sources.label(request.sourceIdentifier),
+            outcome: LoadLabels.Outcome(response.error),
+            error: response.error.flatMap { ErrorLabel($0) })
+        record.duration = metrics.totalTime.wholeNanoseconds
+        record.slotWait = metrics.admissionTime.wholeNanoseconds
+        record.authorisationWait = metrics.authorisationTime.wholeNanoseconds
+        record.backOffWait = metrics.backOffTime.wholeNanoseconds
+        record.retries = Int64(metrics.retries)
+        registry.loadEnded(record)
+    }
+}
+
+extension LoadLabels.Outcome {
+    fileprivate init(_ error: DataLoaderError?) {
+        switch error?.kind {
+        case nil: self = .success
+        case .cancelled?: self = .cancelled
+        case .some: self = .failure
+        }
+    }
+}
+
+extension MetricRegistry {
+    /// Adds what the service itself counts; the registry does not keep it.
+    func observe(_ service: DataLoaderService) {
+        add { [weak service] visitor in
+            guard let service else { return }
+            visitor.begin(.observerDropped)
+            visitor.add(
+                .whole(Int64(service.droppedConsumptionNotices)), DropLabels(signal: .notices))
+        }
+    }
+}
