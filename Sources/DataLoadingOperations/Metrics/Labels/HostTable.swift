@@ -51,9 +51,10 @@ struct HostTable: Sendable {
 
     /// The label of the host of a URL; `other` for what is no URL of the table's hosts.
     ///
-    /// Each attempt asks, so that nothing is allocated.
+    /// Each attempt asks, so nothing is allocated.
     func label(forURL text: String) -> HostLabel {
-        text.utf8.withContiguousStorageIfAvailable { label(forURL: $0[...]) } ?? .other
+        var text = text
+        return text.withUTF8 { label(forURL: $0[...]) }
     }
 
     private func label(forURL bytes: Slice<UnsafeBufferPointer<UInt8>>) -> HostLabel {

@@ -17,8 +17,9 @@
             return files.usage
         }
 
+        /// The text of a file; the kernel may cut the name of a program inside of a character.
         private static func text(_ path: String) -> String? {
-            try? String(contentsOfFile: path, encoding: .utf8)
+            FileManager.default.contents(atPath: path).map { String(decoding: $0, as: UTF8.self) }
         }
 
         private static var maxDescriptors: Int64? {

@@ -13,6 +13,8 @@ struct SeriesLimit: Sendable {
     }
 
     /// Takes the room of one series; false if there is none.
+    ///
+    /// It is asked under the lock of a stripe, and takes no lock but its own.
     func takeOne() -> Bool {
         left.withLock { left in
             guard left > 0 else { return false }

@@ -1,0 +1,113 @@
+// Copyright the DataLoading authors
+// SPDX-License-Identifier: Apache-2.0
+
+@testable import DataLoadingOperations
+import Foundation
+import Testing
+
+/// Names, units, kinds and bounds are those of OpenTelemetry's semantic conventions 1.44 where these
+/// name the metric.
+@Suite struct MetricFamilyTests {
+    struct Row: CustomTestStringConvertible {
+        let family: MetricFamily
+        let name: String
+        let text: String
+        let unit: String
+        let kind: String
+        var bounds: [Double] = []
+
+        var testDescription: String { name }
+    }
+
+    private static let requestBounds = [
+        0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10,
+    ]
+
+    static let rows = [
+        Row(
+            family: .requestDuration, name: "http.client.request.duration",
+            text: "http_client_request_duration_seconds", unit: "s", kind: "histogram",
+            bounds: requestBounds),
+        Row(
+            family: .activeRequests, name: "http.client.active_requests",
+            text: "http_client_active_requests", unit: "{request}", kind: "gauge"),
+        Row(
+            family: .loadDuration, name: "dataloading.load.duration",
+            text: "dataloading_load_duration_seconds", unit: "s", kind: "histogram",
+            bounds: requestBounds + [30, 60]),
+        Row(
+            family: .loadWaitDuration, name: "dataloading.load.wait.duration",
+            text: "dataloading_load_wait_duration_seconds", unit: "s", kind: "histogram",
+            bounds: [0.001, 0.01, 0.1, 0.5, 1, 5, 10, 30, 60]),
+        Row(
+            family: .retries, name: "dataloading.retries", text: "dataloading_retries",
+            unit: "{retry}", kind: "counter"),
+        Row(
+            family: .logDropped, name: "dataloading.log.dropped", text: "dataloading_log_dropped",
+            unit: "{line}", kind: "counter"),
+        Row(
+            family: .telemetryDropped, name: "dataloading.telemetry.dropped",
+            text: "dataloading_telemetry_dropped", unit: "{item}", kind: "counter"),
+        Row(
+            family: .observerDropped, name: "dataloading.observer.dropped",
+            text: "dataloading_observer_dropped", unit: "{notice}", kind: "counter"),
+        Row(
+            family: .processorTime, name: "process.cpu", text: "process_cpu_seconds", unit: "s",
+            kind: "counter"),
+        Row(
+            family: .residentMemory, name: "process.resident.memory",
+            text: "process_resident_memory_bytes", unit: "By", kind: "gauge"),
+        Row(
+            family: .openDescriptors, name: "process.open.fds", text: "process_open_fds", unit: "",
+            kind: "gauge"),
+        Row(
+            family: .maxDescriptors, name: "process.max.fds", text: "process_max_fds", unit: "",
+            kind: "gauge"),
+        Row(
+            family: .startTime, name: "process.start.time", text: "process_start_time_seconds",
+            unit: "s", kind: "gauge"),
+        Row(
+            family: .buildInformation, name: "dataloading.build.info",
+            text: "dataloading_build_info", unit: "", kind: "gauge"),
+        Row(
+            family: .targetInformation, name: "target.info", text: "target_info", unit: "",
+            kind: "gauge"),
+    ]
+
+    @Test(arguments: rows) func `a family has the name, unit, kind and bounds of the table`(
+        _ row: Row
+    ) {
+        #expect(row.family.name == row.name)
+        #expect(row.family.textName == row.text)
+        #expect(row.family.unit == row.unit)
+        #expect(row.family.kindWord == row.kind)
+        #expect(row.family.bounds.map { Double($0) / 1e9 } == row.bounds)
+        #expect(!row.family.help.contains { "\\\"\n".contains($0) } && row.family.help.last == ".")
+    }
+
+    @Test func `the registry shows the families of the table and no other`() {
+        let registry = MetricRegistry.make()
+        registry.countEverything()
+        let visitor = ListingVisitor()
+        registry.visit(visitor)
+        // What a service counts is told by the service.
+        let expected = Self.rows.map(\.name).filter { $0 != "dataloading.observer.dropped" }
+        #expect(visitor.families.map(\.name) == expected)
+    }
+
+    @Test func `the unit of a rate is a word at the end of the name`() {
+        let family = MetricFamily("dataloading.rate.limit", unit: "{request}/s", .gauge, "Rate.")
+        #expect(family.textName == "dataloading_rate_limit_per_second")
+        let named = MetricFamily("gate.seconds", unit: "s", .gauge, "A unit is not said twice.")
+        #expect(named.textName == "gate_seconds")
+    }
+
+    @Test func `the build's version is the one that the changelog names`() throws {
+        let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+            .appendingPathComponent("../../../CHANGELOG.md")
+        let changelog = try String(contentsOf: root, encoding: .utf8)
+        let name = BuildLabels.version
+        #expect(
+            changelog.contains("What is to become \(name).") || changelog.contains("## [\(name)]"))
+    }
+}
