@@ -44,6 +44,21 @@ import Testing
         #expect(cell.counts == [4, 2, 0])
     }
 
+    @Test func `an exemplar is shown in OpenMetrics, at its bucket, and in no other format`() {
+        let registry = MetricRegistry.make()
+        registry.attemptEnded(
+            .make(.other, 200), nanoseconds: 60_000_000,
+            Exemplar.Sample(traceHigh: 1, traceLow: 2, spanID: 3, time: 4_000_000_000))
+        let shown = registry.samples(in: .openMetrics).filter { !$0.rest.isEmpty }
+        #expect(shown.map { $0.labels["le"] } == ["0.075"])
+        let trace = "00000000000000010000000000000002"
+        #expect(
+            shown.map(\.rest) == [
+                " # {trace_id=\"\(trace)\",span_id=\"0000000000000003\"} 0.06 4.0"
+            ])
+        #expect(registry.samples(in: .prometheus).allSatisfy { $0.rest.isEmpty })
+    }
+
     @Test func `what finds no room is counted in one series, and sums stay exact`() throws {
         let registry = MetricRegistry.make(hosts: (0..<64).map { "h\($0).test" }, maxSeries: 20)
         for index in 0..<6_400 {

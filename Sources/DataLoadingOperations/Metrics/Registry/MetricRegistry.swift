@@ -52,7 +52,8 @@ final class MetricRegistry: Sendable {
         stripe(labels.host.index).withLock { $0.activeRequests.change(labels) { $0.add(1) } }
     }
 
-    /// Counts an attempt that ended, and the nanoseconds that it took.
+    /// Counts an attempt that ended, and the nanoseconds that it took; `sample` is its span, if that
+    /// was sampled.
     func attemptEnded(
         _ labels: AttemptLabels, nanoseconds: Int64, _ sample: Exemplar.Sample? = nil
     ) {
@@ -64,9 +65,9 @@ final class MetricRegistry: Sendable {
     }
 
     /// Counts a load that ended.
-    func loadEnded(_ load: LoadRecord, _ sample: Exemplar.Sample? = nil) {
+    func loadEnded(_ load: LoadRecord) {
         stripe(load.source.stripe).withLock { stripe in
-            stripe.loadDuration.change(load.labels) { $0.add(nanoseconds: load.duration, sample) }
+            stripe.loadDuration.change(load.labels) { $0.add(nanoseconds: load.duration) }
         }
         stripe(load.host.index).withLock { stripe in
             stripe.noteWait(of: load, .slot, load.slotWait)
