@@ -18,13 +18,12 @@ final class OpenMetricsWriter: MetricVisitor {
         name = family.textName
         // The family of a counter has a name without the end that its samples have.
         suffix = family.kind == .counter ? "_total" : ""
-        text.comment("HELP", name, family.help)
-        text.comment("TYPE", name, family.kindWord)
+        text.begin(family, named: name)
         if let unit = family.unitWord { text.comment("UNIT", name, unit) }
     }
 
     func add(_ number: MetricNumber, _ labels: any LabelSet) {
-        text.sample(name + suffix, labels, number)
+        text.sample(name, suffix: suffix, labels, number)
     }
 
     func add(_ histogram: HistogramCell, _ labels: any LabelSet) {

@@ -17,8 +17,7 @@ final class PrometheusWriter: MetricVisitor {
     func begin(_ family: MetricFamily) {
         // The family of a counter has the name of its samples.
         name = family.textName + (family.kind == .counter ? "_total" : "")
-        text.comment("HELP", name, family.help)
-        text.comment("TYPE", name, family.kindWord)
+        text.begin(family, named: name)
     }
 
     func add(_ number: MetricNumber, _ labels: any LabelSet) {

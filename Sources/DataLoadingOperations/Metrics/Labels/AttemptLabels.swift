@@ -19,6 +19,13 @@ struct AttemptLabels: LabelSet {
     let error: ErrorLabel?
     let version: VersionLabel?
 
+    // The error and the version hardly tell sets apart that these do not.
+    func hash(into hasher: inout Hasher) {
+        hasher.combine(host)
+        hasher.combine(method)
+        hasher.combine(status?.code ?? 0)
+    }
+
     func labels(_ names: LabelNames) -> [Label] {
         [method.label] + names.hosts.labels(host)
             + [status?.label, error?.label, version?.label].compactMap(\.self)

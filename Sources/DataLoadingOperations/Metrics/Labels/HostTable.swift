@@ -11,7 +11,6 @@ struct HostTable: Sendable {
     private struct Entry: Sendable {
         /// The host as in a URL, in lower case.
         let host: [UInt8]
-        let hash: UInt64
         /// The host as a label, an IPv6 address without brackets.
         let address: String
         var ports: [UInt16]
@@ -20,6 +19,8 @@ struct HostTable: Sendable {
     /// The maximum number of hosts; a further port of a host counts as one more.
     static let maxHosts = 64
     private var entries: [Entry] = []
+    /// The hashes of the entries' hosts, apart from them because a search reads all of them.
+    private var hashes: [UInt64] = []
 
     /// Makes a table of hosts ("api.example.com"), hosts with ports ("[::1]:8443") and URLs.
     ///
@@ -40,11 +41,14 @@ struct HostTable: Sendable {
             entries[index].ports.append(origin.port)
             return true
         }
+        var text = origin.description
+        guard let hash = text.withUTF8({ URLAuthority(of: $0)?.hash }) else { return false }
         let address = origin.host.drop { $0 == "[" }.prefix { $0 != "]" }
         let standard: [UInt16] = [443, 80]
+        hashes.append(hash)
         entries.append(
             Entry(
-                host: bytes, hash: bytes.hostHash, address: String(address),
+                host: bytes, address: String(address),
                 ports: standard.contains(origin.port) ? standard : standard + [origin.port]))
         return true
     }
@@ -54,19 +58,23 @@ struct HostTable: Sendable {
     /// Each attempt asks, so nothing is allocated.
     func label(forURL text: String) -> HostLabel {
         var text = text
-        return text.withUTF8 { label(forURL: $0[...]) }
+        return text.withUTF8 { url in
+            guard let found = URLAuthority(of: url), let index = index(of: found, in: url) else {
+                return .other
+            }
+            return HostLabel(index: UInt8(index), port: found.port)
+        }
     }
 
-    private func label(forURL bytes: Slice<UnsafeBufferPointer<UInt8>>) -> HostLabel {
-        guard let authority = URLAuthority(of: bytes) else { return .other }
-        let hash = authority.host.hostHash
-        for (index, entry) in entries.enumerated() where entry.hash == hash {
-            guard entry.ports.contains(authority.port),
-                entry.host.elementsEqual(authority.host, by: { $0 == $1.asciiLowercased })
+    private func index(of found: URLAuthority, in url: URLAuthority.Bytes) -> Int? {
+        for index in hashes.indices where hashes[index] == found.hash {
+            let host = url[found.host]
+            guard entries[index].ports.contains(found.port),
+                entries[index].host.elementsEqual(host, by: { $0 == $1.asciiLowercased })
             else { continue }
-            return HostLabel(index: UInt8(index), port: authority.port)
+            return index
         }
-        return .other
+        return nil
     }
 
     /// The labels of a host; without a port for another host.
@@ -81,16 +89,5 @@ struct HostTable: Sendable {
         let isKnown = entries.indices.contains(Int(host.index))
         return Label(
             "server.address", isKnown ? entries[Int(host.index)].address : LabelNames.other)
-    }
-}
-
-extension Collection<UInt8> {
-    /// FNV-1a of the bytes in lower case, which is faster than a `Hasher` for the length of a name.
-    ///
-    /// Equal hashes are no proof: the bytes are compared.
-    fileprivate var hostHash: UInt64 {
-        reduce(0xCBF2_9CE4_8422_2325) { hash, byte in
-            (hash ^ UInt64(byte.asciiLowercased)) &* 0x100_0000_01B3
-        }
     }
 }
