@@ -51,7 +51,7 @@ var targets: [Target] = [
     .target(
         name: "DataLoadingRedirectReceiver", dependencies: ["DataLoadingAuth"],
         swiftSettings: strict),
-    // Metrics of a daemon, for its operators.
+    // What a daemon's operators look at; apart, because most programs have none.
     .target(name: "DataLoadingOperations", dependencies: ["DataLoading"], swiftSettings: strict),
     .target(name: "DataLoadingTesting", dependencies: ["DataLoadingAuth"], swiftSettings: strict),
     .executableTarget(

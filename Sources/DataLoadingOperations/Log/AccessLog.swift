@@ -1,0 +1,57 @@
+// Copyright the DataLoading authors
+// SPDX-License-Identifier: Apache-2.0
+
+/// A log with one line for each load that ended, for programs that read it.
+///
+/// ```swift
+/// var log = AccessLog(.json, to: .file("/var/log/feed/access.log"))
+/// log.keepsOneIn = 100  // of the loads that succeeded quickly
+/// ```
+/// A line has the time, the source, the load's number, the method, the URL without its query, the
+/// status, the outcome, the counts, the bytes and the waits. It never has a query, a header value,
+/// a body or a token. Control characters, and those that reverse the direction of text, are
+/// replaced by "?". A line has at most 4,096 bytes, so that a pipe takes it whole (`PIPE_BUF`); too
+/// long a text ends in "…".
+///
+/// The log never delays a load: lines wait in a buffer, and one thread writes them. When a disk or
+/// the reader of a pipe is too slow, new lines are dropped and counted, and a line
+/// `{"time":…,"dropped":3}` tells how many, as soon as there is room again.
+public struct AccessLog: Sendable {
+    /// The format of a line.
+    public enum Format: Hashable, Sendable {
+        /// One JSON object.
+        case json
+        /// Words of the form `key=value`; a value with spaces, quotes or "=" is in quotes.
+        case logfmt
+    }
+
+    /// The place to which lines go.
+    public enum Output: Hashable, Sendable {
+        /// Standard error.
+        case standardError
+        /// The file at a path, which is made with mode 0640 and appended to.
+        ///
+        /// It may also be a named pipe that has a reader.
+        case file(String)
+    }
+
+    /// The format of a line.
+    public var format: Format
+    /// The place to which lines go.
+    public var output: Output
+    /// The maximum number of bytes that wait to be written, at least 4,096; default 1 MiB.
+    public var buffer = 1_048_576
+    /// One load of so many has a line if nothing was remarkable about it; default 1, which is all.
+    ///
+    /// A hash of the load's number chooses. Loads that failed, that were cancelled after they had
+    /// moved bytes, or that were slow always have a line.
+    public var keepsOneIn = 1
+    /// The total time from which a load is slow; default 1 s.
+    public var keepsSlowerThan: Duration = .seconds(1)
+
+    /// Makes a log with a format and a place.
+    public init(_ format: Format, to output: Output) {
+        self.format = format
+        self.output = output
+    }
+}

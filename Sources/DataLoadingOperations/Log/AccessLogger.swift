@@ -1,0 +1,47 @@
+// Copyright the DataLoading authors
+// SPDX-License-Identifier: Apache-2.0
+
+import DataLoading
+import DataLoadingSupport
+import Foundation
+
+/// Writes an access log: the observer of a service whose loads have a line in it.
+///
+/// It makes a line on the queue that it was added with.
+final class AccessLogger: ConsumptionObserver {
+    private let format: AccessLog.Format
+    private let sampling: LogSampling
+    private let writer: LogWriter
+    private let timekeeper: any Timekeeper
+
+    /// Opens the output of a log; throws what the system says if it cannot be opened.
+    init(
+        _ log: AccessLog, timekeeper: any Timekeeper = SystemTimekeeper()
+    ) throws(LogFileError) {
+        format = log.format
+        sampling = LogSampling(log)
+        writer = try LogWriter(log, timekeeper: timekeeper)
+        self.timekeeper = timekeeper
+    }
+
+    /// What became of the lines so far.
+    var counts: LogCounts { writer.counts }
+
+    /// Adds the line of a load, if it is to have one.
+    func endedRequest(
+        with response: DataLoaderResponse, bytesDownloaded: Int64, bytesUploaded: Int64
+    ) {
+        let bytesMoved = bytesDownloaded > 0 || bytesUploaded > 0
+        guard sampling.keeps(response, bytesMoved: bytesMoved) else { return }
+        writer.append(
+            LogLine.load(
+                response, bytesDownloaded: bytesDownloaded, bytesUploaded: bytesUploaded,
+                at: timekeeper.date, format))
+    }
+
+    /// Opens the file again, after a rotation has renamed it.
+    func reopen() { writer.reopen() }
+
+    /// Writes what waits and closes the file; false if that took longer than a limit.
+    func close(within limit: Duration) async -> Bool { await writer.close(within: limit) }
+}

@@ -1,0 +1,65 @@
+// Copyright the DataLoading authors
+// SPDX-License-Identifier: Apache-2.0
+
+import DataLoading
+import DataLoadingTransport
+import Foundation
+
+extension LogLine {
+    /// The line of a load that ended.
+    static func load(
+        _ response: DataLoaderResponse, bytesDownloaded: Int64, bytesUploaded: Int64, at date: Date,
+        _ format: AccessLog.Format
+    ) -> [UInt8] {
+        let (request, metrics) = (response.request, response.metrics)
+        let outcome = LoadOutcome(response)
+        var line = LogLine(format, time: LogTime(date))
+        // The maximum lengths add up to less than that of a line, with all keys and numbers.
+        line.add("source", request.sourceIdentifier, maxBytes: 256)
+        // A load that never started has no number.
+        line.add("load", metrics.load == 0 ? nil : metrics.load)
+        line.add("method", request.method.rawValue, maxBytes: 64)
+        line.add("url", request.url.redactedText, maxBytes: 2_048)
+        line.add("status", response.statusCode.map { Int64($0.rawValue) })
+        line.add("outcome", outcome.rawValue, maxBytes: 64)
+        // OpenTelemetry: an intended cancellation is no error.
+        let error = outcome == .failure ? response.error : nil
+        line.add("error.type", error?.name, maxBytes: 64)
+        line.add("attempts", Int64(metrics.attempts))
+        // OpenTelemetry counts each resend, redirects and 401s included.
+        line.add("resends", Int64(max(1, metrics.attempts)) - 1)
+        line.add("redirects", Int64(metrics.redirects))
+        line.add("bytes.down", bytesDownloaded)
+        line.add("bytes.up", bytesUploaded)
+        line.add("seconds", metrics.totalTime)
+        line.add("wait.slot", metrics.admissionTime)
+        line.add("wait.auth", metrics.authorisationTime)
+        line.add("wait.backoff", metrics.backOffTime)
+        line.add("peer", metrics.remoteAddress, maxBytes: 256)
+        line.add("reused", metrics.reusedConnection)
+        return line.ended()
+    }
+
+    /// The line that says how many lines are missing before it.
+    static func dropped(_ count: Int, at date: Date, _ format: AccessLog.Format) -> [UInt8] {
+        var line = LogLine(format, time: LogTime(date))
+        line.add("dropped", Int64(count))
+        return line.ended()
+    }
+}
+
+/// How a load ended, in a word.
+enum LoadOutcome: String {
+    case success
+    case failure
+    case cancelled
+
+    /// Takes the outcome of a response: a status that is an error is a failure.
+    init(_ response: DataLoaderResponse) {
+        switch response.error?.kind {
+        case nil: self = .success
+        case .cancelled?: self = .cancelled
+        default: self = .failure
+        }
+    }
+}

@@ -1,0 +1,98 @@
+// Copyright the DataLoading authors
+// SPDX-License-Identifier: Apache-2.0
+
+import DataLoadingSupport
+
+/// The bytes of one line of a log: keys and values in the order in which they are added.
+///
+/// Written byte by byte, because a `JSONEncoder` takes longer than everything else about a line.
+struct LogLine {
+    /// The maximum length of a line, `PIPE_BUF` of Linux: longer writes to a pipe may be mixed with
+    /// those of other processes.
+    static let maxLength = 4_096
+
+    private let format: AccessLog.Format
+    private var bytes: [UInt8] = []
+
+    /// Makes a line that begins with a time.
+    init(_ format: AccessLog.Format, time: LogTime) {
+        self.format = format
+        bytes.reserveCapacity(512)
+        if format == .json { bytes.append(UInt8(ascii: "{")) }
+        beginValue("time")
+        // A time has no character that either format would escape.
+        if format == .json { bytes.append(UInt8(ascii: "\"")) }
+        time.append(to: &bytes)
+        if format == .json { bytes.append(UInt8(ascii: "\"")) }
+    }
+
+    /// The line, ended by a line feed.
+    consuming func ended() -> [UInt8] {
+        if format == .json { bytes.append(UInt8(ascii: "}")) }
+        bytes.append(UInt8(ascii: "\n"))
+        return bytes
+    }
+
+    /// Adds a text that may contain anything, in at most `maxBytes`; nil adds nothing.
+    mutating func add(_ key: StaticString, _ text: String?, maxBytes: Int) {
+        guard let text else { return }
+        beginValue(key)
+        let printable = PrintableText(text, maxBytes: maxBytes)
+        let isQuoted = format == .json || printable.needsQuotes
+        if isQuoted { bytes.append(UInt8(ascii: "\"")) }
+        printable.append(to: &bytes)
+        if isQuoted { bytes.append(UInt8(ascii: "\"")) }
+    }
+
+    /// Adds a whole number; nil adds nothing.
+    mutating func add(_ key: StaticString, _ number: Int64?) {
+        guard let number else { return }
+        beginValue(key)
+        bytes.appendDecimal(number)
+    }
+
+    /// Adds a duration in seconds, rounded down to a millisecond.
+    mutating func add(_ key: StaticString, _ duration: Duration) {
+        beginValue(key)
+        let milliseconds = max(0, duration.wholeNanoseconds) / 1_000_000
+        bytes.appendDecimal(milliseconds / 1_000)
+        bytes.append(UInt8(ascii: "."))
+        bytes.appendDecimal(milliseconds % 1_000, digits: 3)
+    }
+
+    /// Adds a truth value.
+    mutating func add(_ key: StaticString, _ value: Bool) {
+        beginValue(key)
+        bytes.append(contentsOf: (value ? "true" : "false").utf8)
+    }
+
+    private mutating func beginValue(_ key: StaticString) {
+        switch format {
+        case .json:
+            if bytes.count > 1 { bytes.append(UInt8(ascii: ",")) }
+            bytes.append(UInt8(ascii: "\""))
+            key.withUTF8Buffer { bytes.append(contentsOf: $0) }
+            bytes.append(UInt8(ascii: "\""))
+            bytes.append(UInt8(ascii: ":"))
+        case .logfmt:
+            if !bytes.isEmpty { bytes.append(UInt8(ascii: " ")) }
+            key.withUTF8Buffer { bytes.append(contentsOf: $0) }
+            bytes.append(UInt8(ascii: "="))
+        }
+    }
+}
+
+extension [UInt8] {
+    /// Appends a number in decimal digits, with zeros in front up to a number of digits.
+    mutating func appendDecimal(_ number: Int64, digits: Int = 1) {
+        if number < 0 { append(UInt8(ascii: "-")) }
+        let start = count
+        var rest = number.magnitude
+        repeat {
+            append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10))
+            rest /= 10
+        } while rest > 0
+        while count - start < digits { append(UInt8(ascii: "0")) }
+        self[start...].reverse()
+    }
+}

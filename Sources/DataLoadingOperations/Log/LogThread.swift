@@ -1,0 +1,84 @@
+// Copyright the DataLoading authors
+// SPDX-License-Identifier: Apache-2.0
+
+import DataLoadingSupport
+import Dispatch
+import Foundation
+
+/// The thread of a log, and the lines that wait for it.
+final class LogThread: Sendable {
+    /// Wakes the task that waits for the end of the thread.
+    let isOver = Waker()
+    private let state: Locked<LogWriterState>
+    /// Signalled once each time the state changes from asleep to awake.
+    private let bell = DispatchSemaphore(value: 0)
+    private let file: Locked<LogFile?>
+    private let format: AccessLog.Format
+    private let timekeeper: any Timekeeper
+
+    init(
+        _ file: LogFile, _ format: AccessLog.Format, capacity: Int, timekeeper: any Timekeeper
+    ) {
+        self.file = Locked(file)
+        self.format = format
+        self.timekeeper = timekeeper
+        state = Locked(LogWriterState(capacity: capacity))
+    }
+
+    var counts: LogCounts { state.withLock { $0.counts } }
+
+    /// Changes the state, and wakes the thread if `change` returns true.
+    func update(_ change: (inout LogWriterState) -> Bool) {
+        if state.withLock({ change(&$0) }) { bell.signal() }
+    }
+
+    /// Starts the thread, which keeps this object until it ends.
+    func start() {
+        let thread = Thread { [self] in
+            Self.blockSignals()
+            if let file = file.withLock({ $0.take() }) { run(file) }
+            isOver.wake()
+        }
+        thread.name = "DataLoading log"
+        thread.stackSize = 512 * 1_024
+        thread.start()
+    }
+
+    private func run(_ first: LogFile) {
+        var file = first
+        while true {
+            let now = timekeeper.now
+            let step = state.withLock { $0.nextStep(at: now, pieceLength: file.pieceLength) }
+            switch step {
+            case .use(let next): file = next
+            case .sleep: bell.wait()
+            case .end: return
+            case .write(let lines):
+                let lost = file.write(lines)
+                let (written, now) = (lines.lineCount - lost, timekeeper.now)
+                state.withLock { $0.noteWritten(written, lost: lost, at: now) }
+            case .skip(let lines):
+                let count = lines.lineCount
+                state.withLock { $0.noteSkipped(count) }
+            case .tell(let count):
+                let isWritten =
+                    file.write(LogLine.dropped(count, at: timekeeper.date, format)) == 0
+                let now = timekeeper.now
+                state.withLock { $0.noteTold(count, isWritten: isWritten, at: now) }
+            }
+        }
+    }
+
+    /// Blocks every asynchronous signal, as a library's thread in a daemon must.
+    ///
+    /// That includes SIGPIPE, which would end the process when the reader of standard error is
+    /// gone: a write to a pipe has no flag against it, as a send to a socket has.
+    private static func blockSignals() {
+        var all = sigset_t()
+        sigfillset(&all)
+        for fault in [SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGSYS] {
+            sigdelset(&all, fault)
+        }
+        pthread_sigmask(SIG_BLOCK, &all, nil)
+    }
+}

@@ -1,0 +1,38 @@
+// Copyright the DataLoading authors
+// SPDX-License-Identifier: Apache-2.0
+
+import DataLoadingSupport
+import Foundation
+
+/// A wall time in UTC, to the millisecond, in the form of RFC 3339.
+struct LogTime {
+    private let milliseconds: Int64
+
+    /// Takes a date; one outside of the years 0 to 9999 gives the first or last second of them.
+    init(_ date: Date) {
+        // Rounded, because most fractions of a `Date` are a little less than what was meant.
+        let rounded = (date.timeIntervalSince1970 * 1_000).rounded()
+        // Beyond all years that are shown, and within `Int64`.
+        milliseconds = Int64(exactly: min(max(rounded, -1e15), 1e15)) ?? 0
+    }
+
+    /// Appends it, as `2026-01-01T00:00:00.000Z`.
+    func append(to bytes: inout [UInt8]) {
+        let (seconds, rest) = milliseconds.quotientAndRemainder(dividingBy: 1_000)
+        let date = CivilDate(secondsSince1970: rest < 0 ? seconds - 1 : seconds)
+        bytes.appendDecimal(date.year, digits: 4)
+        append(UInt8(ascii: "-"), date.month, to: &bytes)
+        append(UInt8(ascii: "-"), date.day, to: &bytes)
+        append(UInt8(ascii: "T"), date.secondOfDay / 3_600, to: &bytes)
+        append(UInt8(ascii: ":"), date.secondOfDay / 60 % 60, to: &bytes)
+        append(UInt8(ascii: ":"), date.secondOfDay % 60, to: &bytes)
+        bytes.append(UInt8(ascii: "."))
+        bytes.appendDecimal(rest < 0 ? rest + 1_000 : rest, digits: 3)
+        bytes.append(UInt8(ascii: "Z"))
+    }
+
+    private func append(_ separator: UInt8, _ number: Int64, to bytes: inout [UInt8]) {
+        bytes.append(separator)
+        bytes.appendDecimal(number, digits: 2)
+    }
+}

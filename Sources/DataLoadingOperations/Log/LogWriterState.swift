@@ -1,0 +1,148 @@
+// Copyright the DataLoading authors
+// SPDX-License-Identifier: Apache-2.0
+
+import DataLoadingSupport
+
+/// What a log has to do: its lines, its next file, and whether its thread sleeps.
+struct LogWriterState {
+    private enum Stage {
+        case asleep
+        case awake
+        /// The thread ends when everything is written.
+        case closing
+        /// The thread ends without writing any more.
+        case abandoned
+        case over
+    }
+
+    /// What the thread has to do next.
+    enum Step {
+        case use(LogFile)
+        case write([UInt8])
+        /// Lines to leave out, because an attempt to write has just failed.
+        case skip([UInt8])
+        /// The number of lines to report as missing.
+        case tell(Int)
+        case sleep
+        case end
+    }
+
+    /// The pause after a failed attempt to write.
+    private static let pause = Duration.seconds(1)
+
+    private(set) var counts = LogCounts()
+    private var stage = Stage.asleep
+    private var ring: LineRing
+    private var next: LogFile?
+    private var pauseEnd: Instant?
+    /// The number of dropped lines that no line of the log has reported yet.
+    private var untold = 0
+
+    init(capacity: Int) {
+        ring = LineRing(capacity: capacity)
+    }
+
+    /// Adds a line, or drops and counts it; returns whether to wake the thread.
+    mutating func append(_ line: [UInt8]) -> Bool {
+        guard stage == .asleep || stage == .awake, ring.append(line) else {
+            drop(1)
+            return false
+        }
+        return wake()
+    }
+
+    /// Replaces the file; returns whether to wake the thread, and a file that was not used.
+    ///
+    /// Nil is a file that could not be opened.
+    mutating func reopen(_ file: LogFile?) -> (wakes: Bool, unused: LogFile?) {
+        guard let file else {
+            counts.failedReopenings += 1
+            return (false, nil)
+        }
+        guard stage == .asleep || stage == .awake else { return (false, file) }
+        let unused = next
+        next = file
+        return (wake(), unused)
+    }
+
+    /// Ends the thread when everything is written; returns whether to wake it.
+    mutating func close() -> Bool {
+        guard stage == .asleep || stage == .awake else { return false }
+        let wakes = wake()
+        stage = .closing
+        // A disk that was full gets a last chance.
+        pauseEnd = nil
+        return wakes
+    }
+
+    /// Ends the thread as soon as its last call returns.
+    mutating func abandon() {
+        if stage == .closing { stage = .abandoned }
+    }
+
+    /// The thread's next step, of at most so many bytes.
+    mutating func nextStep(at now: Instant, pieceLength: Int) -> Step {
+        if stage == .abandoned {
+            drop(ring.removeAll())
+            stage = .over
+            return .end
+        }
+        if let file = next.take() {
+            pauseEnd = nil
+            return .use(file)
+        }
+        if let end = pauseEnd, end <= now { pauseEnd = nil }
+        if untold > 0, pauseEnd == nil { return .tell(untold) }
+        if !ring.isEmpty {
+            let lines = ring.takeLines(atMost: pieceLength)
+            return pauseEnd == nil ? .write(lines) : .skip(lines)
+        }
+        guard stage == .closing else {
+            stage = .asleep
+            return .sleep
+        }
+        stage = .over
+        return .end
+    }
+
+    /// Counts the lines that were written, and those that could not be.
+    mutating func noteWritten(_ written: Int, lost: Int, at now: Instant) {
+        counts.written += written
+        guard lost > 0 else { return }
+        drop(lost)
+        pauseEnd = now + Self.pause
+    }
+
+    /// Counts lines that were left out.
+    mutating func noteSkipped(_ count: Int) { drop(count) }
+
+    /// Notes whether the line about missing lines was written.
+    mutating func noteTold(_ count: Int, isWritten: Bool, at now: Instant) {
+        if isWritten {
+            untold -= count
+        } else {
+            pauseEnd = now + Self.pause
+        }
+    }
+
+    private mutating func drop(_ count: Int) {
+        counts.dropped += count
+        untold += count
+    }
+
+    private mutating func wake() -> Bool {
+        guard stage == .asleep else { return false }
+        stage = .awake
+        return true
+    }
+}
+
+/// What became of the lines of a log.
+struct LogCounts: Hashable, Sendable {
+    /// The lines of loads that were written.
+    var written = 0
+    /// The lines of loads that were dropped.
+    var dropped = 0
+    /// How often the file could not be opened again.
+    var failedReopenings = 0
+}
