@@ -1,0 +1,103 @@
+// Copyright the DataLoading authors
+// SPDX-License-Identifier: Apache-2.0
+
+import DataLoadingSupport
+
+/// Tells systemd about the life of the process: started, reloading, ending, still working.
+///
+/// It never waits. Messages arrive in the order of the calls, whichever threads call. One that
+/// systemd does not take at once is counted and not sent again. Without systemd every call does
+/// nothing.
+final class ServiceManager: Sendable {
+    private enum Stage {
+        case starting
+        case ready
+        case reloading
+        case stopping
+    }
+
+    private struct State {
+        var stage = Stage.starting
+        var waiting = FIFO<ServiceMessage>()
+        /// Whether a thread sends what waits.
+        var isSending = false
+        var failures = 0
+    }
+
+    private let socket: NotifySocket?
+    private let state = Locked(State())
+
+    /// Takes the address from `NOTIFY_SOCKET` in the environment of the process.
+    init(environment: [String: String]) {
+        socket = environment["NOTIFY_SOCKET"].flatMap(NotifySocket.init)
+    }
+
+    /// Whether systemd has named a socket for messages.
+    var isPresent: Bool { socket != nil }
+
+    /// The number of messages that could not be sent.
+    var failures: Int { state.withLock { $0.failures } }
+
+    /// The service has started, or has ended a reload; no effect otherwise.
+    func ready() {
+        send(.ready) { stage in
+            guard stage == .starting || stage == .reloading else { return false }
+            stage = .ready
+            return true
+        }
+    }
+
+    /// The service begins to read its configuration again; no effect before `ready()`.
+    ///
+    /// `ready()` ends it, also after a reload that failed.
+    func reloading() {
+        send(.reloading(microseconds: ServiceMessage.monotonicMicroseconds)) { stage in
+            guard stage == .ready else { return false }
+            stage = .reloading
+            return true
+        }
+    }
+
+    /// The service is ending; only the status, more time and the watchdog are told after that.
+    func stopping() {
+        send(.stopping) { stage in
+            guard stage != .stopping else { return false }
+            stage = .stopping
+            return true
+        }
+    }
+
+    /// Shows a sentence in `systemctl status`.
+    func status(_ text: String) { send(.status(text)) }
+
+    /// Starting, reloading or ending may take so much longer from now on.
+    func extendTimeout(by duration: Duration) { send(.extendTimeout(duration)) }
+
+    /// The service works.
+    func pingWatchdog() { send(.watchdog) }
+
+    /// Sends a message, if the stage allows it and after all earlier ones.
+    private func send(
+        _ message: ServiceMessage, if isAllowed: (inout Stage) -> Bool = { _ in true }
+    ) {
+        guard let socket else { return }
+        let sends = state.withLock { state in
+            guard isAllowed(&state.stage) else { return false }
+            state.waiting.append(message)
+            defer { state.isSending = true }
+            return !state.isSending
+        }
+        guard sends else { return }
+        while let next = takeNext() {
+            if !socket.send(next.text) { state.withLock { $0.failures += 1 } }
+        }
+    }
+
+    private func takeNext() -> ServiceMessage? {
+        state.withLock { state in
+            let next = state.waiting.popFirst()
+            if next == nil { state.isSending = false }
+            return next
+        }
+    }
+}

@@ -1,0 +1,53 @@
+// Copyright the DataLoading authors
+// SPDX-License-Identifier: Apache-2.0
+
+import DataLoadingSupport
+
+/// The rounds of a watchdog: echoes, a report if they came back in time, and a pause.
+struct WatchdogRounds: Sendable {
+    private let interval: Duration
+    private let manager: ServiceManager
+    private let timerQueue: TimerQueue
+    private let echoes: [Watchdog.Echo]
+    /// Whether the echoes of a round have not all come back.
+    private let isWaiting = Locked(false)
+
+    init(
+        interval: Duration, manager: ServiceManager, timerQueue: TimerQueue,
+        echoes: [Watchdog.Echo]
+    ) {
+        self.interval = interval
+        self.manager = manager
+        self.timerQueue = timerQueue
+        self.echoes = echoes
+    }
+
+    /// Runs rounds until its task is cancelled.
+    func run() async {
+        var due = timerQueue.now
+        while !Task.isCancelled {
+            if await answer(), !Task.isCancelled { manager.pingWatchdog() }
+            // From the time when the round was due, or echoes would make the interval longer. Not
+            // several rounds at once after the machine has slept.
+            due = max(due + interval / 2, timerQueue.now)
+            try? await timerQueue.sleep(for: due - timerQueue.now)
+        }
+    }
+
+    /// Whether all parts answer in time.
+    ///
+    /// What has not answered in an earlier round is not asked again: its tasks would pile up.
+    private func answer() async -> Bool {
+        let isFree = isWaiting.withLock { isWaiting in
+            defer { isWaiting = true }
+            return !isWaiting
+        }
+        guard isFree else { return false }
+        return await timerQueue.wait(atMost: interval / 4) { [echoes, isWaiting] in
+            await withDiscardingTaskGroup { group in
+                for echo in echoes { group.addTask { await echo() } }
+            }
+            isWaiting.withLock { $0 = false }
+        }
+    }
+}
