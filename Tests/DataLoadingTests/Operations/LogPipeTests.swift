@@ -41,18 +41,16 @@ import Testing
         let directory = TemporaryDirectory()
         let reader = try #require(PipeReader(in: directory))
         let logger = try AccessLogger(Self.log(reader.path, buffer: 0))
+        let observer = CountingObserver(logger)
         let bed = TestBed(otherwise: .run { $0.respond(status: 200) })
-        let queue = DispatchQueue(label: "log")
-        bed.service.addConsumptionObserver(logger, on: queue)
+        bed.service.addConsumptionObserver(observer, on: DispatchQueue(label: "log"))
         for _ in 0..<1_000 { _ = try await bed.loader.response(for: .make()) }
-        bed.settle()
-        queue.sync {}
+        _ = await observer.calls.first(1_000)
         #expect(logger.counts.dropped > 0)
         async let text = reader.readToEnd()
         #expect(await logger.close(within: .seconds(300)))
         let written = WrittenLog(await text)
         #expect(written.loads.count + written.allDropped == 1_000)
-        withExtendedLifetime(logger) {}
     }
 
     @Test func `closing a log whose reader stops ends at its limit, and drops the rest`()
@@ -64,8 +62,8 @@ import Testing
         let logger = try AccessLogger(Self.log(reader.path), timekeeper: clock.timekeeper)
         for number in 1...2_000 { logger.log(load: number) }
         async let isWhole = logger.close(within: .seconds(5))
-        async let again = logger.close(within: .seconds(300))
         await clock.waitForAlarms(1)
+        async let again = logger.close(within: .seconds(300))
         clock.advance(by: .seconds(5))
         #expect(await !isWhole)
         #expect(await !again)
@@ -100,6 +98,24 @@ import Testing
             dup2(standardError, 2)
             guard logger.counts == LogCounts(dropped: 10) else { exit(4) }
         }
+    }
+}
+
+/// Passes reports on to a log, and counts those that were.
+private final class CountingObserver: ConsumptionObserver {
+    let calls = EventRecorder<Void>()
+    private let logger: AccessLogger
+
+    init(_ logger: AccessLogger) {
+        self.logger = logger
+    }
+
+    func endedRequest(
+        with response: DataLoaderResponse, bytesDownloaded: Int64, bytesUploaded: Int64
+    ) {
+        logger.endedRequest(
+            with: response, bytesDownloaded: bytesDownloaded, bytesUploaded: bytesUploaded)
+        calls.record(())
     }
 }
 
