@@ -34,11 +34,10 @@ struct LineRing {
 
     /// Takes as many whole lines as fit into a length, but one at least.
     mutating func takeLines(atMost length: Int) -> [UInt8] {
-        var taken = 0
-        for offset in 0..<count where bytes[(first + offset) % bytes.count] == UInt8(ascii: "\n") {
-            if taken > 0, offset >= length { break }
-            taken = offset + 1
-        }
+        // From the end, where the line feed is near: the caller holds a lock.
+        let limit = min(max(0, length), count)
+        let end = (0..<limit).last(where: isLineFeed) ?? (limit..<count).first(where: isLineFeed)
+        let taken = end.map { $0 + 1 } ?? 0
         let lines = prefix(taken)
         count -= taken
         first = count == 0 ? 0 : (first + taken) % bytes.count
@@ -51,6 +50,10 @@ struct LineRing {
         let lines = prefix(count).lineCount
         (bytes, first, count) = ([], 0, 0)
         return lines
+    }
+
+    private func isLineFeed(_ offset: Int) -> Bool {
+        bytes[(first + offset) % bytes.count] == UInt8(ascii: "\n")
     }
 
     private func prefix(_ length: Int) -> [UInt8] {

@@ -58,6 +58,7 @@ public struct TraceContext: Hashable, Sendable {
     /// Makes the context of a new trace, with random numbers.
     ///
     /// - Parameter isSampled: Whether the spans of the trace are recorded; true by default.
+    /// - Returns: A context without a `tracestate`.
     public static func makeRoot(isSampled: Bool = true) -> TraceContext {
         var generator = SystemRandomNumberGenerator()
         return makeRoot(isSampled: isSampled, using: &generator)

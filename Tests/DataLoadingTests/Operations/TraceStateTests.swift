@@ -13,21 +13,20 @@ import Testing
 
     @Test(
         arguments: [
-            "congo=t61rcWkgMzE", "rojo=00f067aa0ba902b7,congo=t61rcWkgMzE", "foo=1 \t , \t bar=2",
-            "foo=1,", "foo=1,foo=1", "FOO=1", "foo =1", "z=" + String(repeating: "v", count: 510),
+            "congo=t61rcWkgMzE", "rojo=00f067aa0ba902b7,congo=t61rcWkgMzE", "foo=1  ,  bar=2",
+            "foo=1,", "foo=1,foo=1", "FOO=1", "foo =1", "z=" + String(repeating: "v", count: 508),
         ])
     func `a tracestate is passed on unchanged, whether its members are well formed or not`(
         tracestate: String
     ) {
         #expect(Self.sent(tracestate) == tracestate)
+        #expect(Self.sent(tracestate + " \t") == tracestate + " \t")
     }
 
-    @Test(
-        arguments: [nil, "", " ", "\t \t", "a=1\r\nX: y", "a=\0", "a=é", "a=\u{7F}"] as [String?])
-    func `a tracestate that is empty, or that no header may have, is not passed on`(
-        tracestate: String?
-    ) {
-        #expect(Self.sent(tracestate) == nil)
+    @Test func `a tracestate that is empty, or that no header may have, is not passed on`() {
+        // Not arguments of the test, whose name would have the control characters.
+        let values = [nil, "", " ", "\t \t", "a=1\r\nX: y", "a=\0", "a=é", "a=\u{7F}"]
+        for value in values { #expect(Self.sent(value) == nil) }
     }
 
     @Test func `of a long tracestate the last members are dropped whole`() {
