@@ -3,7 +3,7 @@
 
 /// What is under one of the registry's locks: a part of the series of each instrument.
 ///
-/// A label set belongs to one stripe only, so that no series has to be added up.
+/// A label set belongs to one stripe only: a scrape adds up nothing but what found no room.
 struct Stripe: Sendable {
     var requestDuration: SeriesTable<AttemptLabels, HistogramCell>
     var activeRequests: SeriesTable<ActiveLabels, NumberCell>
