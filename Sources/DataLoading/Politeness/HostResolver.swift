@@ -233,7 +233,7 @@ extension HostResolver {
     }
 
     /// The addresses of all hosts, and their health.
-    var addressStates: [AddressState] {
+    package var addressStates: [AddressState] {
         state.withLock { $0.table.states(at: $0.timekeeper.now) }
     }
 

@@ -135,14 +135,16 @@ public final class RateLimiter: Sendable {
         notify(.all(moved: moved))
     }
 
+    /// The default rule.
+    var usualRule: RateRule { state.withLock { $0.table.defaultRule } }
+
     /// The rules, and the keys that are closed without one, with the time that each stays closed.
-    var ruleStates: (usual: RateRule, all: [RuleState]) {
+    package var ruleStates: [RuleState] {
         state.withLock { state in
             let now = state.timekeeper.now
-            let all = state.table.states(at: now).map { state in
+            return state.table.states(at: now).map { state in
                 RuleState(state.key, state.rule, gate: state.gate.map { $0 - now }, state.counts)
             }
-            return (state.table.defaultRule, all)
         }
     }
 

@@ -13,7 +13,7 @@ extension DataLoaderService {
     public func snapshot() -> ServiceSnapshot {
         let load = runtime.admission.load
         let origins = originStates
-        let (usual, rules) = runtime.limiter.ruleStates
+        let rules = runtime.limiter.ruleStates
         let addresses = runtime.resolver.addressStates
         let limit = ServiceSnapshot.listLimit
         return ServiceSnapshot(
@@ -26,7 +26,7 @@ extension DataLoaderService {
             otherOrigins: max(0, origins.count - limit),
             rules: Self.first(limit, of: rules) { $0.precedes($1) },
             otherRules: max(0, rules.count - limit),
-            defaultRequestsPerSecond: usual.requestsPerSecond,
+            defaultRequestsPerSecond: runtime.limiter.usualRule.requestsPerSecond,
             addresses: Array(
                 (addresses.filter { $0.condition != .inUse }
                     + addresses.filter { $0.condition == .inUse }).prefix(limit)),

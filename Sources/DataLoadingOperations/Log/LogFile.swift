@@ -106,6 +106,9 @@ struct LogFileError: Error, Hashable, CustomStringConvertible {
     /// The value of `errno`.
     let code: Int32
 
-    /// The path and the system's words for the error.
-    var description: String { "\(path): \(String(cString: strerror(code)))" }
+    /// The system's words for the error.
+    var reason: String { String(cString: strerror(code)) }
+
+    /// The path and the reason.
+    var description: String { "\(path): \(reason)" }
 }

@@ -29,12 +29,39 @@ extension MetricFamily {
     static let logDropped = MetricFamily(
         "dataloading.log.dropped", unit: "{line}", .counter,
         "Number of log lines that were dropped because the log was slow.")
-    static let telemetryDropped = MetricFamily(
-        "dataloading.telemetry.dropped", unit: "{item}", .counter,
-        "Number of metrics and spans that no collector received.")
     static let observerDropped = MetricFamily(
         "dataloading.observer.dropped", unit: "{notice}", .counter,
         "Number of reports that consumption observers did not receive.")
+
+    static let queueSize = MetricFamily(
+        "dataloading.queue.size", unit: "{load}", .upDownCounter,
+        "Number of loads that wait for a rate or a connection slot.")
+    static let queueCapacity = MetricFamily(
+        "dataloading.queue.capacity", unit: "{load}", .upDownCounter,
+        "Number of loads that may wait in all.")
+    static let rateLimit = MetricFamily(
+        "dataloading.rate.limit", unit: "{request}/s", .gauge, "The rate that is set.")
+    static let rateAdmitted = MetricFamily(
+        "dataloading.rate.admitted", unit: "{request}", .counter,
+        "Number of requests that a rate has admitted.")
+    static let gateRemaining = MetricFamily(
+        "dataloading.gate.remaining", unit: "s", .gauge,
+        "Time for which a Retry-After keeps a host or a part of it closed.")
+    static let gateClosings = MetricFamily(
+        "dataloading.gate.closings", unit: "{closing}", .counter,
+        "Number of times that a Retry-After has closed a host or a part of it.")
+    static let retryBudget = MetricFamily(
+        "dataloading.retry.budget", unit: "{token}", .gauge,
+        "Tokens that are left for retries; a host that is not told has all of them.")
+    static let addressesEjected = MetricFamily(
+        "dataloading.addresses.ejected", unit: "{address}", .gauge,
+        "Number of fallback addresses that are out of use.")
+    static let reloadSuccess = MetricFamily(
+        "dataloading.config.reload.successful", .gauge,
+        "Whether the last reload of the configuration succeeded.")
+    static let reloadTime = MetricFamily(
+        "dataloading.config.reload.timestamp", unit: "s", .gauge,
+        "Time of the last successful reload since the Unix epoch.")
 
     static let processorTime = MetricFamily(
         "process.cpu", unit: "s", .counter, "User and system time of the process.")

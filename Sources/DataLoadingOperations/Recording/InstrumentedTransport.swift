@@ -6,6 +6,8 @@ import DataLoadingSupport
 
 /// Passes attempts on to another transport, and counts each of them.
 ///
+/// An attempt of a request with a trace is a span of its own, which its server is told.
+///
 /// An attempt is measured from `start` to its end: body included, also where the load cancelled it,
 /// and where there was no connection. An attempt for the cache only is not counted: nothing is sent.
 struct InstrumentedTransport<Next: Transport>: Transport {
@@ -24,7 +26,9 @@ struct InstrumentedTransport<Next: Transport>: Transport {
         let labels = ActiveLabels(
             host: registry.hosts.label(forURL: attempt.text), method: MethodLabel(attempt.method))
         registry.attemptBegan(labels)
-        let measured = MeasuredSink(labels, sink, registry, timekeeper)
+        var attempt = attempt
+        let span = attempt.beginSpan()
+        let measured = MeasuredSink(labels, span, sink, registry, timekeeper)
         return next.start(attempt, sink: measured)
     }
 

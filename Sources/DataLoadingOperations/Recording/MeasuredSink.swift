@@ -13,6 +13,7 @@ final class MeasuredSink: TransportSink {
     }
 
     private let labels: ActiveLabels
+    private let span: TraceContext?
     private let next: any TransportSink
     private let registry: MetricRegistry
     private let timekeeper: any Timekeeper
@@ -20,10 +21,11 @@ final class MeasuredSink: TransportSink {
     private let state = Locked(State())
 
     init(
-        _ labels: ActiveLabels, _ next: any TransportSink, _ registry: MetricRegistry,
-        _ timekeeper: any Timekeeper
+        _ labels: ActiveLabels, _ span: TraceContext?, _ next: any TransportSink,
+        _ registry: MetricRegistry, _ timekeeper: any Timekeeper
     ) {
         self.labels = labels
+        self.span = span
         self.next = next
         self.registry = registry
         self.timekeeper = timekeeper
@@ -63,6 +65,14 @@ final class MeasuredSink: TransportSink {
                 host: labels.host, method: labels.method,
                 status: status.flatMap { StatusLabel($0) },
                 error: reason, version: VersionLabel(reported: report.httpVersion)),
-            nanoseconds: timekeeper.now.nanoseconds(since: begun))
+            nanoseconds: timekeeper.now.nanoseconds(since: begun),
+            span.flatMap { $0.sample(at: timekeeper.date.nanosecondsSinceEpoch) })
+    }
+}
+
+extension Date {
+    /// The nanoseconds since the Unix epoch; those of its ends outside the range of the type.
+    fileprivate var nanosecondsSinceEpoch: Int64 {
+        Duration.seconds(timeIntervalSince1970).wholeNanoseconds
     }
 }

@@ -2,15 +2,69 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import DataLoading
+import DataLoadingSupport
 
 extension MetricRegistry {
-    /// Adds what the service itself counts; the registry does not keep it.
+    /// Adds what the service itself knows, read with each scrape; the registry does not keep it.
     func observe(_ service: DataLoaderService) {
-        add { [weak service] visitor in
+        add { [weak service, hosts] visitor in
             guard let service else { return }
+            let snapshot = service.snapshot()
             visitor.begin(.observerDropped)
             visitor.add(
-                .whole(Int64(service.droppedConsumptionNotices)), DropLabels(signal: .notices))
+                .whole(Int64(snapshot.droppedConsumptionNotices)), DropLabels(signal: .notices))
+            visitor.begin(.queueCapacity)
+            visitor.add(.whole(Int64(snapshot.queueCapacity)), NoLabels())
+            visitor.begin(.addressesEjected)
+            let ejected = snapshot.addresses.count { $0.condition != .inUse }
+            visitor.add(.whole(Int64(ejected)), NoLabels())
+            visitor.add(snapshot.origins, hosts)
+            visitor.add(snapshot.rules, hosts)
         }
+    }
+}
+
+extension MetricVisitor {
+    /// Adds the queues and budgets of origins; those without labels of their own are one.
+    fileprivate func add(_ origins: [OriginState], _ hosts: HostTable) {
+        let byHost = Dictionary(grouping: origins) { hosts.label(forURL: $0.origin) }
+        guard !byHost.isEmpty else { return }
+        begin(.queueSize)
+        for (host, states) in byHost {
+            add(.whole(states.reduce(0) { $0 + Int64($1.waiting) }), HostLabels(host: host))
+        }
+        let budgets = byHost.compactMapValues { $0.compactMap(\.retryBudget).min() }
+        guard !budgets.isEmpty else { return }
+        begin(.retryBudget)
+        // Of several hosts the one that has least.
+        for (host, budget) in budgets { add(.whole(Int64(budget)), HostLabels(host: host)) }
+    }
+
+    /// Adds rates and what they have admitted; those of hosts without labels are left out.
+    fileprivate func add(_ rules: [RuleState], _ hosts: HostTable) {
+        // Rates of http and https at one port have the same labels.
+        var byLabels = Dictionary(grouping: rules) { rule in
+            RuleLabels(host: hosts.label(forURL: rule.origin), part: rule.pathComponent)
+        }
+        byLabels = byLabels.filter { $0.key.host != .other }
+        guard !byLabels.isEmpty else { return }
+        let rates = byLabels.compactMapValues { $0.compactMap(\.requestsPerSecond).max() }
+        if !rates.isEmpty { begin(.rateLimit) }
+        for (labels, rate) in rates { add(.real(rate), labels) }
+        begin(.rateAdmitted)
+        for (labels, rules) in byLabels { add(.whole(rules.sum(\.admitted)), labels) }
+        begin(.gateRemaining)
+        for (labels, rules) in byLabels {
+            let longest = rules.compactMap(\.gateRemaining).max() ?? .zero
+            add(.real(Double(longest.wholeNanoseconds) / 1e9), labels)
+        }
+        begin(.gateClosings)
+        for (labels, rules) in byLabels { add(.whole(rules.sum(\.gateClosings)), labels) }
+    }
+}
+
+extension [RuleState] {
+    fileprivate func sum(_ count: (RuleState) -> Int64) -> Int64 {
+        reduce(0) { $0.addingSaturated(count($1)) }
     }
 }

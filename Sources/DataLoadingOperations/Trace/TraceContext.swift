@@ -4,8 +4,9 @@
 /// The place of a request in a distributed trace, as W3C Trace Context defines it.
 ///
 /// ```swift
-/// let context = TraceContext(
-///     traceparent: incoming["traceparent"] ?? "", tracestate: incoming["tracestate"])
+/// let context =
+///     TraceContext(
+///         traceparent: incoming["traceparent"] ?? "", tracestate: incoming["tracestate"])
 ///     ?? TraceContext.makeRoot()
 /// print(context.traceparent)  // 00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-03
 /// ```
@@ -93,6 +94,13 @@ public struct TraceContext: Hashable, Sendable {
         TraceContext(
             trace: trace, span: Self.makeSpan(using: &generator), flags: flags,
             tracestate: tracestate)
+    }
+
+    /// The place of a measured value, at the nanoseconds since the Unix epoch; nil unless sampled.
+    func sample(at time: Int64) -> Exemplar.Sample? {
+        guard isSampled else { return nil }
+        return Exemplar.Sample(
+            traceHigh: trace.high, traceLow: trace.low, spanID: span, time: time)
     }
 
     /// A random number of a span, which is never zero.

@@ -126,15 +126,6 @@ import Testing
             sample?.labels == ["http_request_method": "QUERY", "server_address": "_OTHER"])
     }
 
-    @Test func `what was dropped is told by signal, zero included`() {
-        let registry = MetricRegistry.make()
-        registry.noteDropped(.traces, 3)
-        registry.noteDropped(.traces)
-        let dropped = registry.samples().filter { $0.name.contains("dropped") }
-        #expect(dropped.map { $0.labels["dataloading_signal"] } == ["logs", "metrics", "traces"])
-        #expect(dropped.map(\.value) == [0, 0, 4])
-    }
-
     @Test func `many threads count without losing anything`() async {
         let registry = MetricRegistry.make()
         let host = registry.hosts.label(forURL: "https://api.test/")

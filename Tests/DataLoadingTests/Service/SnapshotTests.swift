@@ -69,7 +69,7 @@ import Testing
             clock.advance(by: ms(10))
         }
         #expect(limiter.busyKeys < 200)
-        #expect(limiter.ruleStates.all.map(\.admitted) == [500])
+        #expect(limiter.ruleStates.map(\.admitted) == [500])
     }
 
     @Test func `addresses tell what they are used for`() {

@@ -12,21 +12,8 @@ struct DropLabels: LabelSet {
 enum DropSignal: String, CaseIterable, Sendable {
     /// Lines of the log.
     case logs
-    /// Metrics for a collector.
-    case metrics
-    /// Spans for a collector.
-    case traces
     /// Reports for a consumption observer.
     case notices
-
-    /// The family that counts it.
-    var family: MetricFamily {
-        switch self {
-        case .logs: .logDropped
-        case .metrics, .traces: .telemetryDropped
-        case .notices: .observerDropped
-        }
-    }
 }
 
 /// The labels that say which build runs.

@@ -10,8 +10,6 @@ extension MetricRegistry {
         Self.visit(.loadDuration, stripes.map(\.loadDuration), visitor)
         Self.visit(.loadWaitDuration, stripes.map(\.loadWaitDuration), visitor)
         Self.visit(.retries, stripes.map(\.retries), visitor)
-        visitDropped([.logs], visitor)
-        visitDropped([.metrics, .traces], visitor)
         for source in addedSources { source.visit(visitor) }
         ProcessUsage.now?.visit(visitor)
         visitor.begin(.buildInformation)
@@ -32,14 +30,5 @@ extension MetricRegistry {
         guard var sum = overflow.first else { return }
         for cell in overflow.dropFirst() { sum.add(cell) }
         sum.visit(visitor, OverflowLabels())
-    }
-
-    /// Zero is told too: a counter that appears with its first event has no rate for it.
-    private func visitDropped(_ signals: [DropSignal], _ visitor: any MetricVisitor) {
-        guard let family = signals.first?.family else { return }
-        visitor.begin(family)
-        for signal in signals {
-            visitor.add(.whole(droppedCount(signal)), DropLabels(signal: signal))
-        }
     }
 }

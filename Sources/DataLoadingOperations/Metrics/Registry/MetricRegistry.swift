@@ -20,7 +20,6 @@ final class MetricRegistry: Sendable {
     /// The service that is measured.
     let target: TargetLabels
     private let stripes: [Locked<Stripe>]
-    private let dropped = Locked<[DropSignal: Int64]>([:])
     private let added = Locked<[MetricSource]>([])
 
     init(target: TargetLabels, hosts: HostTable, maxSeries: Int = defaultMaxSeries) {
@@ -77,16 +76,6 @@ final class MetricRegistry: Sendable {
             let labels = RetryLabels(host: load.host, error: load.error)
             stripe.retries.change(labels) { $0.add(load.retries) }
         }
-    }
-
-    /// Counts what was dropped.
-    func noteDropped(_ signal: DropSignal, _ count: Int64 = 1) {
-        dropped.withLock { $0[signal, default: 0].addSaturated(count) }
-    }
-
-    /// The number that was dropped.
-    func droppedCount(_ signal: DropSignal) -> Int64 {
-        dropped.withLock { $0[signal] ?? 0 }
     }
 
     private func stripe(_ index: UInt8) -> Locked<Stripe> {

@@ -1,0 +1,47 @@
+// Copyright the DataLoading authors
+// SPDX-License-Identifier: Apache-2.0
+
+public import Foundation
+
+/// How a daemon is watched: what it is called, which hosts its metrics name, where its log goes.
+public struct OperationsConfiguration: Sendable {
+    /// Which hosts have labels of their own in metrics, at most 64; all others are "_OTHER".
+    public enum LabelledHosts: Hashable, Sendable {
+        /// Those that have a rate or fallback addresses when the service is instrumented.
+        case configured
+        /// These, as "api.example.com" or "[::1]:8443".
+        case only([String])
+        /// None.
+        case none
+    }
+
+    /// The name of the service, for `target_info`; default: the name of the program.
+    public var serviceName: String
+    /// Its version; default nil: not told.
+    public var serviceVersion: String?
+    /// What tells its instances apart; default: the host's name and the process's number.
+    public var instance: String
+    /// The hosts with labels of their own; default: those that are configured.
+    ///
+    /// Hosts that a server chooses, as by a redirect, never are: each would be a series of its own.
+    public var labelledHosts = LabelledHosts.configured
+    /// The maximum number of label sets of a metric, 1 to 10,000; default 200.
+    ///
+    /// What finds no room is counted in one more series, with the label
+    /// `otel_metric_overflow="true"`.
+    public var seriesLimit = 200
+    /// The log of loads; default nil: none.
+    public var log: AccessLog?
+    let variables: [String: String]
+
+    /// Makes a configuration from the environment of the process.
+    ///
+    /// `NOTIFY_SOCKET`, `WATCHDOG_USEC` and `WATCHDOG_PID` are what systemd sets for a service of
+    /// `Type=notify`; `OTEL_SERVICE_NAME` names the service. Nothing else is read, and nothing later.
+    public init(environment: [String: String] = ProcessInfo.processInfo.environment) {
+        let process = ProcessInfo.processInfo
+        serviceName = environment["OTEL_SERVICE_NAME"] ?? process.processName
+        instance = "\(process.hostName):\(process.processIdentifier)"
+        variables = environment
+    }
+}

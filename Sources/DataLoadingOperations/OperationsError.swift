@@ -1,0 +1,18 @@
+// Copyright the DataLoading authors
+// SPDX-License-Identifier: Apache-2.0
+
+/// Why operations could not start.
+public enum OperationsError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// The log's file could not be opened; the path, and the system's words for the reason.
+    case log(path: String, reason: String)
+    /// It was started, or shut down, before.
+    case startedBefore
+
+    /// A sentence for an operator.
+    public var description: String {
+        switch self {
+        case .log(let path, let reason): "the log \(path) cannot be opened: \(reason)"
+        case .startedBefore: "operations were started before, and start once"
+        }
+    }
+}

@@ -1,0 +1,118 @@
+// Copyright the DataLoading authors
+// SPDX-License-Identifier: Apache-2.0
+
+import DataLoading
+import DataLoadingAuth
+import DataLoadingOperations
+import DataLoadingTesting
+import Foundation
+import Testing
+
+// The samples of the article about operating a daemon, and of what belongs to it.
+
+/// Counts the attempts that pass through it.
+private final class Recorder: Transport {
+    private let next: any Transport
+    let loads = EventRecorder<Int64>()
+
+    init(_ next: any Transport) {
+        self.next = next
+    }
+
+    func start(_ attempt: TransportRequest, sink: any TransportSink) -> any TransportTask {
+        loads.record(attempt.context.load)
+        return next.start(attempt, sink: sink)
+    }
+
+    func reset() async { await next.reset() }
+
+    func shutDown() async { await next.shutDown() }
+}
+
+/// What a daemon reads from its file.
+private struct Settings {
+    let limits: [RateLimiter.Setting]
+    let addresses: [String: [String]]
+    let token: String
+}
+
+@Suite struct OperationsSamples {
+    @Test func `operations start with a service and end with it`() async throws {
+        let api = testURL("https://api.test/")
+        let directory = TemporaryDirectory()
+        let path = directory.url("access.log").path
+        var configuration = DataLoaderService.Configuration()
+        configuration.rateLimiter.setRequestsPerSecond(5, forHostOf: api)
+        var settings = OperationsConfiguration()
+        settings.serviceVersion = "1.4"
+        settings.log = AccessLog(.json, to: .file(path))
+        let operations = Operations(settings, instrumenting: &configuration)
+        let service = DataLoaderService(configuration: configuration)
+        try operations.start(for: service)
+        let text = operations.exposition(accepting: "text/plain")
+        #expect(text.contentType.hasPrefix("text/plain; version=0.0.4"))
+        let token = StaticTokenAuthoriser(token: "old", hosts: ["api.test"])
+        let new = Settings(
+            limits: [.host(of: api, requestsPerSecond: 9)], addresses: [:], token: "new")
+        try reload(operations, service, token) { new }
+        #expect(service.rateLimiter.requestsPerSecond(for: api) == 9)
+        await operations.shutDown(gracePeriod: .seconds(5))
+    }
+
+    private func reload(
+        _ operations: Operations, _ service: DataLoaderService, _ token: StaticTokenAuthoriser,
+        _ read: () throws -> Settings
+    ) throws {
+        try operations.reload {
+            let new = try read()  // throws for a typing error, before anything has changed
+            try service.rateLimiter.replaceRates(new.limits, defaultRequestsPerSecond: 1)
+            try service.resolver.replaceAddresses(new.addresses)
+            token.replaceToken(new.token)
+        }
+    }
+
+    @Test func `the smallest start has no log`() async throws {
+        var configuration = DataLoaderService.Configuration()
+        let operations = Operations(instrumenting: &configuration)
+        let service = DataLoaderService(configuration: configuration)
+        try operations.start(for: service)
+        await operations.shutDown(gracePeriod: .zero)
+    }
+
+    @Test func `a log is chosen by its format and its place`() {
+        var log = AccessLog(.json, to: .file("/var/log/feed/access.log"))
+        log.keepsOneIn = 100  // of the loads that succeeded quickly
+        #expect(log.buffer == 1_048_576)
+    }
+
+    @Test func `a request belongs to the trace of the one that caused it`() {
+        let header = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-03"
+        var request = DataLoaderRequest.make("/")
+        trace(&request, header)
+        #expect(request[option: TraceParent.self]?.traceparent == header)
+        let incoming: HTTPHeaders = ["traceparent": header]
+        let context =
+            TraceContext(
+                traceparent: incoming["traceparent"] ?? "", tracestate: incoming["tracestate"])
+            ?? TraceContext.makeRoot()
+        print(context.traceparent)  // 00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-03
+        #expect(context.traceparent == header)
+    }
+
+    private func trace(_ request: inout DataLoaderRequest, _ incoming: String) {
+        request[option: TraceParent.self] = TraceContext(traceparent: incoming)
+    }
+
+    @Test func `a path has a pattern, and the usual transport can be wrapped`() async throws {
+        let server = try LoopbackServer { _ in .ok("fine") }
+        var configuration = DataLoaderService.Configuration()
+        configuration.transport = Recorder(configuration.makeDefaultTransport())
+        let service = DataLoaderService(configuration: configuration)
+        var request = DataLoaderRequest(url: server.url())
+        request[option: URLTemplate.self] = "/users/{id}"
+        _ = try await service.makeFactory().makeDataLoader().response(for: request)
+        let recorder = try #require(configuration.transport as? Recorder)
+        #expect(recorder.loads.elements.count == 1)
+        await service.shutDown(gracePeriod: .zero)
+    }
+}
