@@ -148,10 +148,12 @@ public final class Operations: Sendable {
     /// `StaticTokenAuthoriser.replaceToken`. What it throws is thrown on, and counted as a failed
     /// reload. The log is opened again in any case, because a rotation sends the same signal.
     public func reload(_ apply: () throws -> Void) rethrows {
-        manager.reloading()
+        // Before its start the daemon is not ready, whatever it reads.
+        let running = running
+        if running != nil { manager.reloading() }
         defer {
-            reopenLog()
-            manager.ready()
+            running?.logger?.reopen()
+            if running != nil { manager.ready() }
         }
         do {
             try apply()

@@ -12,14 +12,18 @@ extension LogLine {
         _ format: AccessLog.Format
     ) -> [UInt8] {
         let (request, metrics) = (response.request, response.metrics)
-        let outcome = LoadOutcome(response)
+        let outcome = Outcome(response.error)
         var line = LogLine(format, time: LogTime(date))
         // The maximum lengths add up to less than that of a line, with all keys and numbers.
         line.add("source", request.sourceIdentifier, maxBytes: 256)
         // A load that never started has no number.
         line.add("load", metrics.load == 0 ? nil : metrics.load)
         line.add("method", request.method.rawValue, maxBytes: 64)
-        line.add("url", request.url.redactedText, maxBytes: 2_048)
+        if let template = request[option: URLTemplate.self] {
+            line.add("url.template", template, maxBytes: 2_048)
+        } else {
+            line.add("url", request.url.redactedText, maxBytes: 2_048)
+        }
         line.add("status", response.statusCode.map { Int64($0.rawValue) })
         line.add("outcome", outcome.rawValue, maxBytes: 64)
         // OpenTelemetry: an intended cancellation is no error.
@@ -37,6 +41,7 @@ extension LogLine {
         line.add("wait.backoff", metrics.backOffTime)
         line.add("peer", metrics.remoteAddress, maxBytes: 256)
         line.add("reused", metrics.reusedConnection)
+        line.add("trace_id", request[option: TraceParent.self]?.traceID, maxBytes: 32)
         return line.ended()
     }
 
@@ -45,21 +50,5 @@ extension LogLine {
         var line = LogLine(format, time: LogTime(date))
         line.add("dropped", Int64(count))
         return line.ended()
-    }
-}
-
-/// How a load ended, in a word.
-enum LoadOutcome: String {
-    case success
-    case failure
-    case cancelled
-
-    /// Takes the outcome of a response: a status that is an error is a failure.
-    init(_ response: DataLoaderResponse) {
-        switch response.error?.kind {
-        case nil: self = .success
-        case .cancelled?: self = .cancelled
-        default: self = .failure
-        }
     }
 }

@@ -21,7 +21,7 @@ final class LoadRecorder: ConsumptionObserver {
         var record = LoadRecord(
             host: registry.hosts.label(forURL: request.url.absoluteString),
             source: registry.sources.label(request.sourceIdentifier),
-            outcome: LoadLabels.Outcome(response.error),
+            outcome: Outcome(response.error),
             error: response.error.flatMap { ErrorLabel($0) })
         record.duration = metrics.totalTime.wholeNanoseconds
         record.slotWait = metrics.admissionTime.wholeNanoseconds
@@ -29,15 +29,5 @@ final class LoadRecorder: ConsumptionObserver {
         record.backOffWait = metrics.backOffTime.wholeNanoseconds
         record.retries = Int64(metrics.retries)
         registry.loadEnded(record)
-    }
-}
-
-extension LoadLabels.Outcome {
-    fileprivate init(_ error: DataLoaderError?) {
-        switch error?.kind {
-        case nil: self = .success
-        case .cancelled?: self = .cancelled
-        case .some: self = .failure
-        }
     }
 }

@@ -67,13 +67,18 @@ public struct TraceContext: Hashable, Sendable {
 
     /// The `traceparent` header to send, in version 00.
     public var traceparent: String {
-        var text = "00-"
-        text.append(hex: trace.high, digits: 16)
-        text.append(hex: trace.low, digits: 16)
-        text += "-"
+        var text = "00-" + traceID + "-"
         text.append(hex: span, digits: 16)
         text += "-"
         text.append(hex: flags.rawValue, digits: 2)
+        return text
+    }
+
+    /// The number of the trace in hexadecimal digits.
+    var traceID: String {
+        var text = ""
+        text.append(hex: trace.high, digits: 16)
+        text.append(hex: trace.low, digits: 16)
         return text
     }
 

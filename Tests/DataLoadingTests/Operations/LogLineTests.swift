@@ -48,6 +48,18 @@ import Testing
                 """)
     }
 
+    @Test func `a pattern stands for the path, and the number of the trace is shown`() throws {
+        var request = DataLoaderRequest.make("/users/7", host: "https://api.test")
+        request[option: URLTemplate.self] = "/users/{id}"
+        request[option: TraceParent.self] = TraceContext(
+            traceparent: "00-0bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01")
+        let response = DataLoaderResponse(request: request, statusCode: .ok)
+        let values = try Logfmt.parse(LogLine.text(.logfmt, response))
+        #expect(values["url"] == nil)
+        #expect(values["url.template"] == "/users/{id}")
+        #expect(values["trace_id"] == "0bf92f3577b34da6a3ce929d0e0e4736")
+    }
+
     @Test(
         arguments: [
             (HTTPStatus.ok, nil, "success", nil, "200"), (nil, .dns, "failure", "dns", nil),

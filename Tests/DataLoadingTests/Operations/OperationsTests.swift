@@ -155,6 +155,7 @@ import Testing
             struct Malformed: Error {}
             let listener = try #require(NotifyListener(directory.url("notify").path))
             let (operations, service, _) = scene(environment: listener.environment)
+            operations.reload {}
             try operations.start(for: service)
             operations.reload {}
             #expect(

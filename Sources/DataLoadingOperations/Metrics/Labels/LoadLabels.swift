@@ -3,12 +3,6 @@
 
 /// The labels of a load that ended.
 struct LoadLabels: LabelSet {
-    enum Outcome: String, CaseIterable, Sendable {
-        case success
-        case failure
-        case cancelled
-    }
-
     let source: SourceLabel
     let outcome: Outcome
     let error: ErrorLabel?

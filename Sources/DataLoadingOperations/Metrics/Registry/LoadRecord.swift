@@ -5,7 +5,7 @@
 struct LoadRecord: Sendable {
     let host: HostLabel
     let source: SourceLabel
-    let outcome: LoadLabels.Outcome
+    let outcome: Outcome
     let error: ErrorLabel?
     var duration: Int64 = 0
     var slotWait: Int64 = 0
