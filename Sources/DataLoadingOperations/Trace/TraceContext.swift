@@ -1,6 +1,8 @@
 // Copyright the DataLoading authors
 // SPDX-License-Identifier: Apache-2.0
 
+import DataLoadingSupport
+
 /// The place of a request in a distributed trace, as W3C Trace Context defines it.
 ///
 /// ```swift
@@ -61,8 +63,9 @@ public struct TraceContext: Hashable, Sendable {
     /// - Parameter isSampled: Whether the spans of the trace are recorded; true by default.
     /// - Returns: A context without a `tracestate`.
     public static func makeRoot(isSampled: Bool = true) -> TraceContext {
-        var generator = SystemRandomNumberGenerator()
-        return makeRoot(isSampled: isSampled, using: &generator)
+        // The system's generator itself is a value without a size, whose address the thread sanitizer
+        // of Swift 6.3 reads.
+        RandomSource.system.withGenerator { makeRoot(isSampled: isSampled, using: &$0) }
     }
 
     /// The `traceparent` header to send, in version 00.

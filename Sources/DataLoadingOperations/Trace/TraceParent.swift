@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 public import DataLoading
+import DataLoadingSupport
 
 /// The trace that a request belongs to; nil, the default, for none.
 ///
@@ -20,9 +21,8 @@ extension TransportRequest {
     /// Begins the span of an attempt whose request belongs to a trace, and adds its fields.
     mutating func beginSpan() -> TraceContext? {
         guard let parent = self[option: TraceParent.self] else { return nil }
-        var generator = SystemRandomNumberGenerator()
-        let span = parent.makeChild(using: &generator)
         guard !headers.contains("traceparent") else { return nil }
+        let span = RandomSource.system.withGenerator { parent.makeChild(using: &$0) }
         headers["traceparent"] = span.traceparent
         headers["tracestate"] = span.tracestate
         return span

@@ -95,7 +95,9 @@ import Testing
 
     @Test func `a generator of zeros makes no numbers that are all zero`() {
         struct Zeros: RandomNumberGenerator {
-            mutating func next() -> UInt64 { 0 }
+            private let zero: UInt64 = 0
+
+            mutating func next() -> UInt64 { zero }
         }
         var zeros = Zeros()
         let root = TraceContext.makeRoot(isSampled: true, using: &zeros)
