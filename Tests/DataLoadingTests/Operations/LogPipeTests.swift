@@ -10,7 +10,7 @@ import Foundation
 import Testing
 
 /// The reader of a pipe may stop, or go away.
-@Suite(.timeLimit(.minutes(5))) struct LogPipeTests {
+@Suite(.timeLimit(.minutes(30))) struct LogPipeTests {
     private static func log(_ path: String, buffer: Int = 65_536) -> AccessLog {
         var log = AccessLog(.json, to: .file(path))
         log.buffer = buffer

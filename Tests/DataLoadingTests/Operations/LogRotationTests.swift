@@ -7,7 +7,7 @@ import DataLoadingTesting
 import Foundation
 import Testing
 
-@Suite(.timeLimit(.minutes(5))) struct LogRotationTests {
+@Suite(.timeLimit(.minutes(30))) struct LogRotationTests {
     private static func log(_ file: URL) -> AccessLog {
         var log = AccessLog(.json, to: .file(file.path))
         log.buffer = 64 * 1_048_576

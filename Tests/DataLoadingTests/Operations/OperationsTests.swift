@@ -10,7 +10,7 @@ import Testing
 
 #if os(Linux)
     /// A daemon's operations as a whole: a service, its metrics, its log, and systemd.
-    @Suite(.timeLimit(.minutes(5))) struct OperationsTests {
+    @Suite(.timeLimit(.minutes(30))) struct OperationsTests {
         private let directory = TemporaryDirectory()
 
         /// A service with a scripted transport, watched.

@@ -7,7 +7,7 @@ import Foundation
 import Testing
 
 #if os(Linux)
-    @Suite(.timeLimit(.minutes(5))) struct ServiceManagerTests {
+    @Suite(.timeLimit(.minutes(30))) struct ServiceManagerTests {
         private static let abstractName = "@dataloading-\(UUID().uuidString)"
 
         @Test(arguments: [true, false])

@@ -8,7 +8,7 @@ import Foundation
 import Testing
 
 #if os(Linux)
-    @Suite(.timeLimit(.minutes(5))) struct WatchdogTests {
+    @Suite(.timeLimit(.minutes(30))) struct WatchdogTests {
         /// A watchdog with an interval of 20 s, whose first echo the test can hold.
         private final class Scene: Sendable {
             let directory = TemporaryDirectory()
