@@ -181,9 +181,8 @@ final class CurlLoop {
             http2?.actIfDue(uptime: uptime)
         }
         for old in retired { old.actIfDue(uptime: uptime) }
-        handOnCollected()
         sweepIfDue()
-        // It lets libcurl act, which may have read pieces too.
+        // After it, because it lets libcurl act, which may read pieces too.
         handOnCollected()
         finishDone()
         checkDeadlines()

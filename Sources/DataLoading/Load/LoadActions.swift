@@ -157,9 +157,8 @@ extension Load {
             ?? runtime.choosePeer(for: origin) ?? .name
         let attempt = AttemptSink(
             load: self, origin: origin, candidate: candidate,
-            request: sending.transportRequest(
-                to: candidate, runtime, isInternal: isForAuthoriser),
-            begun: runtime.timerQueue.now)
+            request: sending.transportRequest(to: candidate, runtime), begun: runtime.timerQueue.now
+        )
         let mayAskNow = context.authorisesInPlace || context.backlog.isIdle
         handle(.admitted(attempt, mayAskNow: mayAskNow, epoch: epoch))
     }

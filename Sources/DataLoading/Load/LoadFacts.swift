@@ -186,14 +186,20 @@ extension LoadFacts {
         return metrics
     }
 
+    /// What the context of an attempt is made of, when a transport asks for it.
+    struct AttemptPlace: Sendable {
+        let load: Int64
+        let performed: DataLoaderRequest
+        let starts: Int32
+        let cause: AttemptContext.Cause?
+        let isInternal: Bool
+    }
+
     /// The next attempt's place in the load.
-    var attemptContext: AttemptContext {
-        var context = AttemptContext()
-        context.load = number
-        context.sourceIdentifier = traits.request.sourceIdentifier
-        context.resendCount = Int(starts)
-        if starts > 0 { context.cause = cause }
-        return context
+    var attemptPlace: AttemptPlace {
+        AttemptPlace(
+            load: number, performed: traits.request, starts: starts, cause: cause,
+            isInternal: traits.isForAuthoriser)
     }
 
     var attempts: Int { draft?.attempts ?? 0 }

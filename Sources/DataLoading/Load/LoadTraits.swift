@@ -14,6 +14,8 @@ struct LoadTraits: Sendable {
     let deadline: Instant?
     /// The way in which the body is handed over.
     let delivery: BodyDelivery
+    /// Whether an authoriser makes the load for itself.
+    let isForAuthoriser: Bool
     /// Whether the factory's authorisers are asked.
     let isAuthorised: Bool
     /// Whether interceptors answer in place of attempts.
@@ -64,6 +66,7 @@ extension LoadTraits {
         // A request that only the cache answers is sent to no server.
         isAuthorised =
             base.cachePolicy != .cacheOnly && context.asksAuthorisers(about: request)
+        self.isForAuthoriser = isForAuthoriser
         self.isIntercepted = isIntercepted
         hasUsersPolicy = request.hasRetryPolicy && !(request.retryPolicy is BuiltInRetryPolicy)
         reportsProgress = reports

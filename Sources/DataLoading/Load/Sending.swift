@@ -8,7 +8,7 @@ import Foundation
 /// The request of an attempt before an address is chosen.
 ///
 /// A class, because every action in a list takes as much room as the largest.
-final class Sending: Sendable {
+final class Sending: AttemptDetails {
     let target: RequestTarget
     /// The instant of the load's deadline; nil for none.
     let deadline: Instant?
@@ -18,7 +18,7 @@ final class Sending: Sendable {
     /// Whether the attempt may be skipped when another load just failed to connect.
     let maySpare: Bool
     private let request: DataLoaderRequest
-    private let context: AttemptContext
+    private let attempt: LoadFacts.AttemptPlace
     private let isRedirected: Bool
     private let isStreaming: Bool
     private let needsFreshConnection: Bool
@@ -32,22 +32,33 @@ final class Sending: Sendable {
         triedAddresses = facts.triedAddresses
         maySpare = facts.maySpare
         request = facts.outgoing
-        context = facts.attemptContext
+        attempt = facts.attemptPlace
         isRedirected = facts.redirects > 0
         isStreaming = facts.traits.isStreaming
         needsFreshConnection = facts.needsFreshConnection
     }
 
+    var options: RequestOptions { request.options }
+
+    var context: AttemptContext {
+        var context = AttemptContext()
+        context.load = attempt.load
+        context.sourceIdentifier = attempt.performed.sourceIdentifier
+        context.resendCount = Int(attempt.starts)
+        context.cause = attempt.starts > 0 ? attempt.cause : nil
+        context.isInternal = attempt.isInternal
+        return context
+    }
+
     /// Returns the request for the transport.
     func transportRequest(
-        to candidate: HostResolver.Candidate, _ runtime: Runtime, isInternal: Bool
+        to candidate: HostResolver.Candidate, _ runtime: Runtime
     ) -> TransportRequest {
         // The fragment is not sent: the transport gets the URL without it.
         let url = request.url.fragment == nil ? nil : URL(string: target.urlText)
         var attempt = TransportRequest(
             method: request.method, url: url ?? request.url, headers: request.headers)
         complete(&attempt, to: candidate, runtime)
-        attempt.context.isInternal = isInternal
         return attempt
     }
 
@@ -79,7 +90,6 @@ final class Sending: Sendable {
         attempt.streamsResponse = isStreaming
         if request.body != nil { attempt.expectsContinue = request.expectsContinue }
         attempt.cachePolicy = request.cachePolicy
-        attempt.context = context
-        attempt.options = request.options
+        attempt.details = self
     }
 }

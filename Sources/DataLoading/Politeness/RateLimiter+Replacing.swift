@@ -33,9 +33,8 @@ extension RateLimiter {
         fileprivate func key() throws(DataLoaderError) -> RuleKey {
             guard let target = try? RequestTarget(url) else { throw .malformedRatedURL }
             guard isForPath else { return RuleKey(origin: target.origin) }
-            guard let component = target.firstPathComponent else { throw .missingRatedPath }
-            // A copy, so that the component does not keep the text of the whole URL alive.
-            return RuleKey(origin: target.origin, pathComponent: Substring(String(component)))
+            guard let key = RuleKey(partOf: target) else { throw .missingRatedPath }
+            return key
         }
 
         fileprivate func rule() throws(DataLoaderError) -> RateRule {

@@ -94,13 +94,11 @@ public final class RateLimiter: Sendable {
         _ requestsPerSecond: Double?, burst: Int = 1, forPathOf url: URL
     ) {
         guard let target = known(url, requestsPerSecond) else { return }
-        guard let component = target.firstPathComponent else {
+        guard let key = RuleKey(partOf: target) else {
             let fault: DataLoaderError? = requestsPerSecond == nil ? nil : .missingRatedPath
             return state.withLock { $0.malformed.set(fault, for: .withoutPath(target.origin)) }
         }
-        // A copy, so that the component does not keep the text of the whole URL alive.
-        let path = Substring(String(component))
-        set(requestsPerSecond, burst, RuleKey(origin: target.origin, pathComponent: path))
+        set(requestsPerSecond, burst, key)
     }
 
     /// The target of a URL; nil for one that is not http or https, which is recorded.

@@ -16,6 +16,13 @@ struct RuleKey: Hashable, Sendable {
         self.pathComponent = pathComponent
     }
 
+    /// The key of the part of a target's origin that it is in; nil for a target without a path.
+    init?(partOf target: RequestTarget) {
+        guard let component = target.firstPathComponent else { return nil }
+        // A copy, so that the component does not keep the text of the whole URL alive.
+        self.init(origin: target.origin, pathComponent: Substring(String(component)))
+    }
+
     /// The key of rates that were set for a path without naming one; no URL belongs to it.
     static func withoutPath(_ origin: Origin) -> RuleKey {
         RuleKey(origin: origin, pathComponent: "")

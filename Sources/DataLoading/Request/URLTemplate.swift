@@ -3,8 +3,8 @@
 
 public import DataLoadingTransport
 
-/// The pattern of a request's path, for metrics, spans and logs, for example "/users/{id}"; nil, the
-/// default, for none.
+/// The pattern of a request's path, for example "/users/{id}", which an access log shows in place of
+/// the URL; nil, the default, for none.
 ///
 /// ```swift
 /// request[option: URLTemplate.self] = "/users/{id}"

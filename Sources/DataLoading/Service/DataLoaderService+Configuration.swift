@@ -85,7 +85,7 @@ extension DataLoaderService {
         /// It takes `limits` and `loops` as they are now, so set them before.
         ///
         /// ```swift
-        /// configuration.transport = Recorder(configuration.makeDefaultTransport())
+        /// configuration.transport = CountingTransport(configuration.makeDefaultTransport())
         /// ```
         public func makeDefaultTransport() -> any Transport {
             DefaultTransport.make(limits, loops: loops)

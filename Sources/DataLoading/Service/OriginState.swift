@@ -6,15 +6,15 @@ import DataLoadingTransport
 /// What a service does with an origin: scheme, host and port.
 public struct OriginState: Hashable, Sendable {
     /// The origin, for example "https://api.example.com" or "http://127.0.0.1:8080".
-    public internal(set) var origin: String
+    public let origin: String
     /// The number of loads that wait for its rate or for a connection slot.
-    public internal(set) var waiting: Int
+    public let waiting: Int
     /// The number of its attempts that hold a connection slot.
-    public internal(set) var running: Int
+    public let running: Int
     /// How many of its attempts may run at once.
-    public internal(set) var limit: Int
+    public let limit: Int
     /// The tokens of its retry budget; nil where retries are not limited.
-    public internal(set) var retryBudget: Int?
+    public let retryBudget: Int?
     /// Whether a load has failed to connect within the last 250 ms, so that others do not try.
-    public internal(set) var isFailing: Bool
+    public let isFailing: Bool
 }

@@ -20,30 +20,30 @@ public struct ServiceSnapshot: Sendable {
     static let listLimit = 64
 
     /// Whether new loads may start.
-    public internal(set) var stage: Stage
+    public let stage: Stage
     /// The number of loads whose outcome is not delivered yet.
-    public internal(set) var liveLoads: Int
+    public let liveLoads: Int
     /// The number of loads that wait for a rate or for a connection slot.
-    public internal(set) var waiting: Int
+    public let waiting: Int
     /// How many loads may wait for them.
-    public internal(set) var queueCapacity: Int
+    public let queueCapacity: Int
     /// The number of attempts that hold a connection slot.
-    public internal(set) var running: Int
+    public let running: Int
     /// The origins that have loads, a reduced retry budget or no connection: the 64 busiest.
-    public internal(set) var origins: [OriginState]
+    public let origins: [OriginState]
     /// The number of origins that `origins` leaves out.
-    public internal(set) var otherOrigins: Int
+    public let otherOrigins: Int
     /// The rates that were set, and the hosts that a `Retry-After` closes: closed ones first, 64 at
     /// most.
-    public internal(set) var rules: [RuleState]
+    public let rules: [RuleState]
     /// The number of rates that `rules` leaves out.
-    public internal(set) var otherRules: Int
+    public let otherRules: Int
     /// The default rate, in requests per second; nil without a limit.
-    public internal(set) var defaultRequestsPerSecond: Double?
+    public let defaultRequestsPerSecond: Double?
     /// The fallback addresses: those out of use first, 64 at most.
-    public internal(set) var addresses: [AddressState]
+    public let addresses: [AddressState]
     /// The number of addresses that `addresses` leaves out.
-    public internal(set) var otherAddresses: Int
+    public let otherAddresses: Int
     /// The number of reports that observers' queues were too slow for.
-    public internal(set) var droppedConsumptionNotices: Int
+    public let droppedConsumptionNotices: Int
 }

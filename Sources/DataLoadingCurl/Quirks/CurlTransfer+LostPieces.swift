@@ -45,7 +45,7 @@ extension CurlTransfer {
 
     /// Whether the handle has kept a buffer, so that libcurl would use a small part of it.
     func refusesLargeBuffer(_ shape: CurlShape) -> Bool {
-        mayLosePieces(shape)
+        needsLargeBuffer(shape)
             && ccurl_set_long(easy, CurlOption.bufferSize, Self.largeBufferSize) != 0
     }
 
@@ -54,14 +54,14 @@ extension CurlTransfer {
     /// libcurl refuses a size (43) while the handle has a buffer, which it keeps after a transfer
     /// whose connection others still use. Its own size then remains, 16,384 bytes.
     func setBufferSize(_ shape: CurlShape) throws(DataLoaderError) {
-        if mayLosePieces(shape) { return try set(CurlOption.bufferSize, Self.largeBufferSize) }
+        if needsLargeBuffer(shape) { return try set(CurlOption.bufferSize, Self.largeBufferSize) }
         _ = ccurl_set_long(easy, CurlOption.bufferSize, shape.streams ? 65_536 : 16_384)
     }
 
     // The maximum of 7.88.1. The system gives pages only where they are written to.
     private static let largeBufferSize = 524_288
 
-    private func mayLosePieces(_ shape: CurlShape) -> Bool {
+    private func needsLargeBuffer(_ shape: CurlShape) -> Bool {
         shape.isHTTP2 && !loop.library.keepsPieces
     }
 }

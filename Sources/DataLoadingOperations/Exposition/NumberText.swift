@@ -27,11 +27,3 @@ extension Int64 {
         return sign + String(seconds.magnitude) + "." + digits
     }
 }
-
-extension UInt64 {
-    /// Sixteen hexadecimal digits.
-    var hexText: String {
-        let digits = String(self, radix: 16)
-        return String(repeating: "0", count: 16 - digits.count) + digits
-    }
-}

@@ -45,7 +45,7 @@ extension LogLine {
         return line.ended()
     }
 
-    /// The line that says how many lines are missing before it.
+    /// The line that says how many lines are missing here.
     static func dropped(_ count: Int, at date: Date, _ format: AccessLog.Format) -> [UInt8] {
         var line = LogLine(format, time: LogTime(date))
         line.add("dropped", Int64(count))

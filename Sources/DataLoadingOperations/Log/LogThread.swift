@@ -39,7 +39,6 @@ final class LogThread: Sendable {
             if let file = file.withLock({ $0.take() }) { run(file) }
             isOver.wake()
         }
-        thread.name = "DataLoading log"
         thread.stackSize = 512 * 1_024
         thread.start()
     }

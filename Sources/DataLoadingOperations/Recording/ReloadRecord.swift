@@ -42,13 +42,4 @@ extension MetricRegistry {
             visitor.add(.real(last.timeIntervalSince1970), NoLabels())
         }
     }
-
-    /// Adds what a log has dropped.
-    func observe(_ logger: AccessLogger) {
-        add { [weak logger] visitor in
-            guard let logger else { return }
-            visitor.begin(.logDropped)
-            visitor.add(.whole(Int64(logger.counts.dropped)), DropLabels(signal: .logs))
-        }
-    }
 }

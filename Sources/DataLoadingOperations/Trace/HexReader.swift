@@ -32,11 +32,3 @@ struct HexReader {
         }
     }
 }
-
-extension String {
-    /// Appends the last digits of a number in lower-case hexadecimal.
-    mutating func append(hex number: UInt64, digits: Int) {
-        let text = String(number, radix: 16)
-        self += String(repeating: "0", count: max(0, digits - text.utf8.count)) + text
-    }
-}

@@ -70,20 +70,12 @@ public struct TraceContext: Hashable, Sendable {
 
     /// The `traceparent` header to send, in version 00.
     public var traceparent: String {
-        var text = "00-" + traceID + "-"
-        text.append(hex: span, digits: 16)
-        text += "-"
-        text.append(hex: flags.rawValue, digits: 2)
-        return text
+        // Of the flags only two are known, so that one digit has them.
+        "00-\(traceID)-\(span.hexText)-0\(flags.rawValue)"
     }
 
     /// The number of the trace in hexadecimal digits.
-    var traceID: String {
-        var text = ""
-        text.append(hex: trace.high, digits: 16)
-        text.append(hex: trace.low, digits: 16)
-        return text
-    }
+    var traceID: String { trace.high.hexText + trace.low.hexText }
 
     /// Whether the caller may have recorded its span.
     public var isSampled: Bool { flags.contains(.sampled) }

@@ -63,10 +63,8 @@ public struct TransportRequest: Sendable, OpaquelyMirrored {
     public var expectsContinue: Bool
     /// The way in which a caching transport may use its cache.
     public var cachePolicy: CachePolicy
-    /// The load that makes the attempt, and the attempt's place in it.
-    public var context = AttemptContext()
-    /// The typed options of the load's request, those that authorisers set included.
-    package var options = RequestOptions()
+    /// What the load tells of the attempt; nil for a request that no load makes.
+    package var details: (any AttemptDetails)?
 
     /// Makes a request with the defaults of `DataLoaderService.Configuration`.
     public init(method: HTTPMethod = .get, url: URL, headers: HTTPHeaders = HTTPHeaders()) {
@@ -89,8 +87,21 @@ public struct TransportRequest: Sendable, OpaquelyMirrored {
     /// The value of a typed option of the load's request.
     public subscript<Option: RequestOption>(option option: Option.Type) -> Option.Value {
         get { options[option] }
-        set { options[option] = newValue }
+        set {
+            var options = options
+            options[option] = newValue
+            details = OwnDetails(context, options)
+        }
     }
+
+    /// The load that makes the attempt, and the attempt's place in it.
+    public var context: AttemptContext {
+        get { details?.context ?? AttemptContext() }
+        set { details = OwnDetails(newValue, options) }
+    }
+
+    /// The options of the load's request, those that authorisers set included.
+    private var options: RequestOptions { details?.options ?? RequestOptions() }
 
     /// Whether the peer's address decides whether the request may be sent.
     package var limitsPeers: Bool {

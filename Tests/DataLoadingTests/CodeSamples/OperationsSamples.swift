@@ -10,25 +10,6 @@ import Testing
 
 // The samples of the article about operating a daemon, and of what belongs to it.
 
-/// Counts the attempts that pass through it.
-private final class Recorder: Transport {
-    private let next: any Transport
-    let loads = EventRecorder<Int64>()
-
-    init(_ next: any Transport) {
-        self.next = next
-    }
-
-    func start(_ attempt: TransportRequest, sink: any TransportSink) -> any TransportTask {
-        loads.record(attempt.context.load)
-        return next.start(attempt, sink: sink)
-    }
-
-    func reset() async { await next.reset() }
-
-    func shutDown() async { await next.shutDown() }
-}
-
 /// What a daemon reads from its file.
 private struct Settings {
     let limits: [RateLimiter.Setting]
@@ -106,12 +87,12 @@ private struct Settings {
     @Test func `a path has a pattern, and the usual transport can be wrapped`() async throws {
         let server = try LoopbackServer { _ in .ok("fine") }
         var configuration = DataLoaderService.Configuration()
-        configuration.transport = Recorder(configuration.makeDefaultTransport())
+        configuration.transport = CountingTransport(configuration.makeDefaultTransport())
         let service = DataLoaderService(configuration: configuration)
         var request = DataLoaderRequest(url: server.url())
         request[option: URLTemplate.self] = "/users/{id}"
         _ = try await service.makeFactory().makeDataLoader().response(for: request)
-        let recorder = try #require(configuration.transport as? Recorder)
+        let recorder = try #require(configuration.transport as? CountingTransport)
         #expect(recorder.loads.elements.count == 1)
         await service.shutDown(gracePeriod: .zero)
     }

@@ -104,34 +104,15 @@ import Testing
     @Test func `the default transport can be wrapped`() async throws {
         let server = try LoopbackServer { _ in .ok("fine") }
         var configuration = DataLoaderService.Configuration()
-        let spy = ManualWrapper(configuration.makeDefaultTransport())
+        let spy = CountingTransport(configuration.makeDefaultTransport())
         configuration.transport = spy
         let service = DataLoaderService(configuration: configuration)
         let loader = service.makeFactory().makeDataLoader()
         let response = try await loader.response(for: DataLoaderRequest(url: server.url()))
         #expect(response.body == Data("fine".utf8))
-        #expect(spy.started.elements == [response.metrics.load])
+        #expect(spy.loads.elements == [response.metrics.load])
         await service.shutDown(gracePeriod: .zero)
     }
-}
-
-/// Records the load of each attempt and passes it on.
-private final class ManualWrapper: Transport {
-    let started = EventRecorder<Int64>()
-    private let next: any Transport
-
-    init(_ next: any Transport) {
-        self.next = next
-    }
-
-    func start(_ attempt: TransportRequest, sink: any TransportSink) -> any TransportTask {
-        started.record(attempt.context.load)
-        return next.start(attempt, sink: sink)
-    }
-
-    func reset() async { await next.reset() }
-
-    func shutDown() async { await next.shutDown() }
 }
 
 /// Answers a 401 with another try.

@@ -119,8 +119,7 @@ extension MachineWorld {
     ) {
         let context = AttemptSink(
             load: loads[index], origin: sending.target.origin, candidate: candidate,
-            request: sending.transportRequest(
-                to: candidate, bed.service.runtime, isInternal: false),
+            request: sending.transportRequest(to: candidate, bed.service.runtime),
             begun: Self.instant)
         handle(.admitted(context, mayAskNow: true, epoch: epoch), index)
     }

@@ -105,7 +105,8 @@ struct MachineWorld {
             }
             let traits = LoadTraits(
                 request: request, begun: Self.instant, deadline: Self.instant + .seconds(60),
-                delivery: form.delivery, isAuthorised: true, isIntercepted: false,
+                delivery: form.delivery, isForAuthoriser: false, isAuthorised: true,
+                isIntercepted: false,
                 hasUsersPolicy: form == .askingPolicy,
                 reportsProgress: false, hasShortIdleTimeout: false,
                 mayShare: form == .sharing,

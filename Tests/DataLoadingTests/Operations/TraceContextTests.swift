@@ -66,8 +66,7 @@ import Testing
 
     @Test func `of the flags of a trace, only sampled and random are kept`() {
         for flags in 0...255 {
-            var digits = ""
-            digits.append(hex: UInt64(flags), digits: 2)
+            let digits = UInt64(flags).hexText.suffix(2)
             let context = TraceContext(traceparent: "00-\(Self.trace)-\(Self.span)-\(digits)")
             #expect(context?.traceparent.hasSuffix("-0\(flags & 3)") == true)
             #expect(context?.isSampled == (flags & 1 == 1))

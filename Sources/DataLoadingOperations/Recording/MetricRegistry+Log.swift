@@ -1,0 +1,13 @@
+// Copyright the DataLoading authors
+// SPDX-License-Identifier: Apache-2.0
+
+extension MetricRegistry {
+    /// Adds what a log has dropped.
+    func observe(_ logger: AccessLogger) {
+        add { [weak logger] visitor in
+            guard let logger else { return }
+            visitor.begin(.logDropped)
+            visitor.add(.whole(Int64(logger.counts.dropped)), DropLabels(signal: .logs))
+        }
+    }
+}
