@@ -12,24 +12,18 @@ import DataLoadingSupport
 /// and where there was no connection. An attempt for the cache only is not counted: nothing is sent.
 struct InstrumentedTransport<Next: Transport>: Transport {
     private let next: Next
-    private let registry: MetricRegistry
-    private let timekeeper: any Timekeeper
+    private let recorder: AttemptRecorder
 
-    fileprivate init(_ next: Next, _ registry: MetricRegistry, _ timekeeper: any Timekeeper) {
+    fileprivate init(_ next: Next, _ recorder: AttemptRecorder) {
         self.next = next
-        self.registry = registry
-        self.timekeeper = timekeeper
+        self.recorder = recorder
     }
 
     func start(_ attempt: TransportRequest, sink: any TransportSink) -> any TransportTask {
         guard attempt.cachePolicy != .cacheOnly else { return next.start(attempt, sink: sink) }
-        let labels = ActiveLabels(
-            host: registry.hosts.label(forURL: attempt.text), method: MethodLabel(attempt.method))
-        registry.attemptBegan(labels)
         var attempt = attempt
-        let span = attempt.beginSpan()
-        let measured = MeasuredSink(labels, span, sink, registry, timekeeper)
-        return next.start(attempt, sink: measured)
+        let begun = recorder.begin(&attempt)
+        return next.start(attempt, sink: MeasuredSink(begun, sink, recorder))
     }
 
     func reset() async { await next.reset() }
@@ -46,8 +40,9 @@ extension InstrumentedTransport: ExecutingTransport where Next: ExecutingTranspo
 extension Transport {
     /// The transport, with each attempt counted.
     func counted(
-        by registry: MetricRegistry, timekeeper: any Timekeeper = SystemTimekeeper()
+        by registry: MetricRegistry, telling listeners: [any AttemptListener] = [],
+        timekeeper: any Timekeeper = SystemTimekeeper()
     ) -> any Transport {
-        InstrumentedTransport(self, registry, timekeeper)
+        InstrumentedTransport(self, AttemptRecorder(registry, listeners, timekeeper))
     }
 }

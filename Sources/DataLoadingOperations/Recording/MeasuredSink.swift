@@ -12,24 +12,15 @@ final class MeasuredSink: TransportSink {
         var isEnded = false
     }
 
-    private let labels: ActiveLabels
-    private let span: TraceContext?
+    private let attempt: BegunAttempt
     private let next: any TransportSink
-    private let registry: MetricRegistry
-    private let timekeeper: any Timekeeper
-    private let begun: Instant
+    private let recorder: AttemptRecorder
     private let state = Locked(State())
 
-    init(
-        _ labels: ActiveLabels, _ span: TraceContext?, _ next: any TransportSink,
-        _ registry: MetricRegistry, _ timekeeper: any Timekeeper
-    ) {
-        self.labels = labels
-        self.span = span
+    init(_ attempt: BegunAttempt, _ next: any TransportSink, _ recorder: AttemptRecorder) {
+        self.attempt = attempt
         self.next = next
-        self.registry = registry
-        self.timekeeper = timekeeper
-        begun = timekeeper.now
+        self.recorder = recorder
     }
 
     func didSend(_ bodyBytes: Int64, of total: Int64?) { next.didSend(bodyBytes, of: total) }
@@ -59,20 +50,6 @@ final class MeasuredSink: TransportSink {
             return (!state.isEnded, state.status)
         }
         guard isFirst else { return }
-        let reason = error.map { ErrorLabel($0) } ?? status.flatMap { ErrorLabel($0) }
-        registry.attemptEnded(
-            AttemptLabels(
-                host: labels.host, method: labels.method,
-                status: status.flatMap { StatusLabel($0) },
-                error: reason, version: VersionLabel(reported: report.httpVersion)),
-            nanoseconds: timekeeper.now.nanoseconds(since: begun),
-            span.flatMap { $0.sample(at: timekeeper.date.nanosecondsSinceEpoch) })
-    }
-}
-
-extension Date {
-    /// The nanoseconds since the Unix epoch; those of its ends outside the range of the type.
-    fileprivate var nanosecondsSinceEpoch: Int64 {
-        Duration.seconds(timeIntervalSince1970).wholeNanoseconds
+        recorder.end(attempt, status: status, error: error, report)
     }
 }
