@@ -80,9 +80,8 @@ struct JSONWriter {
         case UInt8(ascii: "\""), UInt8(ascii: "\\"): bytes += [UInt8(ascii: "\\"), byte]
         case ..<0x20:
             bytes.append(contentsOf: "\\u00".utf8)
-            for digit in [byte >> 4, byte & 0xF] {
-                bytes.append(digit < 10 ? UInt8(ascii: "0") + digit : UInt8(ascii: "a") + digit - 10)
-            }
+            bytes.append(UInt8(ascii: "0") + byte >> 4)
+            bytes.append(contentsOf: Array("0123456789abcdef".utf8)[Int(byte & 0xF)...].prefix(1))
         default: bytes.append(byte)
         }
     }
