@@ -26,6 +26,9 @@ let applePlatforms: [Platform] = [.macOS, .macCatalyst, .iOS, .tvOS, .watchOS, .
 // From the lowest floor up: a target imports only what stands above it in this list.
 var targets: [Target] = [
     .target(name: "DataLoadingSupport", swiftSettings: strict),
+    // Sockets and threads of the system, for the servers in this package.
+    .target(
+        name: "DataLoadingSockets", dependencies: ["DataLoadingSupport"], swiftSettings: strict),
     // HTTP's words, errors, and the seam between loads and engines.
     .target(
         name: "DataLoadingTransport", dependencies: ["DataLoadingSupport"], swiftSettings: strict),
@@ -52,8 +55,12 @@ var targets: [Target] = [
         name: "DataLoadingRedirectReceiver", dependencies: ["DataLoadingAuth"],
         swiftSettings: strict),
     // What a daemon's operators look at; apart, because most programs have none.
-    .target(name: "DataLoadingOperations", dependencies: ["DataLoading"], swiftSettings: strict),
-    .target(name: "DataLoadingTesting", dependencies: ["DataLoadingAuth"], swiftSettings: strict),
+    .target(
+        name: "DataLoadingOperations", dependencies: ["DataLoading", "DataLoadingSockets"],
+        swiftSettings: strict),
+    .target(
+        name: "DataLoadingTesting", dependencies: ["DataLoadingAuth", "DataLoadingSockets"],
+        swiftSettings: strict),
     .executableTarget(
         name: "QuickStart", dependencies: ["DataLoading", "DataLoadingTesting"],
         path: "Demo/QuickStart", swiftSettings: strict),
@@ -64,7 +71,8 @@ var targets: [Target] = [
         name: "DataLoadingTests",
         dependencies: [
             "DataLoadingAuth", "DataLoadingCache", "DataLoadingOperations",
-            "DataLoadingRedirectReceiver", "DataLoadingTesting", "QuickStart", "FeedDaemon",
+            "DataLoadingRedirectReceiver", "DataLoadingSockets", "DataLoadingTesting", "QuickStart",
+            "FeedDaemon",
         ],
         swiftSettings: strict),
 ]

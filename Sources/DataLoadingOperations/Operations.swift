@@ -4,7 +4,7 @@
 public import DataLoading
 import DataLoadingSupport
 import Dispatch
-import Foundation
+public import Foundation
 
 /// Watches a service of a daemon: metrics, a log of its loads, and what systemd is told.
 ///
@@ -30,6 +30,7 @@ public final class Operations: Sendable {
         let recorder: LoadRecorder
         let logger: AccessLogger?
         let watchdog: Watchdog?
+        let endpoint: EndpointServer?
     }
 
     /// The time that a service takes at most beyond its grace period.
@@ -41,6 +42,8 @@ public final class Operations: Sendable {
     private let registry: MetricRegistry
     private let manager: ServiceManager
     private let reloads: ReloadRecord
+    private let healthCheck: HealthCheck
+    private let timekeeper: any Timekeeper
     private let stage = Locked(Stage.idle)
     private let queue = DispatchQueue(label: "DataLoading.operations")
 
@@ -70,6 +73,8 @@ public final class Operations: Sendable {
             maxSeries: min(max(1, configuration.seriesLimit), 10_000))
         manager = ServiceManager(environment: configuration.variables)
         reloads = ReloadRecord(timekeeper)
+        healthCheck = HealthCheck(timekeeper)
+        self.timekeeper = timekeeper
         let transport = service.transport ?? service.makeDefaultTransport()
         service.transport = transport.counted(by: registry, timekeeper: timekeeper)
     }
@@ -97,6 +102,8 @@ public final class Operations: Sendable {
         service.addConsumptionObserver(running.recorder, on: queue)
         if let logger = running.logger { service.addConsumptionObserver(logger, on: queue) }
         stage.withLock { $0 = .running(running) }
+        healthCheck.watch(service)
+        healthCheck.note(.ready)
         manager.ready()
         running.watchdog?.start()
     }
@@ -113,7 +120,34 @@ public final class Operations: Sendable {
             process: getpid(), manager: manager,
             timerQueue: service.runtime.timerQueue, echoes: [Self.echo(of: service)])
         return Running(
-            service: service, recorder: LoadRecorder(registry), logger: logger, watchdog: watchdog)
+            service: service, recorder: LoadRecorder(registry), logger: logger,
+            watchdog: watchdog, endpoint: try makeEndpoint(service))
+    }
+
+    private func makeEndpoint(_ service: DataLoaderService) throws(OperationsError)
+        -> EndpointServer?
+    {
+        guard let endpoint = configuration.endpoint else { return nil }
+        if let fault = endpoint.fault { throw .endpoint(reason: fault) }
+        healthCheck.watch(service)
+        let content = EndpointContent(
+            exposition: { [registry] in Exposition(registry, accepting: $0) },
+            health: { [healthCheck] in await healthCheck.now() },
+            snapshot: { [weak service] in Self.snapshot(of: service) }, feed: nil)
+        do {
+            return try EndpointServer(endpoint, content, timekeeper: timekeeper)
+        } catch {
+            throw .endpoint(reason: error.reason)
+        }
+    }
+
+    private static func snapshot(of service: DataLoaderService?) -> [UInt8] {
+        var json = JSONWriter()
+        json.object { json in
+            json.key("service")
+            json.object { json in service?.snapshot().addMembers(to: &json) }
+        }
+        return json.bytes
     }
 
     /// Returns an echo through a thread of the transport, where it has any; the watchdog's own
@@ -132,6 +166,25 @@ public final class Operations: Sendable {
             if case .running(let running) = stage { running } else { nil }
         }
     }
+
+    /// The address of the endpoint, with the token in its fragment, for an operator's browser.
+    ///
+    /// It is nil without an endpoint on 127.0.0.1, and before the start. Who sees it can read what the
+    /// endpoint tells.
+    public var endpointURL: URL? {
+        guard let port = running?.endpoint?.port,
+            case .loopback(_, let token) = configuration.endpoint?.place
+        else { return nil }
+        return URL(string: "http://127.0.0.1:\(port)/#token=\(token)")
+    }
+
+    /// Whether the daemon works and takes loads, for an HTTP server of its own.
+    ///
+    /// It asks for an echo from the service's timer and from a thread of its transport, and takes a
+    /// second at most.
+    ///
+    /// - Returns: What `/healthz` and `/readyz` of the endpoint tell.
+    public func health() async -> Health { await healthCheck.now() }
 
     /// The metrics as text, for an HTTP server to send.
     ///
@@ -185,6 +238,7 @@ public final class Operations: Sendable {
             return running
         }
         guard let last else { return nil }
+        healthCheck.note(.ending)
         manager.stopping()
         manager.extendTimeout(by: gracePeriod + Self.serviceLimit + Self.logLimit)
         last.watchdog?.stop()
@@ -192,6 +246,7 @@ public final class Operations: Sendable {
         // The reports of the last loads are on the queue already.
         await queue.drain()
         _ = await last.logger?.close(within: Self.logLimit)
+        last.endpoint?.stop()
         return left
     }
 }

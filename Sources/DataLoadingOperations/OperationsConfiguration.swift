@@ -32,6 +32,8 @@ public struct OperationsConfiguration: Sendable {
     public var seriesLimit = 200
     /// The log of loads; default nil: none.
     public var log: AccessLog?
+    /// Where operators are answered over HTTP; default nil: no socket is opened.
+    public var endpoint: OperationsEndpoint?
     let variables: [String: String]
 
     /// Makes a configuration from the environment of the process.

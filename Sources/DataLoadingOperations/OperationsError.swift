@@ -5,6 +5,8 @@
 public enum OperationsError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The log's file could not be opened; the path, and the system's words for the reason.
     case log(path: String, reason: String)
+    /// The endpoint could not listen; the reason in words.
+    case endpoint(reason: String)
     /// It was started, or shut down, before.
     case startedBefore
 
@@ -12,6 +14,7 @@ public enum OperationsError: Error, Hashable, Sendable, CustomStringConvertible 
     public var description: String {
         switch self {
         case .log(let path, let reason): "the log \(path) cannot be opened: \(reason)"
+        case .endpoint(let reason): "the endpoint cannot listen: \(reason)"
         case .startedBefore: "operations were started before, and start once"
         }
     }

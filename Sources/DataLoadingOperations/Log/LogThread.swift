@@ -35,7 +35,7 @@ final class LogThread: Sendable {
     /// Starts the thread, which keeps this object until it ends.
     func start() {
         let thread = Thread { [self] in
-            Self.blockSignals()
+            BlockedSignals.blockAll()
             if let file = file.withLock({ $0.take() }) { run(file) }
             isOver.wake()
         }
@@ -66,18 +66,5 @@ final class LogThread: Sendable {
                 state.withLock { $0.noteTold(count, isWritten: isWritten, at: now) }
             }
         }
-    }
-
-    /// Blocks every asynchronous signal, as a library's thread in a daemon must.
-    ///
-    /// That includes SIGPIPE, which would end the process when the reader of standard error is
-    /// gone: a write to a pipe has no flag against it, as a send to a socket has.
-    private static func blockSignals() {
-        var all = sigset_t()
-        sigfillset(&all)
-        for fault in [SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGSYS] {
-            sigdelset(&all, fault)
-        }
-        pthread_sigmask(SIG_BLOCK, &all, nil)
     }
 }

@@ -1,8 +1,11 @@
 // Copyright the DataLoading authors
 // SPDX-License-Identifier: Apache-2.0
 
+import DataLoading
+import DataLoadingSockets
+import DataLoadingSupport
+
 #if canImport(Glibc)
-    import DataLoadingSupport
     import Glibc
 #elseif canImport(Musl)
     import Musl
@@ -10,7 +13,6 @@
     import Darwin
 #endif
 
-import DataLoading
 public import Foundation
 
 /// A port where connecting never ends: it listens, its queue is full and nothing is accepted.
@@ -26,23 +28,29 @@ public final class LoopbackBlackHole: Sendable {
     /// Makes a full port; its queue is full when this returns.
     public init() throws {
         let configuration = LoopbackServer.Configuration()
-        let (listener, port) = try ListeningSocket.make(configuration, port: 0)
+        let (listener, port) = try LoopbackServerError.rethrowing {
+            try ListeningSocket.make(configuration, port: 0)
+        }
         self.port = port
         descriptors = Locked([listener])
         do {
-            try ListeningSocket.start(listener, backlog: 0)
-            let bound = try SocketAddress(host: configuration.host, port: port)
-            // A queue of length zero has room for one.
-            let filler = try PlatformSocket.make(family: bound.family)
-            descriptors.withLock { $0.append(filler) }
-            try SystemCall.check("connect", bound.withPointer { connect(filler, $0, $1) })
-            // The filler's `connect` may return just before it is in the queue.
-            var events = [pollfd(listener, for: Int32(POLLIN))]
-            SystemCall.awaitEvents(&events, milliseconds: 1000)
+            try LoopbackServerError.rethrowing { try fill(listener, configuration) }
         } catch {
             close()
             throw error
         }
+    }
+
+    private func fill(_ listener: Int32, _ configuration: LoopbackServer.Configuration) throws {
+        try ListeningSocket.start(listener, backlog: 0)
+        let bound = try SocketAddress(host: configuration.host, port: port)
+        // A queue of length zero has room for one.
+        let filler = try PlatformSocket.make(family: bound.family)
+        descriptors.withLock { $0.append(filler) }
+        try SystemCall.check("connect", bound.withPointer { connect(filler, $0, $1) })
+        // The filler's `connect` may return just before it is in the queue.
+        var events = [pollfd(listener, for: Int32(POLLIN))]
+        SystemCall.awaitEvents(&events, milliseconds: 1000)
     }
 
     deinit {

@@ -1,8 +1,9 @@
 // Copyright the DataLoading authors
 // SPDX-License-Identifier: Apache-2.0
 
-import DataLoadingSupport
 import DataLoading
+import DataLoadingSockets
+import DataLoadingSupport
 
 /// A gate that holds scripts until it is opened, or tells a test how far a script has run.
 ///

@@ -30,9 +30,11 @@ extension LoopbackServer {
     public func comeUp() throws {
         try state.withLock { state in
             guard case .down = state else { return }
-            let acceptor = try Acceptor(
-                listener: try reservation.makeListener(configuration), recorder: recorder,
-                configuration: configuration, script: script, cipher: cipher)
+            let acceptor = try LoopbackServerError.rethrowing {
+                try Acceptor(
+                    listener: try reservation.makeListener(configuration), recorder: recorder,
+                    configuration: configuration, script: script, cipher: cipher)
+            }
             state = .listening(acceptor)
         }
     }

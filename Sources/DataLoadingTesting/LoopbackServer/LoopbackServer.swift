@@ -71,7 +71,7 @@ public final class LoopbackServer: Sendable {
         self.script = Locked(script)
         recorder = Recorder(
             requestLimit: configuration.recordLimit, connectionLimit: configuration.recordLimit)
-        reservation = try PortReservation(configuration)
+        reservation = try LoopbackServerError.rethrowing { try PortReservation(configuration) }
         port = reservation.port
         try comeUp()
     }

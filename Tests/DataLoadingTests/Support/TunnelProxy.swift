@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if canImport(Glibc)
+    import DataLoadingSockets
     import DataLoadingSupport
     @testable import DataLoadingTesting
     @testable import DataLoading

@@ -1,16 +1,17 @@
 // Copyright the DataLoading authors
 // SPDX-License-Identifier: Apache-2.0
 
+import DataLoading
+import DataLoadingSockets
+import DataLoadingSupport
+
 #if canImport(Glibc)
-    import DataLoadingSupport
     import Glibc
 #elseif canImport(Musl)
     import Musl
 #else
     import Darwin
 #endif
-
-import DataLoading
 
 /// A connection in plain text.
 final class SocketStream: ByteStream {

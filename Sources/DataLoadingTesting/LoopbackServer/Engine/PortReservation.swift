@@ -1,8 +1,9 @@
 // Copyright the DataLoading authors
 // SPDX-License-Identifier: Apache-2.0
 
-import DataLoadingSupport
 import DataLoading
+import DataLoadingSockets
+import DataLoadingSupport
 
 /// A socket that is bound and never listens, to keep the port of a server that is down.
 ///

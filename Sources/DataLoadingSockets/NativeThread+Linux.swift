@@ -3,15 +3,17 @@
 
 #if os(Linux) || os(Android)
     #if canImport(Glibc)
-        import Glibc
+        package import Glibc
     #elseif canImport(Musl)
-        import Musl
+        package import Musl
     #endif
 
     extension NativeThread {
-        typealias Handle = pthread_t
+        package typealias Handle = pthread_t
 
-        static func spawn(stackSize: Int, _ context: UnsafeMutableRawPointer) throws -> Handle {
+        package static func spawn(stackSize: Int, _ context: UnsafeMutableRawPointer) throws
+            -> Handle
+        {
             var handle = Handle()
             // Not `pthread_attr_t()`: the module that owns that initialiser depends on which others
             // include the header.
@@ -29,13 +31,13 @@
                     return nil
                 }, context)
             guard code == 0 else {
-                throw LoopbackServerError(operation: "pthread_create", code: code)
+                throw SocketError(operation: "pthread_create", code: code)
             }
             return handle
         }
 
         /// The running thread's number in the process's list; nil where there is no such list.
-        static var currentNumber: Int? {
+        package static var currentNumber: Int? {
             var path = [UInt8](repeating: 0, count: 64)
             let count = readlink("/proc/thread-self", &path, path.count)
             let digits = path.prefix(max(0, count)).split(separator: UInt8(ascii: "/")).last
@@ -47,7 +49,7 @@
         /// The kernel ends the join a moment before it removes the thread from the list, so that a
         /// test that counts threads would still count it. When the number is reused, the wait ends
         /// after 100,000 tries.
-        static func awaitRemoval(of number: Int) {
+        package static func awaitRemoval(of number: Int) {
             for _ in 0..<100_000 {
                 guard access("/proc/self/task/\(number)", F_OK) == 0 else { return }
                 sched_yield()

@@ -6,10 +6,10 @@
 
     extension PlatformSocket {
         /// The poll event for "the client finished sending".
-        static let hangUp = Int32(POLLHUP)
+        package static let hangUp = Int32(POLLHUP)
 
         /// Makes a stream socket that child programs do not inherit.
-        static func make(family: Int32) throws -> Int32 {
+        package static func make(family: Int32) throws -> Int32 {
             let descriptor = try SystemCall.check("socket", socket(family, SOCK_STREAM, 0))
             _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
             silenceSignals(descriptor)
@@ -17,7 +17,7 @@
         }
 
         /// Accepts a connection that child programs do not inherit.
-        static func acceptPrivately(_ listener: Int32) -> Int32 {
+        package static func acceptPrivately(_ listener: Int32) -> Int32 {
             let descriptor = accept(listener, nil, nil)
             guard descriptor >= 0 else { return descriptor }
             _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
@@ -25,10 +25,10 @@
             return descriptor
         }
 
-        static let sendFlags: Int32 = 0
+        package static let sendFlags: Int32 = 0
 
         /// The number of bytes written but not acknowledged; 0 when unknown.
-        static func unconfirmedBytes(_ descriptor: Int32) -> Int {
+        package static func unconfirmedBytes(_ descriptor: Int32) -> Int {
             var count: Int32 = 0
             var size = socklen_t(MemoryLayout<Int32>.size)
             getsockopt(descriptor, SOL_SOCKET, SO_NWRITE, &count, &size)

@@ -2,22 +2,20 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if canImport(Glibc)
-    import Glibc
+    package import Glibc
 #elseif canImport(Musl)
-    import Musl
+    package import Musl
 #else
-    import Darwin
+    package import Darwin
 #endif
 
-import DataLoading
-
-/// A loopback address with a port, IPv4 or IPv6, or the path of a Unix-domain socket.
-struct SocketAddress {
+/// An address with a port, IPv4 or IPv6, or the path of a Unix-domain socket.
+package struct SocketAddress {
     private var storage = sockaddr_storage()
     private var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
 
     /// Parses a numeric address; names are not resolved.
-    init(host: String, port: UInt16) throws {
+    package init(host: String, port: UInt16) throws {
         var four = in_addr()
         var six = in6_addr()
         if inet_pton(AF_INET, host, &four) == 1 {
@@ -33,24 +31,25 @@ struct SocketAddress {
                 $0.sin6_addr = six
             }
         } else {
-            throw LoopbackServerError(operation: "inet_pton", code: 0)
+            throw SocketError(operation: "inet_pton", code: 0)
         }
     }
 
     /// Makes the address of a Unix-domain socket.
-    init(path: String) throws {
-        guard let socket = UnixSocketAddress("unix:" + path) else {
-            throw LoopbackServerError(operation: "path of a socket", code: 0)
-        }
+    package init(path: String) throws {
+        // With the zero byte that ends it.
+        guard path.utf8.count < MemoryLayout.size(ofValue: sockaddr_un().sun_path),
+            path.utf8.first == UInt8(ascii: "/"), !path.utf8.contains(0)
+        else { throw SocketError(operation: "path of a socket", code: 0) }
         fill(sockaddr_un.self) { address in
             address.sun_family = sa_family_t(AF_UNIX)
             // The path is shorter than the array, whose rest is zero.
-            withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: socket.path.utf8) }
+            withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8) }
         }
     }
 
     /// Reads the address that a socket is bound to.
-    init(boundTo descriptor: Int32) throws {
+    package init(boundTo descriptor: Int32) throws {
         let result = withUnsafeMutableBytes(of: &storage) { bytes in
             guard let address = bytes.baseAddress?.assumingMemoryBound(to: sockaddr.self) else {
                 return Int32(-1)
@@ -60,17 +59,19 @@ struct SocketAddress {
         try SystemCall.check("getsockname", result)
     }
 
-    var family: Int32 { Int32(storage.ss_family) }
+    package var family: Int32 { Int32(storage.ss_family) }
 
     /// The port, which both families store at the same offset.
-    var port: UInt16 {
+    package var port: UInt16 {
         withUnsafeBytes(of: storage) {
             UInt16(bigEndian: $0.loadUnaligned(fromByteOffset: 2, as: UInt16.self))
         }
     }
 
     /// Passes the address to `body` in the form that `bind` and `connect` take.
-    func withPointer<Result>(_ body: (UnsafePointer<sockaddr>, socklen_t) -> Result) -> Result {
+    package func withPointer<Result>(
+        _ body: (UnsafePointer<sockaddr>, socklen_t) -> Result
+    ) -> Result {
         withUnsafePointer(to: storage) {
             $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { body($0, length) }
         }

@@ -2,12 +2,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if canImport(Darwin)
-    import Darwin
+    package import Darwin
 
     extension NativeThread {
-        typealias Handle = pthread_t
+        package typealias Handle = pthread_t
 
-        static func spawn(stackSize: Int, _ context: UnsafeMutableRawPointer) throws -> Handle {
+        package static func spawn(stackSize: Int, _ context: UnsafeMutableRawPointer) throws
+            -> Handle
+        {
             var handle: pthread_t?
             var attributes = pthread_attr_t()
             pthread_attr_init(&attributes)
@@ -20,14 +22,14 @@
                     return nil
                 }, context)
             guard code == 0, let handle else {
-                throw LoopbackServerError(operation: "pthread_create", code: code)
+                throw SocketError(operation: "pthread_create", code: code)
             }
             return handle
         }
 
         /// Nil: there is no list of threads to wait for.
-        static var currentNumber: Int? { nil }
+        package static var currentNumber: Int? { nil }
 
-        static func awaitRemoval(of number: Int) {}
+        package static func awaitRemoval(of number: Int) {}
     }
 #endif

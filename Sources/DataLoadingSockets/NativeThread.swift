@@ -1,8 +1,9 @@
 // Copyright the DataLoading authors
 // SPDX-License-Identifier: Apache-2.0
 
+import DataLoadingSupport
+
 #if canImport(Glibc)
-    import DataLoadingSupport
     import Glibc
 #elseif canImport(Musl)
     import Musl
@@ -10,10 +11,8 @@
     import Darwin
 #endif
 
-import DataLoading
-
 /// A thread that can be joined, with a stack small enough for a thousand of them.
-final class NativeThread: Sendable {
+package final class NativeThread: Sendable {
     private let handle: Locked<Handle?>
     private let body: Body
 
@@ -21,7 +20,7 @@ final class NativeThread: Sendable {
     ///
     /// The default stack is 512 KiB: room for a handler with some JSON, and for the sanitizers'
     /// larger frames. Only touched pages take memory.
-    init(stackSize: Int = 512 * 1024, _ body: @escaping @Sendable () -> Void) throws {
+    package init(stackSize: Int = 512 * 1024, _ body: @escaping @Sendable () -> Void) throws {
         self.body = Body(body)
         let passed = Unmanaged.passRetained(self.body)
         do {
@@ -33,7 +32,7 @@ final class NativeThread: Sendable {
     }
 
     /// Waits for the end of the thread; on the thread itself it detaches instead.
-    func join() {
+    package func join() {
         guard let taken = handle.withLock({ $0.take() }) else { return }
         guard pthread_equal(taken, pthread_self()) == 0 else {
             pthread_detach(taken)
@@ -44,7 +43,7 @@ final class NativeThread: Sendable {
     }
 
     /// The entry point of every thread; runs the body passed in `context`.
-    static func enter(_ context: UnsafeMutableRawPointer) {
+    package static func enter(_ context: UnsafeMutableRawPointer) {
         Unmanaged<Body>.fromOpaque(context).takeRetainedValue().run()
     }
 

@@ -2,24 +2,24 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if canImport(Glibc)
-    import Glibc
+    package import Glibc
 #elseif canImport(Musl)
-    import Musl
+    package import Musl
 #else
-    import Darwin
+    package import Darwin
 #endif
 
 /// Thin wrappers of system calls, so that few other files need `errno`.
-enum SystemCall {
+package enum SystemCall {
     /// The outcome of a call on a non-blocking descriptor.
-    enum Outcome {
+    package enum Outcome {
         case count(Int)
         case wouldBlock
         case failed(Int32)
     }
 
     /// Runs a call, and repeats it after EINTR.
-    static func attempt(_ call: () -> Int) -> Outcome {
+    package static func attempt(_ call: () -> Int) -> Outcome {
         while true {
             let count = call()
             if count >= 0 { return .count(count) }
@@ -32,41 +32,44 @@ enum SystemCall {
     }
 
     /// Throws when the result of a call is negative.
-    @discardableResult
-    static func check(_ operation: String, _ result: Int32) throws -> Int32 {
+    @discardableResult package static func check(_ operation: String, _ result: Int32) throws
+        -> Int32
+    {
         guard result < 0 else { return result }
-        throw LoopbackServerError(operation: operation, code: errno)
+        throw SocketError(operation: operation, code: errno)
     }
 
-    static func receive(_ descriptor: Int32, _ bytes: UnsafeMutableRawBufferPointer) -> Outcome {
+    package static func receive(
+        _ descriptor: Int32, _ bytes: UnsafeMutableRawBufferPointer
+    ) -> Outcome {
         attempt { recv(descriptor, bytes.baseAddress, bytes.count, 0) }
     }
 
     /// Closes a descriptor; an interrupted close has closed it too.
-    static func release(_ descriptor: Int32) {
+    package static func release(_ descriptor: Int32) {
         _ = close(descriptor)
     }
 
     /// Writes one byte; the reading end of the pipe must be open.
-    static func writeByte(_ descriptor: Int32) {
+    package static func writeByte(_ descriptor: Int32) {
         var byte: UInt8 = 1
         _ = write(descriptor, &byte, 1)
     }
 
     /// Waits for events, without limit when `milliseconds` is negative; after EINTR there are none.
-    static func awaitEvents(_ descriptors: inout [pollfd], milliseconds: Int32) {
+    package static func awaitEvents(_ descriptors: inout [pollfd], milliseconds: Int32) {
         guard poll(&descriptors, nfds_t(descriptors.count), milliseconds) < 0 else { return }
         for index in descriptors.indices { descriptors[index].revents = 0 }
     }
 }
 
 extension pollfd {
-    init(_ descriptor: Int32, for events: Int32) {
+    package init(_ descriptor: Int32, for events: Int32) {
         self.init(fd: descriptor, events: Int16(truncatingIfNeeded: events), revents: 0)
     }
 
     /// Whether any event occurred, including an error.
-    var isReady: Bool { revents != 0 }
+    package var isReady: Bool { revents != 0 }
 
-    func has(_ event: Int32) -> Bool { Int32(revents) & event != 0 }
+    package func has(_ event: Int32) -> Bool { Int32(revents) & event != 0 }
 }

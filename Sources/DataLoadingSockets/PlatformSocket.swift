@@ -10,9 +10,9 @@
 #endif
 
 /// The socket calls that differ between systems; one extension file per system has the differences.
-enum PlatformSocket {
+package enum PlatformSocket {
     /// Accepts a connection: close-on-exec and non-blocking.
-    static func takeConnection(_ listener: Int32) -> SystemCall.Outcome {
+    package static func takeConnection(_ listener: Int32) -> SystemCall.Outcome {
         let outcome = SystemCall.attempt { Int(acceptPrivately(listener)) }
         if case .count(let descriptor) = outcome {
             _ = fcntl(Int32(descriptor), F_SETFL, O_NONBLOCK)
@@ -21,13 +21,13 @@ enum PlatformSocket {
     }
 
     /// Sends what fits, without raising SIGPIPE when the client is gone.
-    static func sendBytes(_ descriptor: Int32, _ bytes: UnsafeRawBufferPointer)
+    package static func sendBytes(_ descriptor: Int32, _ bytes: UnsafeRawBufferPointer)
         -> SystemCall.Outcome
     {
         SystemCall.attempt { send(descriptor, bytes.baseAddress, bytes.count, sendFlags) }
     }
 
-    static func makePipe() throws -> (read: Int32, write: Int32) {
+    package static func makePipe() throws -> (read: Int32, write: Int32) {
         var ends: [Int32] = [-1, -1]
         try SystemCall.check("pipe", pipe(&ends))
         for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }

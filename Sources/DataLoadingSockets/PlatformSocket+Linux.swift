@@ -12,10 +12,10 @@
         /// The poll event for "the client finished sending", also while bytes are unread.
         ///
         /// It is POLLRDHUP, which the C library declares for GNU programs only.
-        static let hangUp: Int32 = 0x2000
+        package static let hangUp: Int32 = 0x2000
 
         /// Makes a stream socket that child programs do not inherit.
-        static func make(family: Int32) throws -> Int32 {
+        package static func make(family: Int32) throws -> Int32 {
             let kind = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
             return try SystemCall.check("socket", socket(family, kind, 0))
         }
@@ -24,7 +24,7 @@
         ///
         /// A child program with a copy would keep a closed connection open. The C library declares
         /// `accept4` for GNU programs only, so it is looked up by name.
-        static func acceptPrivately(_ listener: Int32) -> Int32 {
+        package static func acceptPrivately(_ listener: Int32) -> Int32 {
             guard let accept4 else {
                 let descriptor = accept(listener, nil, nil)
                 if descriptor >= 0 { _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC) }
@@ -33,10 +33,10 @@
             return accept4(listener, nil, nil, Int32(SOCK_CLOEXEC.rawValue))
         }
 
-        static let sendFlags = Int32(MSG_NOSIGNAL)
+        package static let sendFlags = Int32(MSG_NOSIGNAL)
 
         /// The number of bytes written but not acknowledged; 0 when unknown.
-        static func unconfirmedBytes(_ descriptor: Int32) -> Int {
+        package static func unconfirmedBytes(_ descriptor: Int32) -> Int {
             var count: Int32 = 0
             // TIOCOUTQ, also known as SIOCOUTQ.
             guard let ioctl, ioctl(descriptor, 0x5411, &count) == 0 else { return 0 }

@@ -1,8 +1,9 @@
 // Copyright the DataLoading authors
 // SPDX-License-Identifier: Apache-2.0
 
+import DataLoadingSupport
+
 #if canImport(Glibc)
-    import DataLoadingSupport
     import Glibc
 #elseif canImport(Musl)
     import Musl
@@ -10,15 +11,13 @@
     import Darwin
 #endif
 
-import DataLoading
-
 /// A pipe with one byte that is never read: it wakes every thread that polls it.
-final class WakePipe: Sendable {
+package final class WakePipe: Sendable {
     /// The end to poll; ready once the pipe is fired.
-    let descriptor: Int32
+    package let descriptor: Int32
     private let writeEnd: Locked<Int32?>
 
-    init() throws {
+    package init() throws {
         let ends = try PlatformSocket.makePipe()
         descriptor = ends.read
         writeEnd = Locked(ends.write)
@@ -30,12 +29,12 @@ final class WakePipe: Sendable {
     }
 
     /// Whether it was fired.
-    var isFired: Bool {
+    package var isFired: Bool {
         writeEnd.withLock { $0 == nil }
     }
 
     /// Wakes every polling thread, for good.
-    func fire() {
+    package func fire() {
         let end = writeEnd.withLock { end in
             defer { end = nil }
             return end

@@ -1,0 +1,89 @@
+// Copyright the DataLoading authors
+// SPDX-License-Identifier: Apache-2.0
+
+import DataLoading
+import DataLoadingSupport
+
+/// Answers requests: who may ask, and what is told.
+struct EndpointDesk {
+    /// What becomes of a request.
+    enum Reply {
+        case response(EndpointResponse)
+        /// The answer comes by post.
+        case later
+        case events(any LiveFeed)
+    }
+
+    private let content: EndpointContent
+    private let post: EndpointPost
+    private let protectsMetrics: Bool
+    private let hasDashboard: Bool
+    private var access: EndpointAccess
+
+    init(
+        _ endpoint: OperationsEndpoint, _ content: EndpointContent, _ post: EndpointPost,
+        port: UInt16?
+    ) {
+        self.content = content
+        self.post = post
+        protectsMetrics = endpoint.protectsMetrics
+        hasDashboard = endpoint.servesDashboard
+        var token: String?
+        if case .loopback(_, let own) = endpoint.place { token = own }
+        access = EndpointAccess(token: token, hosts: endpoint.allowedHosts, port: port)
+    }
+
+    mutating func reply(
+        to request: EndpointRequest, of connection: Int, at now: Instant
+    ) -> Reply {
+        let resource = EndpointResource(request.path, hasDashboard: hasDashboard)
+        let needsToken = resource?.needsToken(protectsMetrics: protectsMetrics) ?? false
+        if let status = access.refusal(of: request, needsToken: needsToken, at: now) {
+            return .response(EndpointResponse(status))
+        }
+        switch resource {
+        case .metrics:
+            let exposition = content.exposition(request.headers["Accept"])
+            return .response(
+                EndpointResponse(
+                    .ok, contentType: exposition.contentType, Array(exposition.body)))
+        case .health:
+            ask(for: connection) { $0.isLive }
+            return .later
+        case .readiness:
+            ask(for: connection) { $0.isReady }
+            return .later
+        case .snapshot: return .response(.json(content.snapshot()))
+        case .events:
+            guard let feed = content.feed else { return .response(EndpointResponse(.notFound)) }
+            return request.isHead
+                ? .response(EndpointResponse(.ok, contentType: Self.eventStream, []))
+                : .events(feed)
+        case .page: return .response(.page)
+        case nil: return .response(EndpointResponse(.notFound))
+        }
+    }
+
+    static let eventStream = "text/event-stream"
+
+    private func ask(for connection: Int, _ isWell: @escaping @Sendable (Health) -> Bool) {
+        Task { [content, post] in
+            let health = await content.health()
+            let text = health.reasons.isEmpty ? "ok" : health.reasons.joined(separator: "\n")
+            post.send(
+                EndpointServer.Answer(
+                    connection: connection,
+                    response: EndpointResponse(isWell(health) ? .ok : .unavailable, text: text)))
+        }
+    }
+}
+
+extension EndpointResponse {
+    /// The dashboard.
+    fileprivate static var page: EndpointResponse {
+        var page = EndpointResponse(
+            .ok, contentType: "text/html; charset=utf-8", DashboardPage.bytes)
+        page.contentSecurityPolicy = DashboardPage.contentSecurityPolicy
+        return page
+    }
+}

@@ -1,0 +1,74 @@
+// Copyright the DataLoading authors
+// SPDX-License-Identifier: Apache-2.0
+
+import DataLoadingSockets
+import DataLoadingSupport
+import Foundation
+
+/// The socket of an endpoint, and what is left of it in the file system.
+final class EndpointListener: Sendable {
+    /// How many connections may wait to be accepted.
+    private static let backlog = 16
+
+    let descriptor: Int32
+    /// The port; nil for a Unix-domain socket.
+    let port: UInt16?
+    private let path: String?
+
+    init(_ place: OperationsEndpoint.Place) throws {
+        switch place {
+        case .loopback(let port, _):
+            let address = try SocketAddress(host: "127.0.0.1", port: port)
+            descriptor = try ListeningSocket.make(boundTo: address)
+            path = nil
+            do {
+                self.port = try SocketAddress(boundTo: descriptor).port
+                try ListeningSocket.start(descriptor, backlog: Self.backlog)
+            } catch {
+                SystemCall.release(descriptor)
+                throw error
+            }
+        case .unixSocket(let path, let mode):
+            let address = try SocketAddress(path: path)
+            try Self.removeStaleSocket(path, address)
+            descriptor = try ListeningSocket.make(boundTo: address)
+            self.path = path
+            port = nil
+            do {
+                // Before anybody can connect: until it listens the system refuses connections.
+                try SystemCall.check("chmod", chmod(path, mode_t(mode & 0o777)))
+                try ListeningSocket.start(descriptor, backlog: Self.backlog)
+            } catch {
+                SystemCall.release(descriptor)
+                unlink(path)
+                throw error
+            }
+        }
+    }
+
+    deinit {
+        SystemCall.release(descriptor)
+        if let path { unlink(path) }
+    }
+
+    /// Removes a socket that nobody listens to any more; anything else stays, and cannot be bound.
+    private static func removeStaleSocket(_ path: String, _ address: SocketAddress) throws {
+        var status = stat()
+        guard lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFSOCK else { return }
+        let probe = try PlatformSocket.make(family: address.family)
+        defer { SystemCall.release(probe) }
+        guard address.withPointer({ connect(probe, $0, $1) }) < 0, errno == ECONNREFUSED else {
+            return
+        }
+        unlink(path)
+    }
+}
+
+extension Error {
+    /// Why a socket could not be had, in the system's words.
+    var reason: String {
+        guard let error = self as? SocketError else { return "\(self)" }
+        guard error.code != 0 else { return "\(error.operation) is not possible" }
+        return "\(error.operation): \(String(cString: strerror(error.code)))"
+    }
+}
