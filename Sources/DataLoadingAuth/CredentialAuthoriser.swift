@@ -5,7 +5,7 @@ import DataLoadingTransport
 import DataLoading
 
 /// The common part of authorisers that fetch their credential.
-protocol CredentialAuthoriser: Authoriser {
+protocol CredentialAuthoriser: ObservableAuthoriser {
     /// The credential that is added to requests.
     associatedtype Credential: Sendable
     /// The hosts that may receive it.
@@ -21,6 +21,8 @@ extension CredentialAuthoriser {
     public func authorise(_ request: DataLoaderRequest) -> Authorisation {
         authoriseByScope(request)
     }
+
+    package var credentialState: CredentialState { credentials.state(of: identifier) }
 
     /// The default implementation of `authorise`.
     func authoriseByScope(_ request: DataLoaderRequest) -> Authorisation {

@@ -97,6 +97,7 @@ extension CurlLoop {
         noteClosing(socket)
         let index = Int(socket)
         if sockets.indices.contains(index) {
+            if sockets[index].isOpenedHere { openSockets &-= 1 }
             sockets[index].isOpenedHere = false
             sockets[index].multi = nil
             sockets[index].wanted = 0
@@ -116,6 +117,8 @@ extension CurlLoop {
     /// posted after the announcement finds it, and signals the event that is waited for. The look
     /// may take the signal of an earlier announcement, whose message was in the queue before it.
     func waitForEvents() {
+        mailbox.figures.note(
+            connections: openSockets, transfers: running.count, from: now, to: LoopClock.now)
         var count = running.count > 1 ? takeEvents(within: 0) : 0
         if count <= 0 {
             if mailbox.fallAsleep() {

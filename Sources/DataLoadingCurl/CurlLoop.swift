@@ -33,6 +33,8 @@ final class CurlLoop {
     /// The output buffer of one decoding step.
     let scratch = UnsafeMutableRawBufferPointer.allocate(byteCount: 65_536, alignment: 16)
     @exclusivity(unchecked) var sockets: [SocketEntry] = []
+    /// The number of open sockets of connections.
+    @exclusivity(unchecked) var openSockets = 0
     let idle: IdleConnections
     /// When idle connections are closed; `.max` while transfers run.
     @exclusivity(unchecked) var idleDeadline = Int64.max

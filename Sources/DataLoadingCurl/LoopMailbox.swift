@@ -40,6 +40,8 @@ final class LoopMailbox: Sendable {
         var wakeEvent: EventDescriptor?
     }
 
+    /// What the loop tells of itself.
+    let figures = LoopFigures()
     private let state: Locked<State>
     private let isAsleep = Atomic<Bool>(false)
     private let forks = ccurl_forks()

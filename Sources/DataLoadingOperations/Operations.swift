@@ -118,7 +118,7 @@ public final class Operations: Sendable {
         let watchdog = Watchdog(
             environment: configuration.variables,
             process: getpid(), manager: manager,
-            timerQueue: service.runtime.timerQueue, echoes: [Self.echo(of: service)])
+            timerQueue: service.runtime.timerQueue, echoes: [service.transportEcho])
         return Running(
             service: service, recorder: LoadRecorder(registry), logger: logger,
             watchdog: watchdog, endpoint: try makeEndpoint(service))
@@ -148,17 +148,6 @@ public final class Operations: Sendable {
             json.object { json in service?.snapshot().addMembers(to: &json) }
         }
         return json.bytes
-    }
-
-    /// Returns an echo through a thread of the transport, where it has any; the watchdog's own
-    /// rounds go through the service's timer.
-    static func echo(of service: DataLoaderService) -> Watchdog.Echo {
-        { [weak service] in
-            guard #available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *),
-                let executor = service?.taskExecutor
-            else { return }
-            await Task(executorPreference: executor) {}.value
-        }
     }
 
     private var running: Running? {

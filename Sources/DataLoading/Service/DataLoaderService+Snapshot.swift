@@ -7,14 +7,15 @@ import DataLoadingTransport
 extension DataLoaderService {
     /// Returns what the service does at the moment.
     ///
-    /// Nothing is gathered while nobody asks. It takes some microseconds for each origin, rate and
-    /// address, and holds back no load for longer than it takes to copy one of the lists. Any thread
+    /// Nothing is gathered while nobody asks. It takes some microseconds for each origin, rate,
+    /// address and credential, and holds back no load for longer than it takes to copy one of the lists. Any thread
     /// may call.
     public func snapshot() -> ServiceSnapshot {
         let load = runtime.admission.load
         let origins = originStates
         let rules = runtime.limiter.ruleStates
         let addresses = runtime.resolver.addressStates
+        let credentials = credentialStates
         let limit = ServiceSnapshot.listLimit
         return ServiceSnapshot(
             stage: runtime.openness.withLock { $0.stage.inSnapshot },
@@ -31,6 +32,9 @@ extension DataLoaderService {
                 (addresses.filter { $0.condition != .inUse }
                     + addresses.filter { $0.condition == .inUse }).prefix(limit)),
             otherAddresses: max(0, addresses.count - limit),
+            credentials: Self.first(limit, of: credentials) { $0.precedes($1) },
+            otherCredentials: max(0, credentials.count - limit),
+            transport: (runtime.transport as? any ObservableTransport)?.snapshot(),
             droppedConsumptionNotices: droppedConsumptionNotices)
     }
 
@@ -45,6 +49,15 @@ extension DataLoaderService {
                 retryBudget: health[origin]?.tokens ?? runtime.originHealth.balance(of: origin),
                 isFailing: health[origin]?.isFailing ?? false)
         }
+    }
+
+    /// Each authoriser once, of however many factories.
+    private var credentialStates: [CredentialState] {
+        var seen: Set<ObjectIdentifier> = []
+        let holders = runtime.contexts.present.flatMap(\.authorisers)
+            .compactMap { $0 as? any ObservableAuthoriser }
+        return holders.filter { seen.insert(ObjectIdentifier($0)).inserted }
+            .map(\.credentialState)
     }
 
     private static func first<State>(
@@ -63,6 +76,14 @@ extension RuleState {
     fileprivate func precedes(_ other: RuleState) -> Bool {
         if (gateRemaining == nil) != (other.gateRemaining == nil) { return gateRemaining != nil }
         return (origin, pathComponent ?? "") < (other.origin, other.pathComponent ?? "")
+    }
+}
+
+extension CredentialState {
+    /// What cannot be used comes first, and then by names.
+    fileprivate func precedes(_ other: CredentialState) -> Bool {
+        if isUsable != other.isUsable { return !isUsable }
+        return authoriser < other.authoriser
     }
 }
 

@@ -1,6 +1,8 @@
 // Copyright the DataLoading authors
 // SPDX-License-Identifier: Apache-2.0
 
+public import DataLoadingTransport
+
 /// What a service does at the moment, for a metric, a status page or a log.
 ///
 /// Its parts are read one after the other, so that sums over several parts may differ by the loads
@@ -44,6 +46,13 @@ public struct ServiceSnapshot: Sendable {
     public let addresses: [AddressState]
     /// The number of addresses that `addresses` leaves out.
     public let otherAddresses: Int
+    /// The credentials that authorisers of this library fetch: those that cannot be used first, 64 at
+    /// most.
+    public let credentials: [CredentialState]
+    /// The number of credentials that `credentials` leaves out.
+    public let otherCredentials: Int
+    /// What the transport does; nil for a transport that does not tell, such as `URLSession`'s.
+    public let transport: TransportSnapshot?
     /// The number of reports that observers' queues were too slow for.
     public let droppedConsumptionNotices: Int
 }

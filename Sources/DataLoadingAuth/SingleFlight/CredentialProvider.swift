@@ -73,6 +73,19 @@ final class CredentialProvider<Credential: Sendable>: Sendable {
     /// The number of waiting loads.
     var waiterCount: Int { state.withLock { $0.waiters.count } }
 
+    /// What an authoriser of this name can say of its credential.
+    func state(of authoriser: String) -> CredentialState {
+        let now = timerQueue.now
+        return state.withLock { state in
+            let issued = state.record.issued.flatMap { now < $0.expiry ? $0 : nil }
+            return CredentialState(
+                authoriser: authoriser, isUsable: issued?.isDoubted == false,
+                remaining: issued.flatMap { $0.expiry == .distantFuture ? nil : $0.expiry - now },
+                fetches: state.record.fetches, failures: state.record.failures,
+                waiting: state.waiters.count)
+        }
+    }
+
     // MARK: Requests
 
     /// Returns the answer that needs no wait; otherwise `.wait`, without beginning a fetch.

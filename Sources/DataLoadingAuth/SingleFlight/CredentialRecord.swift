@@ -37,7 +37,9 @@ struct CredentialRecord<Credential: Sendable>: Sendable {
     /// The issue of the first credential after the last refusal.
     private var unrefusedSince = Instant(nanoseconds: 0)
     private var resets = 0
-    private var fetches = 0
+    /// The number of fetches that have begun, and of those that have failed.
+    private(set) var fetches = 0
+    private(set) var failures = 0
     /// The newest credential's version.
     private var version = 0
     private var isResetting = false
@@ -120,6 +122,7 @@ struct CredentialRecord<Credential: Sendable>: Sendable {
     ) -> Answer? {
         guard let ended = fetch, ended.number == number else { return nil }
         fetch = nil
+        failures += 1
         // The error concerns the version that the fetch began with, and no newer one.
         if rules.endsCredential(error), ended.version == version {
             seed = nil
@@ -140,6 +143,7 @@ struct CredentialRecord<Credential: Sendable>: Sendable {
         let last = issued?.credential ?? seed
         var empty = Self(rules)
         (empty.resets, empty.fetches, empty.version) = (resets + 1, fetches, fetches)
+        empty.failures = failures
         empty.isResetting = true
         self = empty
         return last

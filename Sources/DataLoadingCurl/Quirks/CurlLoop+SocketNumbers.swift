@@ -24,6 +24,7 @@ extension CurlLoop {
         noteClosing(socket)
         let index = Int(socket)
         while sockets.count <= index { sockets.append(SocketEntry()) }
+        if !sockets[index].isOpenedHere { openSockets &+= 1 }
         sockets[index].isOpenedHere = true
         sockets[index].peer = CurlTransfer.addressBytes(address)
         sockets[index].peerPort = CurlTransfer.port(address)

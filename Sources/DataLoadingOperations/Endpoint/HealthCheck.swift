@@ -53,7 +53,7 @@ final class HealthCheck: Sendable {
             _ = timer.schedule(at: timer.now, for: waker, tag: 0)
             await waker.wait()
         }
-        async let transportAnswers = answers(Operations.echo(of: service))
+        async let transportAnswers = answers(service.transportEcho)
         var reasons: [String] = []
         if await !timerAnswers { reasons.append("the service's timer does not answer") }
         if await !transportAnswers { reasons.append("the transport's thread does not answer") }

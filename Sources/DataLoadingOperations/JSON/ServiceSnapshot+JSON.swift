@@ -24,6 +24,31 @@ extension ServiceSnapshot {
         json.key("addresses")
         json.array(of: addresses) { json, address in json.object { address.addMembers(to: &$0) } }
         json.member("otherAddresses", otherAddresses)
+        json.key("credentials")
+        json.array(of: credentials) { json, state in json.object { state.addMembers(to: &$0) } }
+        json.member("otherCredentials", otherCredentials)
+        guard let transport else { return }
+        json.key("transport")
+        json.object { transport.addMembers(to: &$0) }
+    }
+}
+
+extension CredentialState {
+    fileprivate func addMembers(to json: inout JSONWriter) {
+        json.member("authoriser", authoriser)
+        json.member("isUsable", isUsable)
+        json.member("remaining", seconds: remaining)
+        json.member("fetches", fetches)
+        json.member("failures", failures)
+        json.member("waiting", waiting)
+    }
+}
+
+extension TransportSnapshot {
+    fileprivate func addMembers(to json: inout JSONWriter) {
+        json.member("openConnections", openConnections)
+        json.member("runningAttempts", runningAttempts)
+        json.member("longestRound", seconds: longestRound)
     }
 }
 

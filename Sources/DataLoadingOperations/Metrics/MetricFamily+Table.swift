@@ -56,6 +56,18 @@ extension MetricFamily {
     static let addressesEjected = MetricFamily(
         "dataloading.addresses.ejected", unit: "{address}", .gauge,
         "Number of fallback addresses that are out of use.")
+    static let credentialRemaining = MetricFamily(
+        "dataloading.credential.remaining", unit: "s", .gauge,
+        "Time until a credential expires, of several of a name the shortest; 0 without one.")
+    static let credentialWaiting = MetricFamily(
+        "dataloading.credential.waiting", unit: "{load}", .upDownCounter,
+        "Number of loads that wait for a credential.")
+    static let openConnections = MetricFamily(
+        "dataloading.connections.open", unit: "{connection}", .upDownCounter,
+        "Number of open connections, idle ones included.")
+    static let loopDelay = MetricFamily(
+        "dataloading.loop.delay.max", unit: "s", .gauge,
+        "Longest time of the last minute for which a thread of the transport was busy.")
     static let reloadSuccess = MetricFamily(
         "dataloading.config.reload.successful", .gauge,
         "Whether the last reload of the configuration succeeded.")

@@ -3,6 +3,7 @@
 
 import DataLoading
 import DataLoadingSupport
+import DataLoadingTransport
 
 /// Passes attempts on to another transport, and counts each of them.
 ///
@@ -35,6 +36,10 @@ struct InstrumentedTransport<Next: Transport>: Transport {
 extension InstrumentedTransport: ExecutingTransport where Next: ExecutingTransport {
     @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
     var taskExecutor: any TaskExecutor { next.taskExecutor }
+}
+
+extension InstrumentedTransport: ObservableTransport where Next: ObservableTransport {
+    func snapshot() -> TransportSnapshot { next.snapshot() }
 }
 
 extension Transport {

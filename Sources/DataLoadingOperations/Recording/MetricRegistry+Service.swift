@@ -18,8 +18,15 @@ extension MetricRegistry {
             visitor.begin(.addressesEjected)
             let ejected = snapshot.addresses.count { $0.condition != .inUse }
             visitor.add(.whole(Int64(ejected)), NoLabels())
+            if let transport = snapshot.transport {
+                visitor.begin(.openConnections)
+                visitor.add(.whole(Int64(transport.openConnections)), NoLabels())
+                visitor.begin(.loopDelay)
+                visitor.add(.real(transport.longestRound.inSeconds), NoLabels())
+            }
             visitor.add(snapshot.origins, hosts)
             visitor.add(snapshot.rules, hosts)
+            visitor.add(snapshot.credentials)
         }
     }
 }
@@ -60,6 +67,30 @@ extension MetricVisitor {
         }
         begin(.gateClosings)
         for (labels, rules) in byLabels { add(.whole(rules.sum(\.gateClosings)), labels) }
+    }
+}
+
+extension MetricVisitor {
+    /// Adds how credentials stand, by the names of their authorisers; one that does not expire has no
+    /// remaining time.
+    fileprivate func add(_ credentials: [CredentialState]) {
+        let byName = Dictionary(grouping: credentials) { state in
+            CredentialLabels(authoriser: state.authoriser)
+        }
+        guard !byName.isEmpty else { return }
+        let remaining = byName.compactMapValues { $0.compactMap(\.secondsLeft).min() }
+        if !remaining.isEmpty { begin(.credentialRemaining) }
+        for (labels, seconds) in remaining { add(.real(seconds), labels) }
+        begin(.credentialWaiting)
+        for (labels, states) in byName {
+            add(.whole(states.reduce(0) { $0 + Int64($1.waiting) }), labels)
+        }
+    }
+}
+
+extension CredentialState {
+    fileprivate var secondsLeft: Double? {
+        isUsable ? remaining?.inSeconds : 0
     }
 }
 

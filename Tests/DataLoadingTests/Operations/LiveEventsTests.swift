@@ -41,7 +41,8 @@ import Testing
         endpoint.servesDashboard = true
         let content = EndpointContent(
             exposition: { _ in Exposition(.make(), accepting: nil) },
-            health: { Health(isLive: true, isReady: true, reasons: []) }, snapshot: { Array("{}".utf8) },
+            health: { Health(isLive: true, isReady: true, reasons: []) },
+            snapshot: { Array("{}".utf8) },
             feed: feed)
         return try EndpointServer(endpoint, content, timekeeper: clock.timekeeper)
     }

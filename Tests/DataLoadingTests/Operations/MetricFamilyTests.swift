@@ -76,6 +76,20 @@ import Testing
             family: .addressesEjected, name: "dataloading.addresses.ejected",
             text: "dataloading_addresses_ejected", unit: "{address}", kind: "gauge", isTold: true),
         Row(
+            family: .credentialRemaining, name: "dataloading.credential.remaining",
+            text: "dataloading_credential_remaining_seconds", unit: "s", kind: "gauge",
+            isTold: true),
+        Row(
+            family: .credentialWaiting, name: "dataloading.credential.waiting",
+            text: "dataloading_credential_waiting", unit: "{load}", kind: "gauge", isTold: true),
+        Row(
+            family: .openConnections, name: "dataloading.connections.open",
+            text: "dataloading_connections_open", unit: "{connection}", kind: "gauge",
+            isTold: true),
+        Row(
+            family: .loopDelay, name: "dataloading.loop.delay.max",
+            text: "dataloading_loop_delay_max_seconds", unit: "s", kind: "gauge", isTold: true),
+        Row(
             family: .reloadSuccess, name: "dataloading.config.reload.successful",
             text: "dataloading_config_reload_successful", unit: "", kind: "gauge", isTold: true),
         Row(

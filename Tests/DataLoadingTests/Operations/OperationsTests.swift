@@ -186,7 +186,7 @@ import Testing
             let isBack = Locked(false)
             let executor = try #require(service.taskExecutor)
             let blocked = Task(executorPreference: executor) { mayGoOn.block() }
-            let echo = Operations.echo(of: service)
+            let echo = service.transportEcho
             let waiting = Task {
                 await echo()
                 isBack.withLock { $0 = true }

@@ -1,6 +1,7 @@
 // Copyright the DataLoading authors
 // SPDX-License-Identifier: Apache-2.0
 
+import DataLoadingAuth
 import DataLoadingSupport
 import DataLoadingTransport
 @testable import DataLoading
@@ -70,6 +71,40 @@ import Testing
         }
         #expect(limiter.busyKeys < 200)
         #expect(limiter.ruleStates.map(\.admitted) == [500])
+    }
+
+    @Test func `credentials tell how they stand, those first that cannot be used`() async {
+        let fetch = HeldFetch<AccessToken>()
+        let bed = TestBed()
+        let hosts: Set = ["origin.test"]
+        let authoriser = TokenAuthoriser(hosts: hosts, clock: bed.clock) { _ in
+            try await fetch(nil)
+        }
+        let ready = StaticTokenAuthoriser(token: "t", hosts: hosts)
+        let factory = bed.service.makeFactory(authorisers: [authoriser, ready])
+        let other = bed.service.makeFactory(authorisers: [authoriser])
+        let loader = factory.makeDataLoader()
+        loader.perform(.make("/a"))
+        let first = await fetch.call(0)
+        await eventually { bed.service.snapshot().credentials.first?.waiting == 1 }
+        let waiting = bed.service.snapshot().credentials
+        #expect(
+            waiting == [
+                CredentialState(
+                    authoriser: authoriser.identifier, isUsable: false, remaining: nil, fetches: 1,
+                    failures: 0, waiting: 1)
+            ])
+        first.answer(AccessToken("secret", lifetime: .seconds(60)))
+        await eventually { bed.service.snapshot().credentials.first?.isUsable == true }
+        bed.clock.advance(by: .seconds(10))
+        let valid = bed.service.snapshot().credentials
+        #expect(valid.map(\.remaining) == [.seconds(50)])
+        #expect(valid.map(\.waiting) == [0])
+        #expect(!"\(valid)".contains("secret"))
+        bed.clock.advance(by: .seconds(50))
+        #expect(bed.service.snapshot().credentials.map(\.isUsable) == [false])
+        withExtendedLifetime((factory, other)) {}
+        bed.service.cancelAllLoads()
     }
 
     @Test func `addresses tell what they are used for`() {

@@ -1,0 +1,36 @@
+// Copyright the DataLoading authors
+// SPDX-License-Identifier: Apache-2.0
+
+/// What an authoriser of this library knows of its credential; never the credential itself.
+public struct CredentialState: Hashable, Sendable {
+    /// The authoriser's `identifier`.
+    public let authoriser: String
+    /// Whether it has a credential that has not expired, and that no server has refused.
+    public let isUsable: Bool
+    /// How long the credential lasts; nil without one, and for one that does not expire.
+    public let remaining: Duration?
+    /// How often a credential was fetched, or is being fetched.
+    public let fetches: Int
+    /// How many of those failed.
+    public let failures: Int
+    /// The number of loads that wait for a credential.
+    public let waiting: Int
+
+    package init(
+        authoriser: String, isUsable: Bool, remaining: Duration?, fetches: Int, failures: Int,
+        waiting: Int
+    ) {
+        self.authoriser = authoriser
+        self.isUsable = isUsable
+        self.remaining = remaining
+        self.fetches = fetches
+        self.failures = failures
+        self.waiting = waiting
+    }
+}
+
+/// An authoriser that fetches its credential and can say how it stands.
+package protocol ObservableAuthoriser: Authoriser {
+    /// How it stands now; any thread may ask.
+    var credentialState: CredentialState { get }
+}

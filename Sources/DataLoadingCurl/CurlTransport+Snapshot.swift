@@ -1,0 +1,16 @@
+// Copyright the DataLoading authors
+// SPDX-License-Identifier: Apache-2.0
+
+package import DataLoadingTransport
+
+extension CurlTransport: ObservableTransport {
+    /// What its loops do; nothing before the first attempt and after `shutDown`.
+    package func snapshot() -> TransportSnapshot {
+        let figures = loopHandles.map(\.mailbox.figures)
+        let now = LoopClock.now
+        return TransportSnapshot(
+            openConnections: figures.reduce(0) { $0 + $1.openConnections },
+            runningAttempts: figures.reduce(0) { $0 + $1.runningTransfers },
+            longestRound: .nanoseconds(figures.map { $0.longestRound(at: now) }.max() ?? 0))
+    }
+}

@@ -1,0 +1,29 @@
+// Copyright the DataLoading authors
+// SPDX-License-Identifier: Apache-2.0
+
+/// What a transport does at the moment.
+public struct TransportSnapshot: Hashable, Sendable {
+    /// The number of open connections, idle ones included.
+    public let openConnections: Int
+    /// The number of attempts that run.
+    public let runningAttempts: Int
+    /// The longest time of about the last minute for which a thread of the transport was busy
+    /// without looking for events.
+    ///
+    /// Meanwhile every transfer on that thread waited. Much more than a millisecond is mostly the
+    /// work of a sink, or of a task on the transport's executor.
+    public let longestRound: Duration
+
+    /// Makes the snapshot of a transport.
+    package init(openConnections: Int, runningAttempts: Int, longestRound: Duration) {
+        self.openConnections = openConnections
+        self.runningAttempts = runningAttempts
+        self.longestRound = longestRound
+    }
+}
+
+/// A transport that can say what it does.
+package protocol ObservableTransport: Transport {
+    /// What it does now; any thread may ask.
+    func snapshot() -> TransportSnapshot
+}
