@@ -67,6 +67,16 @@ import Tracing
         #expect(sent(bed.transport.attempts[0]) == [nil, nil])
     }
 
+    @Test func `an attempt for the cache only has no span`() async {
+        let bed = bed()
+        let parent = tracer.startSpan("parent")
+        var request = request(parent)
+        request.cachePolicy = .cacheOnly
+        #expect(await bed.error(of: request) == .notCached)
+        #expect(bed.transport.attempts.map { sent($0) } == [[nil, nil]])
+        #expect(tracer.finishedSpans.isEmpty)
+    }
+
     @Test func `a failure and a status from 400 are errors of their spans`() async throws {
         let bed = bed(.fail(.tls), .respond(status: 503))
         let parent = tracer.startSpan("parent")
@@ -132,7 +142,7 @@ import Tracing
         let spans = tracer.finishedSpans
         #expect(spans.map(\.parentSpanID) == [parent.spanID, parent.spanID, parent.spanID])
         let attempts = bed.transport.attempts
-        try #require(attempts.count == 3)
+        try #require(attempts.count == 3 && spans.count == 3)
         #expect(sent(attempts[0]) == [parent.traceID, spans[0].spanID])
         #expect(attempts.dropFirst().allSatisfy { sent($0) == [nil, nil] })
         #expect(
