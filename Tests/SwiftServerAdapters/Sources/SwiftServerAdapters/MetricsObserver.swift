@@ -34,7 +34,7 @@ final class MetricsObserver: ConsumptionObserver {
         with response: DataLoaderResponse, bytesDownloaded: Int64, bytesUploaded: Int64
     ) {
         let metrics = response.metrics
-        let host = ("server.address", label(response.request.url.host(), hosts))
+        let host = ("server.address", label(response.request.url.host()?.lowercased(), hosts))
         let source = ("dataloading.source", label(response.request.sourceIdentifier, sources))
         let (outcome, reason) = Self.outcome(response.error)
         // A metric has the same labels each time, as Prometheus asks.

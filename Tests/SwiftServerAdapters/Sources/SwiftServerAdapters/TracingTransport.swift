@@ -124,7 +124,8 @@ extension SpanAttributes {
         self["url.full"] = attempt.url.redactedText
         self["url.template"] = attempt[option: URLTemplate.self]
         self["server.address"] = attempt.url.host()
-        self["server.port"] = attempt.url.port ?? (attempt.url.scheme == "http" ? 80 : 443)
+        let isPlain = attempt.url.scheme?.lowercased() == "http"
+        self["server.port"] = attempt.url.port ?? (isPlain ? 80 : 443)
         let resends = attempt.context.resendCount
         self["http.request.resend_count"] = resends > 0 ? resends : nil
     }

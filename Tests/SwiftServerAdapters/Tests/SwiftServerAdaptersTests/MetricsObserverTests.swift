@@ -71,6 +71,13 @@ import Testing
         #expect((backOff?.lastValue ?? 0) > 0)
     }
 
+    @Test func `a host is the same in capitals`() async {
+        await observe(.respond(status: 200, body: Data([1]))) { bed in
+            #expect(await bed.error(of: .make(host: "API.test")) == nil)
+        }
+        #expect(count("dataloading.bytes.received") == 1)
+    }
+
     @Test func `hosts, sources and statuses that others choose make no series`() async {
         await observe { bed in
             for index in 0..<50 {

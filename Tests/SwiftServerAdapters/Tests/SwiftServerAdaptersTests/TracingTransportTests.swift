@@ -67,6 +67,21 @@ import Tracing
         #expect(sent(bed.transport.attempts[0]) == [nil, nil])
     }
 
+    @Test(arguments: [
+        ("https://api.test/", 443), ("HTTPS://api.test/", 443), ("http://api.test/", 80),
+        ("HTTP://api.test/", 80), ("http://api.test:8080/", 8_080),
+    ])
+    func `a span has the port, which a URL need not name`(_ url: String, _ port: Int64)
+        async throws
+    {
+        let bed = bed(.respond(status: 200))
+        var request = DataLoaderRequest(url: try #require(URL(string: url)))
+        request.parentSpan = tracer.startSpan("parent").context
+        #expect(await bed.error(of: request) == nil)
+        let span = try #require(tracer.finishedSpans.first)
+        #expect(span.attributes.get("server.port") == .int64(port))
+    }
+
     @Test func `an attempt for the cache only has no span`() async {
         let bed = bed()
         let parent = tracer.startSpan("parent")
