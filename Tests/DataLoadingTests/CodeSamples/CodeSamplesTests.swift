@@ -63,7 +63,9 @@ private struct CodeSample {
 
     @Test func `every sample in the documentation is part of a compiled file`() throws {
         let folders = ["Tests/DataLoadingTests/", "Tests/CombineOnLinux/Tests/PublisherTests/"]
-        let files = folders.flatMap { tree.files(below: $0 + "CodeSamples", "swift") }
+        let files =
+            folders.flatMap { tree.files(below: $0 + "CodeSamples", "swift") }
+            + tree.files(below: "Tests/SwiftServerAdapters/Sources", "swift")
         let compiled = try files.map {
             let lines = try tree.lines(of: $0).map { $0.trimmingCharacters(in: .whitespaces) }
             return "\n" + lines.filter { !$0.isEmpty }.joined(separator: "\n") + "\n"
