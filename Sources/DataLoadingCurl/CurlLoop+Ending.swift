@@ -64,7 +64,7 @@ extension CurlLoop {
         case .start(let task):
             task.sink.didFail(TransportFailure(.serviceInvalidated, sent: .nothingWritten))
         case .run(let job): job.runElsewhere()
-        case .reset(let done): done()
+        case .reset(let done), .echo(let done): done()
         default: break
         }
     }

@@ -166,6 +166,7 @@ final class CurlLoop {
         case .bodyReady(let task): bodyReady(task)
         case .resolved(let name, let answer): resolved(name, answer)
         case .run(let job): job.run()
+        case .echo(let answer): answer()
         case .reset(let done):
             reset()
             done()

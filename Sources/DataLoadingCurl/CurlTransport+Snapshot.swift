@@ -4,6 +4,9 @@
 package import DataLoadingTransport
 
 extension CurlTransport: ObservableTransport {
+    /// Returns when each of its threads has answered.
+    package func echo() async { await ask { .echo($0) } }
+
     /// What its loops do; nothing before the first attempt and after `shutDown`.
     package func snapshot() -> TransportSnapshot {
         let figures = loopHandles.map(\.mailbox.figures)

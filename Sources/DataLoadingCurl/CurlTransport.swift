@@ -151,7 +151,10 @@ public final class CurlTransport: Transport {
     }
 
     /// Drops idle connections and resolved names; running attempts are not affected.
-    public func reset() async {
+    public func reset() async { await ask { .reset($0) } }
+
+    /// Posts a message to each running loop, and returns when all have done what it says.
+    func ask(_ message: (@escaping @Sendable () -> Void) -> LoopMessage) async {
         let loops = loopHandles
         guard !loops.isEmpty else { return }
         await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
@@ -159,7 +162,7 @@ public final class CurlTransport: Transport {
             let done = { @Sendable in
                 if left.add(-1) == 0 { continuation.resume() }
             }
-            for loop in loops where !loop.mailbox.post(.reset(done)) { done() }
+            for loop in loops where !loop.mailbox.post(message(done)) { done() }
         }
     }
 

@@ -21,6 +21,8 @@ enum LoopMessage: Sendable {
     case resolved(String, NameAnswer)
     /// Run the job of a task.
     case run(LoopExecutor.Job)
+    /// Show that the loop is not blocked.
+    case echo(@Sendable () -> Void)
     /// Drop idle connections and names; the closure runs afterwards.
     case reset(@Sendable () -> Void)
     /// No more starts will come: end after the last transfer.

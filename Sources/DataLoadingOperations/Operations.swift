@@ -14,7 +14,7 @@ public import Foundation
 /// let service = DataLoaderService(configuration: configuration)
 /// try operations.start(for: service)
 /// ```
-/// An application serves `exposition(accepting:)` to Prometheus, calls `reload(_:)` on SIGHUP, and
+/// Keep it for as long as the service: it is what watches. An application serves `exposition(accepting:)` to Prometheus, calls `reload(_:)` on SIGHUP, and
 /// ends with `shutDown(gracePeriod:)`. Any thread may call.
 public final class Operations: Sendable {
     private enum Stage: Sendable {
@@ -93,15 +93,25 @@ public final class Operations: Sendable {
         do throws(OperationsError) {
             running = try makeRunning(service)
         } catch {
-            stage.withLock { $0 = .idle }
+            stage.withLock { stage in
+                if case .starting = stage { stage = .idle }
+            }
             throw error
+        }
+        let goesOn = stage.withLock { stage in
+            guard case .starting = stage else { return false }
+            stage = .running(running)
+            return true
+        }
+        guard goesOn else {
+            running.endpoint?.stop()
+            throw .shutDown
         }
         registry.observe(service)
         if let logger = running.logger { registry.observe(logger) }
         registry.observe(reloads)
         service.addConsumptionObserver(running.recorder, on: queue)
         if let logger = running.logger { service.addConsumptionObserver(logger, on: queue) }
-        stage.withLock { $0 = .running(running) }
         healthCheck.watch(service)
         healthCheck.note(.ready)
         manager.ready()
@@ -188,7 +198,8 @@ public final class Operations: Sendable {
     /// `apply` should check everything before it changes anything, and then use
     /// `RateLimiter.replaceRates`, `HostResolver.replaceAddresses` and
     /// `StaticTokenAuthoriser.replaceToken`. What it throws is thrown on, and counted as a failed
-    /// reload. The log is opened again in any case, because a rotation sends the same signal.
+    /// reload. The log is opened again in any case, because a rotation sends the same signal. Make one
+    /// call at a time, or the older file may win.
     public func reload(_ apply: () throws -> Void) rethrows {
         // Before its start the daemon is not ready, whatever it reads.
         let running = running
@@ -219,12 +230,19 @@ public final class Operations: Sendable {
     ///
     /// It takes at most 2 seconds longer than the service's own
     /// `shutDown(gracePeriod:)`, whose result it returns; lines that are not written by then are
-    /// lost. Before `start(for:)`, and the second time, it does nothing and returns nil.
+    /// lost. Before `start(for:)`, and the second time, it does nothing and returns nil. During
+    /// `start(for:)` it makes that throw, and leaves the service as it is.
     @discardableResult public func shutDown(gracePeriod: Duration) async -> LeftBehind? {
-        let last = stage.withLock { stage in
-            guard case .running(let running) = stage else { return Running?.none }
-            stage = .over
-            return running
+        let last = stage.withLock { stage -> Running? in
+            switch stage {
+            case .running(let running):
+                stage = .over
+                return running
+            // The start finds out, and undoes what it did.
+            case .starting: stage = .over
+            case .idle, .over: break
+            }
+            return nil
         }
         guard let last else { return nil }
         healthCheck.note(.ending)

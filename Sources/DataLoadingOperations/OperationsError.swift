@@ -7,6 +7,8 @@ public enum OperationsError: Error, Hashable, Sendable, CustomStringConvertible 
     case log(path: String, reason: String)
     /// The endpoint could not listen; the reason in words.
     case endpoint(reason: String)
+    /// It was shut down while it started.
+    case shutDown
     /// It was started, or shut down, before.
     case startedBefore
 
@@ -15,6 +17,7 @@ public enum OperationsError: Error, Hashable, Sendable, CustomStringConvertible 
         switch self {
         case .log(let path, let reason): "the log \(path) cannot be opened: \(reason)"
         case .endpoint(let reason): "the endpoint cannot listen: \(reason)"
+        case .shutDown: "operations were shut down while they started"
         case .startedBefore: "operations were started before, and start once"
         }
     }

@@ -9,8 +9,9 @@
 /// bodies.
 ///
 /// A report after 10 ms of quiet comes at once, and those that follow within 10 ms come together. All
-/// are on the queue when `DataLoaderService.shutDown(gracePeriod:)` returns. At most 4,096 reports wait for an observer's queue. Then the oldest are dropped and
-/// counted in `DataLoaderService.droppedConsumptionNotices`. A conformer passes this test:
+/// are on the queue when `DataLoaderService.shutDown(gracePeriod:)` returns, before anything that is
+/// put there afterwards. At most 4,096 reports wait for an observer's queue. Then the oldest are
+/// dropped and counted in `DataLoaderService.droppedConsumptionNotices`. A conformer passes this test:
 ///
 /// ```swift
 /// service.addConsumptionObserver(observer, on: queue)

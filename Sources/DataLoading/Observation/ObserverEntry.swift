@@ -92,6 +92,9 @@ final class ObserverEntry: Sendable {
         }
     }
 
+    /// Whether every report is to be delivered as soon as possible.
+    var isUrgent: Bool { state.withLock { $0.isUrgent } }
+
     /// Whether the block of a number has to deliver: none was scheduled after it.
     func begins(_ number: Int) -> Bool {
         state.withLock { state in

@@ -70,7 +70,11 @@ final class ObserverList: Sendable {
     /// Delivers the waiting reports on the observer's queue, and removes a released observer.
     private func deliver(_ entry: ObserverEntry, _ number: Int) {
         guard entry.begins(number) else { return }
-        for _ in 0..<Self.maxInARow {
+        var count = 0
+        // At the end of a service none may be left for a later block: who waits for the queue then
+        // waits for all of them.
+        while count < Self.maxInARow || entry.isUrgent {
+            count += 1
             guard let response = entry.next() else { return }
             guard let observer = entry.observer else { return replace { $0 === entry } }
             observer.endedRequest(

@@ -2,17 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import DataLoading
+import DataLoadingTransport
 
 extension DataLoaderService {
-    /// An echo through a thread of the transport, where it has any.
+    /// An echo through each thread of the transport, where it has any.
     ///
     /// It does not keep the service.
     var transportEcho: Watchdog.Echo {
-        { [weak self] in
-            guard #available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *),
-                let executor = self?.taskExecutor
-            else { return }
-            await Task(executorPreference: executor) {}.value
-        }
+        { [weak runtime] in await (runtime?.transport as? any ObservableTransport)?.echo() }
     }
 }

@@ -19,27 +19,36 @@ struct NotifySocket: Sendable {
         case UInt8(ascii: "/"): bytes.append(0)
         default: return nil
         }
-        guard bytes.count > 2, bytes.count <= MemoryLayout.size(ofValue: sockaddr_un().sun_path),
+        guard bytes.count > 1, bytes.count <= MemoryLayout.size(ofValue: sockaddr_un().sun_path),
             !address.utf8.contains(0)
         else { return nil }
         path = bytes
     }
 
-    /// Sends a message; false when it was not taken at once.
+    /// How long a message that must arrive may take, where systemd is busy.
+    private static let patience = timeval(tv_sec: 2, tv_usec: 0)
+
+    /// Sends a message; false when it was not taken, at once or in two seconds.
     ///
     /// With a socket for each message, because there are few and systemd may be started anew.
-    func send(_ message: String) -> Bool {
+    func send(_ message: String, waits: Bool) -> Bool {
         #if canImport(Darwin)
             let kind = SOCK_DGRAM
         #else
             // Set with the call itself: a program that is started in between would get it.
-            let kind = Int32(SOCK_DGRAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue)
+            let kind = Int32(SOCK_DGRAM.rawValue | SOCK_CLOEXEC.rawValue)
         #endif
         let descriptor = socket(AF_UNIX, kind, 0)
         guard descriptor >= 0 else { return false }
         defer { closeDescriptor(descriptor) }
         _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
-        _ = fcntl(descriptor, F_SETFL, O_NONBLOCK)
+        if waits {
+            var patience = Self.patience
+            let size = socklen_t(MemoryLayout<timeval>.size)
+            _ = setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &patience, size)
+        } else {
+            _ = fcntl(descriptor, F_SETFL, O_NONBLOCK)
+        }
         var address = sockaddr_un()
         address.sun_family = sa_family_t(AF_UNIX)
         withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path) }

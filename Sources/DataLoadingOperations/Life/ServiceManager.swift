@@ -5,9 +5,10 @@ import DataLoadingSupport
 
 /// Tells systemd about the life of the process: started, reloading, ending, still working.
 ///
-/// It never waits. Messages arrive in the order of the calls, whichever threads call. One that
-/// systemd does not take at once is counted and not sent again. Without systemd every call does
-/// nothing.
+/// Messages arrive in the order of the calls, whichever threads call. What the life of the process
+/// depends on waits for a busy systemd, for two seconds at most; the rest is sent at once or not at
+/// all. One that systemd does not take is counted and not sent again. Without systemd every call
+/// does nothing.
 final class ServiceManager: Sendable {
     private enum Stage {
         case starting
@@ -16,9 +17,13 @@ final class ServiceManager: Sendable {
         case stopping
     }
 
+    /// How many messages may wait behind one that systemd does not take.
+    private static let maxWaiting = 64
+
     private struct State {
         var stage = Stage.starting
         var waiting = FIFO<ServiceMessage>()
+        var waitingCount = 0
         /// Whether a thread sends what waits.
         var isSending = false
         var failures = 0
@@ -83,20 +88,26 @@ final class ServiceManager: Sendable {
         guard let socket else { return }
         let sends = state.withLock { state in
             guard isAllowed(&state.stage) else { return false }
+            guard message.mustArrive || state.waitingCount < Self.maxWaiting else {
+                state.failures += 1
+                return false
+            }
             state.waiting.append(message)
+            state.waitingCount += 1
             defer { state.isSending = true }
             return !state.isSending
         }
         guard sends else { return }
         while let next = takeNext() {
-            if !socket.send(next.text) { state.withLock { $0.failures += 1 } }
+            guard !socket.send(next.text, waits: next.mustArrive) else { continue }
+            state.withLock { $0.failures += 1 }
         }
     }
 
     private func takeNext() -> ServiceMessage? {
         state.withLock { state in
             let next = state.waiting.popFirst()
-            if next == nil { state.isSending = false }
+            if next == nil { state.isSending = false } else { state.waitingCount -= 1 }
             return next
         }
     }

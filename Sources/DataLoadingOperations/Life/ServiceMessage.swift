@@ -19,6 +19,15 @@ enum ServiceMessage: Hashable, Sendable {
     /// The service works.
     case watchdog
 
+    /// Whether the process would be ended or left waiting without it; the others come again, or may
+    /// be missed.
+    var mustArrive: Bool {
+        switch self {
+        case .ready, .reloading, .stopping, .extendTimeout: true
+        case .status, .watchdog: false
+        }
+    }
+
     /// The text of the datagram.
     var text: String {
         switch self {

@@ -7,8 +7,8 @@ import DataLoadingSupport
 ///
 /// A thread that always reported would prove nothing. Twice in the interval that systemd allows,
 /// the watchdog asks for an echo from each part of the process, such as an event loop. It reports
-/// only if all came back within a quarter of the interval. A part that is blocked therefore gets the
-/// process restarted.
+/// if all came back within a quarter of the interval, and else when they do. A part that is blocked
+/// therefore gets the process restarted.
 final class Watchdog: Sendable {
     /// Returns when a part of the process has answered.
     typealias Echo = @Sendable () async -> Void

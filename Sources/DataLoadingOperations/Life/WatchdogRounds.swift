@@ -9,8 +9,15 @@ struct WatchdogRounds: Sendable {
     private let manager: ServiceManager
     private let timerQueue: TimerQueue
     private let echoes: [Watchdog.Echo]
-    /// Whether the echoes of a round have not all come back.
-    private let isWaiting = Locked(false)
+    /// What has become of the echoes that were asked for last.
+    private enum Echoes {
+        case back
+        case expected
+        /// They did not come in time.
+        case late
+    }
+
+    private let asked = Locked(Echoes.back)
 
     init(
         interval: Duration, manager: ServiceManager, timerQueue: TimerQueue,
@@ -38,16 +45,29 @@ struct WatchdogRounds: Sendable {
     ///
     /// What has not answered in an earlier round is not asked again: its tasks would pile up.
     private func answer() async -> Bool {
-        let isFree = isWaiting.withLock { isWaiting in
-            defer { isWaiting = true }
-            return !isWaiting
+        let isFree = asked.withLock { asked in
+            guard case .back = asked else { return false }
+            asked = .expected
+            return true
         }
         guard isFree else { return false }
-        return await timerQueue.wait(atMost: interval / 4) { [echoes, isWaiting] in
+        let isInTime = await timerQueue.wait(atMost: interval / 4) { [echoes, asked, manager] in
             await withDiscardingTaskGroup { group in
                 for echo in echoes { group.addTask { await echo() } }
             }
-            isWaiting.withLock { $0 = false }
+            let isLate = asked.withLock { asked in
+                defer { asked = .back }
+                guard case .late = asked else { return false }
+                return true
+            }
+            // The next round would be too late for systemd, which counts from the last report.
+            if isLate { manager.pingWatchdog() }
         }
+        if !isInTime {
+            asked.withLock { asked in
+                if case .expected = asked { asked = .late }
+            }
+        }
+        return isInTime
     }
 }

@@ -9,13 +9,13 @@
 /// ```
 /// A line has the time, the source, the load's number, the method, the URL without its query, or the
 /// pattern that a `URLTemplate` gives in its place, the status, the outcome, the counts, the bytes,
-/// the waits and the number of the trace. It never has a query, a header value, a body or a token. Control characters, and those that reverse the direction of text, are
-/// replaced by "?". A line has at most 4,096 bytes, so that a pipe takes it whole (`PIPE_BUF`); too
-/// long a text ends in "…".
+/// the waits and the number of the trace. It never has a query, a header value, a body or a token.
+/// Control characters, and those that reverse the direction of text, are replaced by "?". A line has at
+/// most 4,096 bytes, so that a pipe takes it whole (`PIPE_BUF`); too long a text ends in "…".
 ///
 /// The log never delays a load: lines wait in a buffer, and one thread writes them. When a disk or
 /// the reader of a pipe is too slow, new lines are dropped and counted, and a line
-/// `{"time":…,"dropped":3}` tells how many, as soon as there is room again.
+/// `{"time":…,"dropped":3}` tells how many, before the next one that is written.
 public struct AccessLog: Sendable {
     /// The format of a line.
     public enum Format: Hashable, Sendable {

@@ -39,6 +39,8 @@ extension InstrumentedTransport: ExecutingTransport where Next: ExecutingTranspo
 }
 
 extension InstrumentedTransport: ObservableTransport where Next: ObservableTransport {
+    func echo() async { await next.echo() }
+
     func snapshot() -> TransportSnapshot { next.snapshot() }
 }
 

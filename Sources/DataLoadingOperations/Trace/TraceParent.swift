@@ -10,8 +10,9 @@ import DataLoadingSupport
 /// request[option: TraceParent.self] = TraceContext(traceparent: incoming)
 /// ```
 /// With ``Operations`` each attempt is a span of its own, and its server gets the fields
-/// `traceparent` and `tracestate`, unless the request sets them itself. A redirect to another origin
-/// removes the option: no other origin learns of the trace.
+/// `traceparent` and `tracestate`, unless the request sets `traceparent` itself. A redirect to another
+/// origin removes the option: no other origin learns of the trace. A field that the request sets itself
+/// goes wherever its other fields go.
 public enum TraceParent: RequestOption, Sendable {
     /// Nil: nothing is sent.
     public static let defaultValue: TraceContext? = nil

@@ -22,8 +22,10 @@ public struct TransportSnapshot: Hashable, Sendable {
     }
 }
 
-/// A transport that can say what it does.
+/// A transport that can say what it does, and whether its threads are free.
 package protocol ObservableTransport: Transport {
+    /// Returns when each thread of the transport has answered.
+    func echo() async
     /// What it does now; any thread may ask.
     func snapshot() -> TransportSnapshot
 }

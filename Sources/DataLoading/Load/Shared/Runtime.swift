@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import DataLoadingCache
-import DataLoadingTransport
+package import DataLoadingTransport
 package import DataLoadingSupport
 import Dispatch
 
@@ -20,7 +20,7 @@ package final class Runtime: Sendable {
     let resolver: HostResolver
     let admission: Admission
     let originHealth: OriginHealth
-    let transport: any Transport
+    package let transport: any Transport
     let cache: ResponseCache?
     let observers = ObserverList()
     package let liveLoads: LiveLoads
