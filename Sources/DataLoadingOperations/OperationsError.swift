@@ -5,6 +5,9 @@
 public enum OperationsError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The log's file could not be opened; the path, and the system's words for the reason.
     case log(path: String, reason: String)
+    /// A variable of the environment or a setting is malformed; its name, and not its value, which
+    /// may be a key.
+    case malformed(name: String)
     /// It was started, or shut down, before.
     case startedBefore
 
@@ -12,6 +15,7 @@ public enum OperationsError: Error, Hashable, Sendable, CustomStringConvertible 
     public var description: String {
         switch self {
         case .log(let path, let reason): "the log \(path) cannot be opened: \(reason)"
+        case .malformed(let name): "\(name) is malformed"
         case .startedBefore: "operations were started before, and start once"
         }
     }
