@@ -54,9 +54,9 @@ import Testing
         cancelled.cancel()
         await cancelled.value
         let loads = try await scene.spans().filter { $0.kind == 1 }
-        #expect(loads.map { $0["dataloading.outcome"] } == ["success", "failure", "cancelled"])
-        #expect(loads.map { $0["error.type"] } == [nil, "tls", nil])
-        #expect(loads.map { $0.status?.code } == [nil, 2, nil])
+        #expect(loads.map { $0["dataloading.outcome"] } == ["failure", "failure", "cancelled"])
+        #expect(loads.map { $0["error.type"] } == ["404", "tls", nil])
+        #expect(loads.map { $0.status?.code } == [2, 2, nil])
     }
 
     @Test func `the attempts of loads inside an intercepted one are inside the span of that`()
@@ -81,8 +81,8 @@ import Testing
             $0.tracing = .always(ratio: 1)
         }
         let share: @Sendable (inout DataLoaderRequest) -> Void = { $0.coalescing = .key("a") }
-        async let first: Void = scene.load(share)
-        async let second: Void = scene.load(share)
+        async let first: Void = scene.load("/a", trace: nil, share)
+        async let second: Void = scene.load("/a", trace: nil, share)
         let attempt = await scene.transport.attempts(1)[0]
         await eventually { scene.service.runtime.liveLoads.live == 3 }
         scene.service.drainQueues()

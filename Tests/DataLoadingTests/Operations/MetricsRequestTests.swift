@@ -1,6 +1,7 @@
 // Copyright the DataLoading authors
 // SPDX-License-Identifier: Apache-2.0
 
+import DataLoading
 @testable import DataLoadingOperations
 import Foundation
 import Testing

@@ -100,7 +100,9 @@ import Testing
     @Test func `a cancelled attempt is no error, and an unknown method no name`() async throws {
         let scene = try TelemetryScene([.hold])
         let trace = try TraceContext.sampled
-        let cancelled = Task { await scene.load(trace: trace) { $0.method = "PURGE" } }
+        let cancelled = Task {
+            await scene.load(trace: trace) { $0.method = HTTPMethod(rawValue: "PURGE") }
+        }
         _ = await scene.transport.attempts(1)
         cancelled.cancel()
         await cancelled.value

@@ -218,6 +218,7 @@ import Testing
 
     @Test func `telemetry is not in the metrics, and without a push nothing runs`() async throws {
         let scene = try TelemetryScene()
+        #expect(scene.clock.pendingAlarms == 1)
         await scene.load()
         await scene.operations.shutDown(gracePeriod: .zero)
         #expect(scene.collector.bodies("/v1/metrics").count == 1)
@@ -225,8 +226,8 @@ import Testing
         let attempts = samples.filter { $0.name == "http_client_request_duration_seconds_count" }
         #expect(attempts.map(\.value) == [1])
         let silent = try TelemetryScene { $0.push = nil }
-        await silent.load(trace: try .sampled)
         #expect(silent.clock.pendingAlarms == 0)
+        await silent.load(trace: try .sampled)
         await silent.operations.shutDown(gracePeriod: .zero)
         #expect(silent.collector.attempts.isEmpty)
         let text = String(decoding: silent.operations.exposition().body, as: UTF8.self)
