@@ -31,6 +31,7 @@ public final class Operations: Sendable {
         let logger: AccessLogger?
         let watchdog: Watchdog?
         let endpoint: EndpointServer?
+        let loadSpans: LoadSpanRecorder?
     }
 
     /// The time that a service takes at most beyond its grace period.
@@ -43,6 +44,8 @@ public final class Operations: Sendable {
     private let manager: ServiceManager
     private let reloads: ReloadRecord
     private let healthCheck: HealthCheck
+    private let tracer: Tracer
+    private let telemetry: TelemetryExporter?
     private let timekeeper: any Timekeeper
     private let stage = Locked(Stage.idle)
     private let queue = DispatchQueue(label: "DataLoading.operations")
@@ -59,10 +62,11 @@ public final class Operations: Sendable {
         self.init(configuration, instrumenting: &service, timekeeper: SystemTimekeeper())
     }
 
-    /// Makes operations with the clock of a test.
+    /// Makes operations with the clock of a test, and its transport to a collector.
     init(
         _ configuration: OperationsConfiguration,
-        instrumenting service: inout DataLoaderService.Configuration, timekeeper: any Timekeeper
+        instrumenting service: inout DataLoaderService.Configuration, timekeeper: any Timekeeper,
+        collector: (any Transport)? = nil
     ) {
         self.configuration = configuration
         registry = MetricRegistry(
@@ -74,9 +78,14 @@ public final class Operations: Sendable {
         manager = ServiceManager(environment: configuration.variables)
         reloads = ReloadRecord(timekeeper)
         healthCheck = HealthCheck(timekeeper)
+        tracer = configuration.makeTracer()
+        telemetry = configuration.makeExporter(of: registry, collector, timekeeper)
         self.timekeeper = timekeeper
         let transport = service.transport ?? service.makeDefaultTransport()
-        service.transport = transport.counted(by: registry, timekeeper: timekeeper)
+        let listeners: [(any AttemptListener)?] = [telemetry?.spans]
+        service.transport = transport.counted(
+            by: registry, telling: listeners.compactMap(\.self), tracer: tracer,
+            timekeeper: timekeeper)
     }
 
     /// Opens the log, watches the loads of a service, and tells systemd that it is ready.
@@ -112,6 +121,8 @@ public final class Operations: Sendable {
         registry.observe(reloads)
         service.addConsumptionObserver(running.recorder, on: queue)
         if let logger = running.logger { service.addConsumptionObserver(logger, on: queue) }
+        if let spans = running.loadSpans { service.addConsumptionObserver(spans, on: queue) }
+        telemetry?.start()
         healthCheck.watch(service)
         healthCheck.note(.ready)
         manager.ready()
@@ -119,6 +130,7 @@ public final class Operations: Sendable {
     }
 
     private func makeRunning(_ service: DataLoaderService) throws(OperationsError) -> Running {
+        if let name = configuration.malformedName { throw .malformed(name: name) }
         var logger: AccessLogger?
         do throws(LogFileError) {
             logger = try configuration.log.map { log throws(LogFileError) in try AccessLogger(log) }
@@ -129,9 +141,11 @@ public final class Operations: Sendable {
             environment: configuration.variables,
             process: getpid(), manager: manager,
             timerQueue: service.runtime.timerQueue, echoes: [service.transportEcho])
+        let loadSpans = telemetry?.spans.map { LoadSpanRecorder(tracer, $0, timekeeper) }
         return Running(
             service: service, recorder: LoadRecorder(registry), logger: logger,
-            watchdog: watchdog, endpoint: try makeEndpoint(service))
+            watchdog: watchdog, endpoint: try makeEndpoint(service),
+            loadSpans: configuration.recordsLoadSpans ? loadSpans : nil)
     }
 
     private func makeEndpoint(_ service: DataLoaderService) throws(OperationsError)
@@ -229,9 +243,10 @@ public final class Operations: Sendable {
     /// Tells systemd that the daemon ends, shuts the service down, and closes the log.
     ///
     /// It takes at most 2 seconds longer than the service's own
-    /// `shutDown(gracePeriod:)`, whose result it returns; lines that are not written by then are
-    /// lost. Before `start(for:)`, and the second time, it does nothing and returns nil. During
-    /// `start(for:)` it makes that throw, and leaves the service as it is.
+    /// `shutDown(gracePeriod:)`, whose result it returns, and 2 more for the last push of telemetry;
+    /// lines that are not written by then are lost. Before `start(for:)`, and the second time, it does
+    /// nothing and returns nil. During `start(for:)` it makes that throw, and leaves the service as it
+    /// is.
     @discardableResult public func shutDown(gracePeriod: Duration) async -> LeftBehind? {
         let last = stage.withLock { stage -> Running? in
             switch stage {
@@ -247,11 +262,13 @@ public final class Operations: Sendable {
         guard let last else { return nil }
         healthCheck.note(.ending)
         manager.stopping()
-        manager.extendTimeout(by: gracePeriod + Self.serviceLimit + Self.logLimit)
+        let pushLimit = telemetry == nil ? .zero : TelemetryExporter.lastLimit
+        manager.extendTimeout(by: gracePeriod + Self.serviceLimit + pushLimit + Self.logLimit)
         last.watchdog?.stop()
         let left = await last.service.shutDown(gracePeriod: gracePeriod)
         // The reports of the last loads are on the queue already.
         await queue.drain()
+        await telemetry?.shutDown()
         _ = await last.logger?.close(within: Self.logLimit)
         last.endpoint?.stop()
         return left

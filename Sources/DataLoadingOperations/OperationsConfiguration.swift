@@ -34,16 +34,45 @@ public struct OperationsConfiguration: Sendable {
     public var log: AccessLog?
     /// Where operators are answered over HTTP; default nil: no socket is opened.
     public var endpoint: OperationsEndpoint?
+    /// Where metrics and spans are sent; default nil: nothing is sent, and no timer runs.
+    public var push: TelemetryPush?
+    /// Which requests belong to a trace; default ``Tracing/whenAsked``.
+    public var tracing = Tracing.whenAsked
+    /// The hosts that may learn of a trace though a redirect leads to them, as "cdn.example.com" or
+    /// "cdn.example.com:8443"; default none.
+    public var propagatesTo: Set<String> = []
+    /// Whether a load with a trace is a span too, with its attempts inside and its waits as events;
+    /// default false.
+    ///
+    /// It has an effect where spans are sent.
+    public var recordsLoadSpans = false
+    /// What `OTEL_RESOURCE_ATTRIBUTES` says besides.
+    let resourceAttributes: [Label]
+    /// The names of malformed variables.
+    let malformedVariables: [String]
     let variables: [String: String]
 
     /// Makes a configuration from the environment of the process.
     ///
     /// `NOTIFY_SOCKET`, `WATCHDOG_USEC` and `WATCHDOG_PID` are what systemd sets for a service of
-    /// `Type=notify`; `OTEL_SERVICE_NAME` names the service. Nothing else is read, and nothing later.
+    /// `Type=notify`; `OTEL_SERVICE_NAME` names the service. `OTEL_RESOURCE_ATTRIBUTES` describes it,
+    /// and `OTEL_EXPORTER_OTLP_ENDPOINT`, or the same with `METRICS` or `TRACES` before `ENDPOINT`,
+    /// sets `push`, with `OTEL_EXPORTER_OTLP_HEADERS`, `OTEL_EXPORTER_OTLP_TIMEOUT` and
+    /// `OTEL_METRIC_EXPORT_INTERVAL`. Nothing else is read, and nothing later. With a malformed one of
+    /// OpenTelemetry's variables ``Operations/start(for:)`` throws.
     public init(environment: [String: String] = ProcessInfo.processInfo.environment) {
         let process = ProcessInfo.processInfo
-        serviceName = environment["OTEL_SERVICE_NAME"] ?? process.processName
-        instance = "\(process.hostName):\(process.processIdentifier)"
+        let telemetry = TelemetryVariables(environment)
+        serviceName =
+            environment["OTEL_SERVICE_NAME"] ?? telemetry.attribute("service.name")
+            ?? process.processName
+        serviceVersion = telemetry.attribute("service.version")
+        instance =
+            telemetry.attribute("service.instance.id")
+            ?? "\(process.hostName):\(process.processIdentifier)"
+        push = telemetry.push
+        resourceAttributes = telemetry.resource
+        malformedVariables = telemetry.malformed
         variables = environment
     }
 }

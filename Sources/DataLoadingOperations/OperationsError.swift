@@ -9,6 +9,9 @@ public enum OperationsError: Error, Hashable, Sendable, CustomStringConvertible 
     case endpoint(reason: String)
     /// It was shut down while it started.
     case shutDown
+    /// A variable of the environment or a setting is malformed; its name, and not its value, which
+    /// may be a key.
+    case malformed(name: String)
     /// It was started, or shut down, before.
     case startedBefore
 
@@ -18,6 +21,7 @@ public enum OperationsError: Error, Hashable, Sendable, CustomStringConvertible 
         case .log(let path, let reason): "the log \(path) cannot be opened: \(reason)"
         case .endpoint(let reason): "the endpoint cannot listen: \(reason)"
         case .shutDown: "operations were shut down while they started"
+        case .malformed(let name): "\(name) is malformed"
         case .startedBefore: "operations were started before, and start once"
         }
     }

@@ -58,7 +58,11 @@ final class Load: Sendable {
             ? ProgressReporter.make(
                 for: request, queue: end.queue, timerQueue: context.runtime.timerQueue)
             : nil
-        base = Self.completed(request, context)
+        var base = Self.completed(request, context)
+        // Of most loads the number is their own, and their options are not copied.
+        if let interception { base[option: ReportedLoad.self] = .other(interception.load) }
+        if end.isShared { base[option: ReportedLoad.self] = .unknown }
+        self.base = base
         let traits = LoadTraits(
             request, base, context, end, begun: context.runtime.timerQueue.now,
             reports: reporter != nil, isForAuthoriser: isForAuthoriser,
@@ -81,6 +85,7 @@ final class Load: Sendable {
             base[option: AuthorisedUntil.self] = AuthorisedUntil.defaultValue
             base[option: CredentialStamps.self] = CredentialStamps.defaultValue
             base[option: ProxyCredential.self] = ProxyCredential.defaultValue
+            base[option: ReportedLoad.self] = ReportedLoad.defaultValue
             // The library's authorisers mark the requests of their own loads; these marks are kept.
             if !context.isBelowAuthorisers {
                 base[option: NeedsLoopbackPeer.self] = NeedsLoopbackPeer.defaultValue

@@ -211,14 +211,18 @@ extension LoadFacts {
 
     /// Changes the counts in place.
     @inline(__always) mutating func count(_ change: (inout LoadMetrics) -> Void) {
-        if draft == nil { draft = DataLoaderResponse.Draft(traits.request, number: number) }
+        if draft == nil { draft = makeDraft() }
         draft?.count(change)
+    }
+
+    private func makeDraft() -> DataLoaderResponse.Draft {
+        DataLoaderResponse.Draft(traits.request, number: number, begun: traits.begun)
     }
 
     /// The response in its present state, without a body.
     mutating func response(_ error: DataLoaderError?) -> DataLoaderResponse {
         // Taken out, so that it keeps its one reference.
-        var draft = draft.take() ?? DataLoaderResponse.Draft(traits.request, number: number)
+        var draft = draft.take() ?? makeDraft()
         defer { self.draft = draft }
         draft.count { times.add(to: &$0) }
         times = StageTimes()

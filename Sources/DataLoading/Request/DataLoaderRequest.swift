@@ -182,7 +182,6 @@ public struct DataLoaderRequest: Sendable, OpaquelyMirrored {
 
     /// Removes the options that belong to one origin.
     mutating func dropOptionsOfOrigin() {
-        guard fields.value.options.haveOrigin else { return }
         fields.change { $0.options.leaveOrigin() }
     }
 

@@ -67,6 +67,9 @@ public struct DataLoaderResponse: Sendable, OpaquelyMirrored {
         set { fields.change { $0.metrics = newValue } }
     }
 
+    /// When the load was performed, by the service's clock; nil for a response that no load has.
+    package var begun: Instant? { fields.value.begun }
+
     /// Shared by copies, because a response passes through many hands between a load and its owner.
     ///
     /// The two properties beside it change on the way.
@@ -81,6 +84,7 @@ public struct DataLoaderResponse: Sendable, OpaquelyMirrored {
         var bodyFile: URL?
         var requestTime: Duration
         var metrics: LoadMetrics
+        var begun: Instant?
     }
 
     /// The response of a load that is not over, in which its attempts are counted.
@@ -90,12 +94,13 @@ public struct DataLoaderResponse: Sendable, OpaquelyMirrored {
         private var fields: CopyOnWrite<Fields>
 
         /// Makes the draft of a load, with its number among the loads of the process.
-        init(_ request: DataLoaderRequest, number: Int64) {
+        init(_ request: DataLoaderRequest, number: Int64, begun: Instant? = nil) {
             var metrics = LoadMetrics()
             metrics.load = number
             fields = CopyOnWrite(
                 Fields(
-                    request: request, headers: HTTPHeaders(), requestTime: .zero, metrics: metrics))
+                    request: request, headers: HTTPHeaders(), requestTime: .zero, metrics: metrics,
+                    begun: begun))
         }
 
         var metrics: LoadMetrics { fields.value.metrics }

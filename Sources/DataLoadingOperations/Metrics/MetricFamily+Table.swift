@@ -29,6 +29,9 @@ extension MetricFamily {
     static let logDropped = MetricFamily(
         "dataloading.log.dropped", unit: "{line}", .counter,
         "Number of log lines that were dropped because the log was slow.")
+    static let telemetryDropped = MetricFamily(
+        "dataloading.telemetry.dropped", unit: "{item}", .counter,
+        "Number of spans and data points that the collector did not take.")
     static let observerDropped = MetricFamily(
         "dataloading.observer.dropped", unit: "{notice}", .counter,
         "Number of reports that consumption observers did not receive.")

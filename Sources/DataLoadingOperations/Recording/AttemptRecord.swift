@@ -15,9 +15,11 @@ struct AttemptRecord: Sendable {
     /// The pattern of its path, where the request names one.
     let template: String?
     let host: HostLabel
-    /// The span that the load belongs to; nil without a trace.
+    /// The span that the attempt is inside of, its load's or that of the request's trace; nil
+    /// without a trace, and where the load begins one.
     let parent: TraceContext?
-    /// The attempt's own span, as its server was told; nil without a trace.
+    /// The attempt's own span, as its server was told unless a redirect led to it; nil without a
+    /// trace.
     let span: TraceContext?
     /// When it began, by the monotonic clock.
     let begun: Instant

@@ -9,14 +9,16 @@ import Foundation
 final class AttemptRecorder: Sendable {
     private let registry: MetricRegistry
     private let listeners: [any AttemptListener]
+    private let tracer: Tracer
     private let timekeeper: any Timekeeper
 
     init(
-        _ registry: MetricRegistry, _ listeners: [any AttemptListener],
+        _ registry: MetricRegistry, _ listeners: [any AttemptListener], _ tracer: Tracer,
         _ timekeeper: any Timekeeper
     ) {
         self.registry = registry
         self.listeners = listeners
+        self.tracer = tracer
         self.timekeeper = timekeeper
     }
 
@@ -25,7 +27,7 @@ final class AttemptRecorder: Sendable {
         let labels = ActiveLabels(
             host: registry.hosts.label(forURL: attempt.text), method: MethodLabel(attempt.method))
         registry.attemptBegan(labels)
-        let span = attempt.beginSpan()
+        let span = tracer.begin(&attempt)
         return BegunAttempt(
             request: attempt, labels: labels, span: span, begun: timekeeper.now,
             date: timekeeper.date)
@@ -44,7 +46,7 @@ final class AttemptRecorder: Sendable {
                 status: status.flatMap { StatusLabel($0) },
                 error: reason, version: VersionLabel(reported: report.httpVersion)),
             nanoseconds: now.nanoseconds(since: attempt.begun),
-            attempt.span.flatMap { $0.sample(at: timekeeper.date.nanosecondsSinceEpoch) })
+            attempt.span.flatMap { $0.own.sample(at: timekeeper.date.nanosecondsSinceEpoch) })
         guard !listeners.isEmpty else { return }
         let record = attempt.record(status: status, error: error, report, at: now)
         for listener in listeners { listener.attemptEnded(record) }

@@ -9,7 +9,7 @@ import Foundation
 struct BegunAttempt: Sendable {
     let request: TransportRequest
     let labels: ActiveLabels
-    let span: TraceContext?
+    let span: SpanPlace?
     let begun: Instant
     let date: Date
 
@@ -20,7 +20,7 @@ struct BegunAttempt: Sendable {
         AttemptRecord(
             context: request.context, method: request.method, url: request.url,
             template: request[option: URLTemplate.self], host: labels.host,
-            parent: request[option: TraceParent.self], span: span, begun: begun, ended: end,
-            date: date, status: status, error: error, report: report)
+            parent: span?.parent, span: span?.own, begun: begun, ended: end, date: date,
+            status: status, error: error, report: report)
     }
 }

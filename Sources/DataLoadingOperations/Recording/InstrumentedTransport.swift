@@ -48,8 +48,8 @@ extension Transport {
     /// The transport, with each attempt counted.
     func counted(
         by registry: MetricRegistry, telling listeners: [any AttemptListener] = [],
-        timekeeper: any Timekeeper = SystemTimekeeper()
+        tracer: Tracer = Tracer(), timekeeper: any Timekeeper = SystemTimekeeper()
     ) -> any Transport {
-        InstrumentedTransport(self, AttemptRecorder(registry, listeners, timekeeper))
+        InstrumentedTransport(self, AttemptRecorder(registry, listeners, tracer, timekeeper))
     }
 }

@@ -77,6 +77,9 @@ public struct TraceContext: Hashable, Sendable {
     /// The number of the trace in hexadecimal digits.
     var traceID: String { trace.high.hexText + trace.low.hexText }
 
+    /// The number of the span in hexadecimal digits.
+    var spanID: String { span.hexText }
+
     /// Whether the caller may have recorded its span.
     public var isSampled: Bool { flags.contains(.sampled) }
 
@@ -89,11 +92,23 @@ public struct TraceContext: Hashable, Sendable {
             flags: isSampled ? [.random, .sampled] : .random)
     }
 
+    /// Makes the context of a new trace with numbers that are not zero and look random.
+    static func makeRoot(
+        high: UInt64, low: UInt64, span: UInt64, isSampled: Bool
+    ) -> TraceContext {
+        TraceContext(
+            trace: TraceNumber(high: high, nonzeroLow: max(1, low)), span: max(1, span),
+            flags: isSampled ? [.random, .sampled] : .random)
+    }
+
     /// Makes the context of a span inside: the same trace, with a number of its own.
     func makeChild(using generator: inout some RandomNumberGenerator) -> TraceContext {
-        TraceContext(
-            trace: trace, span: Self.makeSpan(using: &generator), flags: flags,
-            tracestate: tracestate)
+        makeChild(span: Self.makeSpan(using: &generator))
+    }
+
+    /// Makes the context of a span inside, whose number is not zero.
+    func makeChild(span: UInt64) -> TraceContext {
+        TraceContext(trace: trace, span: span, flags: flags, tracestate: tracestate)
     }
 
     /// The place of a measured value, at the nanoseconds since the Unix epoch; nil unless sampled.
@@ -120,9 +135,13 @@ private struct TraceNumber: Hashable, Sendable {
         self.low = low
     }
 
+    init(high: UInt64, nonzeroLow low: UInt64) {
+        self.high = high
+        self.low = low
+    }
+
     init(using generator: inout some RandomNumberGenerator) {
-        high = generator.next()
-        low = max(1, generator.next())
+        self.init(high: generator.next(), nonzeroLow: max(1, generator.next()))
     }
 }
 

@@ -9,6 +9,8 @@ package struct RequestOptions: Sendable {
     }
 
     private var stored: [ObjectIdentifier: Stored] = [:]
+    /// Whether a redirect has led to another origin, and nothing is known of one that led back.
+    package private(set) var haveLeftOrigin = false
 
     package init() {}
 
@@ -34,11 +36,9 @@ package struct RequestOptions: Sendable {
         stored.keys.contains { $0 != ObjectIdentifier(option) }
     }
 
-    /// Whether any option belongs to one origin.
-    package var haveOrigin: Bool { stored.contains(where: \.value.staysWithOrigin) }
-
     /// Removes the options that belong to one origin.
     package mutating func leaveOrigin() {
+        haveLeftOrigin = true
         stored = stored.filter { !$0.value.staysWithOrigin }
     }
 }

@@ -103,6 +103,9 @@ public struct TransportRequest: Sendable, OpaquelyMirrored {
     /// The options of the load's request, those that authorisers set included.
     private var options: RequestOptions { details?.options ?? RequestOptions() }
 
+    /// Whether a redirect has led the load to another origin than that of its request.
+    package var hasLeftOrigin: Bool { options.haveLeftOrigin }
+
     /// Whether the peer's address decides whether the request may be sent.
     package var limitsPeers: Bool {
         refusesPrivateAddresses || needsLoopbackPeer || proxyNeedsLoopbackPeer

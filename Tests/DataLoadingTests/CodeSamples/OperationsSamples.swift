@@ -84,6 +84,24 @@ private struct Settings {
         request[option: TraceParent.self] = TraceContext(traceparent: incoming)
     }
 
+    @Test func `metrics and spans go to a collector`() async throws {
+        let server = try LoopbackServer { _ in .ok("{}") }
+        var configuration = DataLoaderService.Configuration()
+        var settings = OperationsConfiguration()
+        configure(&settings, collector: server.url())
+        let operations = Operations(settings, instrumenting: &configuration)
+        let service = DataLoaderService(configuration: configuration)
+        try operations.start(for: service)
+        await operations.shutDown(gracePeriod: .zero)
+        #expect(server.requests.map(\.path) == ["/v1/metrics"])
+    }
+
+    private func configure(_ settings: inout OperationsConfiguration, collector: URL) {
+        settings.push = TelemetryPush(endpoint: collector)  // http://127.0.0.1:4318
+        settings.tracing = .always(ratio: 0.1)
+        settings.recordsLoadSpans = true
+    }
+
     @Test func `a path has a pattern, and the usual transport can be wrapped`() async throws {
         let server = try LoopbackServer { _ in .ok("fine") }
         var configuration = DataLoaderService.Configuration()

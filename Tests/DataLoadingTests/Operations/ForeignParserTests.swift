@@ -1,6 +1,7 @@
 // Copyright the DataLoading authors
 // SPDX-License-Identifier: Apache-2.0
 
+import DataLoading
 @testable import DataLoadingOperations
 import DataLoadingTesting
 import Foundation
@@ -9,6 +10,8 @@ import Testing
 /// The path of `promtool`, and that of a Python with `prometheus_client`.
 private let promtool = ProcessInfo.processInfo.environment["DATALOADING_PROMTOOL"]
 private let python = ProcessInfo.processInfo.environment["DATALOADING_PROMETHEUS_CLIENT"]
+/// The path of a Python with `opentelemetry-proto`, which brings protobuf.
+private let protobuf = ProcessInfo.processInfo.environment["DATALOADING_OTLP"]
 
 /// What others read is what was written.
 @Suite struct ForeignParserTests {
@@ -47,6 +50,67 @@ private let python = ProcessInfo.processInfo.environment["DATALOADING_PROMETHEUS
         let scrape = RandomScrape()
         let found = try Self.labels(of: scrape.openMetrics).map { $0["service_name"] ?? "?" }
         #expect(found.map { Array($0.utf8) } == scrape.names.map { Array($0.utf8) })
+    }
+
+    @Test(.enabled(if: protobuf != nil, "opentelemetry-proto is not installed"))
+    func `protobuf reads metrics as a request of OTLP, and knows every member`() throws {
+        let request = MetricsRequest(Self.registry.names, from: 1, at: 2)
+        Self.registry.visit(request)
+        let bytes = request.bytes(of: Self.registry.target.labels(Self.registry.names))
+        let count = try Self.count(
+            "metrics", "ExportMetricsServiceRequest", bytes,
+            """
+            sum(len(getattr(metric, metric.WhichOneof("data")).data_points)
+                for resource in message.resource_metrics for scope in resource.scope_metrics
+                for metric in scope.metrics)
+            """)
+        #expect(count == request.count)
+    }
+
+    @Test(.enabled(if: protobuf != nil, "opentelemetry-proto is not installed"))
+    func `protobuf reads spans as a request of OTLP, and knows every member`() async throws {
+        let scene = try TelemetryScene([.respond(status: 503), .fail(.tls)]) {
+            $0.recordsLoadSpans = true
+        }
+        let trace = TraceContext(
+            traceparent: try TraceContext.sampled.traceparent, tracestate: "vendor=\"1\"")
+        for _ in 0..<3 { await scene.load("/ü", trace: trace) }
+        #expect(try await scene.spans().count == 6)
+        let bytes = try #require(scene.collector.bodies("/v1/traces").first)
+        let count = try Self.count(
+            "trace", "ExportTraceServiceRequest", Array(bytes),
+            """
+            sum(len(span.trace_id) == 16 and len(span.span_id) == 8
+                for resource in message.resource_spans for scope in resource.scope_spans
+                for span in scope.spans)
+            """)
+        #expect(count == 6)
+    }
+
+    /// What an expression says of a request as protobuf's strict parser reads it.
+    ///
+    /// OTLP's JSON has numbers of traces and spans in hexadecimal, and protobuf's JSON in base64.
+    private static func count(
+        _ signal: String, _ name: String, _ bytes: [UInt8], _ expression: String
+    ) throws -> Int? {
+        let program = """
+            import base64, json, sys
+            from google.protobuf import json_format
+            from opentelemetry.proto.collector.\(signal).v1 import \(signal)_service_pb2 as service
+            def convert(value):
+                if isinstance(value, list): return [convert(item) for item in value]
+                if not isinstance(value, dict): return value
+                return {key: base64.b64encode(bytes.fromhex(item)).decode()
+                        if key in ("traceId", "spanId", "parentSpanId") else convert(item)
+                        for key, item in value.items()}
+            body = convert(json.load(sys.stdin))
+            message = json_format.ParseDict(body, service.\(name)(), ignore_unknown_fields=False)
+            print(\(expression))
+            """
+        let result = try Filter(protobuf ?? "", ["-c", program]).run(bytes)
+        let text = String(decoding: result.output, as: UTF8.self)
+        #expect(result.status == 0, "\(text)")
+        return Int(text.trimmingCharacters(in: .whitespacesAndNewlines))
     }
 
     /// The labels of the samples that prometheus_client's strict parser reads.

@@ -48,6 +48,9 @@ import Testing
             family: .logDropped, name: "dataloading.log.dropped", text: "dataloading_log_dropped",
             unit: "{line}", kind: "counter", isTold: true),
         Row(
+            family: .telemetryDropped, name: "dataloading.telemetry.dropped",
+            text: "dataloading_telemetry_dropped", unit: "{item}", kind: "counter", isTold: true),
+        Row(
             family: .observerDropped, name: "dataloading.observer.dropped",
             text: "dataloading_observer_dropped", unit: "{notice}", kind: "counter", isTold: true),
         Row(

@@ -98,6 +98,8 @@ final class Carrier: LoadEnd {
         state.withLock { $0.wasCounted = true }
     }
 
+    var isShared: Bool { true }
+
     var wantsHeads: Bool { true }
 
     func headArrived() {

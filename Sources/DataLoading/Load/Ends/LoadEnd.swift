@@ -34,6 +34,9 @@ protocol LoadEnd: AnyObject, Sendable {
     /// Whether the observers hear of the load.
     var isObserved: Bool { get }
 
+    /// Whether the load is sent for several others, each of which has its own outcome.
+    var isShared: Bool { get }
+
     /// The loader whose turn in the queue the load takes; nil for its own.
     var loader: LoadRegistry? { get }
 
@@ -76,6 +79,8 @@ extension LoadEnd {
     var endsWithLoader: Bool { true }
 
     var isObserved: Bool { true }
+
+    var isShared: Bool { false }
 
     var loader: LoadRegistry? { nil }
 

@@ -31,6 +31,8 @@ final class Interception: Sendable {
         var hasToldWaiting = false
     }
 
+    /// The number of the intercepted load.
+    let load: Int64
     private let request: DataLoaderRequest
     private let sink: ResponseSink?
     private let epoch: Int
@@ -39,6 +41,7 @@ final class Interception: Sendable {
     private let state: Locked<State>
 
     init(_ outer: Load, _ chain: InterceptorChain, epoch: Int) {
+        load = outer.token.loadNumber
         request = outer.request
         sink = outer.request.sinkOfWhole
         self.epoch = epoch

@@ -14,6 +14,10 @@ enum DropSignal: String, CaseIterable, Sendable {
     case logs
     /// Reports for a consumption observer.
     case notices
+    /// Spans, for a collector.
+    case traces
+    /// Data points of metrics, for a collector.
+    case metrics
 }
 
 /// The labels that say which build runs.

@@ -1,0 +1,108 @@
+// Copyright the DataLoading authors
+// SPDX-License-Identifier: Apache-2.0
+
+import DataLoading
+import DataLoadingSupport
+import Foundation
+
+/// The span of an attempt that has ended, whose kind is "client".
+///
+/// Names, attributes and status are those of OpenTelemetry's conventions for HTTP clients. The URL is
+/// shown without its query, and with the pattern of its path where the request names one.
+struct AttemptSpan: Sendable {
+    private static let maxURL = 2_048
+    private let own: TraceContext
+    private let parent: TraceContext?
+    private let method: HTTPMethod
+    private let template: String?
+    private let origin: Origin?
+    /// Nil for an authoriser's own request, which may be secret as a whole.
+    private let url: String?
+    private let status: HTTPStatus?
+    private let error: String?
+    private let resendCount: Int
+    private let version: String?
+    private let peer: String?
+    private let begun: Int64
+    private let nanoseconds: Int64
+
+    /// Takes what is shown of an attempt; nil unless its trace is sampled.
+    init?(_ attempt: AttemptRecord) {
+        guard let span = attempt.span, span.isSampled else { return nil }
+        own = span
+        parent = attempt.parent
+        method = attempt.method
+        let isInternal = attempt.context.isInternal
+        let template = isInternal ? nil : attempt.template?.cutForLabel
+        self.template = template
+        let origin = (try? RequestTarget(attempt.url))?.origin
+        self.origin = origin
+        let text = template.flatMap { template in origin.map { $0.text + template } }
+        url = isInternal ? nil : (text ?? attempt.url.redactedText).cut(to: Self.maxURL)
+        status = attempt.status
+        error = Self.errorType(of: attempt)
+        resendCount = attempt.context.resendCount
+        version = attempt.report.httpVersion
+        peer = attempt.report.remoteAddress.map(Self.peer)
+        begun = attempt.date.nanosecondsSinceEpoch
+        nanoseconds = attempt.ended.nanoseconds(since: attempt.begun)
+    }
+
+    /// Why the attempt is an error; nil for a success, and where the program cancelled it.
+    private static func errorType(of attempt: AttemptRecord) -> String? {
+        if let error = attempt.error { return error.kind == .cancelled ? nil : error.name }
+        guard let status = attempt.status, status.rawValue >= 400 else { return nil }
+        return String(status.rawValue)
+    }
+
+    /// The address of a peer, or the path of its socket.
+    private static func peer(_ address: String) -> String {
+        address.hasPrefix("unix:") ? String(address.dropFirst(5)) : address
+    }
+
+    /// Adds the members of the span.
+    func addMembers(to json: inout JSONWriter) {
+        let method = MethodLabel(self.method)
+        json.span(
+            own, inside: parent, method.spanName(template), .client, from: begun,
+            nanoseconds: nanoseconds)
+        json.key("attributes")
+        json.array { json in
+            json.attribute("http.request.method", method.rawValue)
+            if method == .other {
+                json.attribute("http.request.method_original", self.method.rawValue.cutForLabel)
+            }
+            json.attribute("server.address", origin?.addressText)
+            json.attribute("server.port", origin.map { Int64($0.port) })
+            json.attribute("url.full", url)
+            json.attribute("url.template", template)
+            json.attribute("http.response.status_code", status.map { Int64($0.rawValue) })
+            json.attribute("error.type", error)
+            json.attribute(
+                "http.request.resend_count", resendCount > 0 ? Int64(resendCount) : nil)
+            json.attribute("network.protocol.version", version)
+            json.attribute("network.peer.address", peer)
+        }
+        json.status(isError: error != nil)
+    }
+}
+
+extension MethodLabel {
+    /// The name of the span of a request; never a path, of which each would be a name of its own.
+    func spanName(_ template: String?) -> String {
+        let word = self == .other ? "HTTP" : rawValue
+        return template.map { "\(word) \($0)" } ?? word
+    }
+}
+
+extension Origin {
+    /// The host without the brackets of an IPv6 address.
+    fileprivate var addressText: String { String(host.drop { $0 == "[" }.prefix { $0 != "]" }) }
+}
+
+extension String {
+    /// The text with at most so many characters, as Unicode counts them.
+    fileprivate func cut(to count: Int) -> String {
+        utf8.count <= count ? self : String(unicodeScalars.prefix(count))
+    }
+}

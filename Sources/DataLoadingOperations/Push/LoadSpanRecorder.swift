@@ -1,0 +1,35 @@
+// Copyright the DataLoading authors
+// SPDX-License-Identifier: Apache-2.0
+
+import DataLoading
+import DataLoadingSupport
+import Foundation
+
+/// Makes the span of each load that ended; called on the queue with which it is added to a service.
+final class LoadSpanRecorder: ConsumptionObserver {
+    private let tracer: Tracer
+    private let spans: SpanExporter
+    private let timekeeper: any Timekeeper
+
+    init(_ tracer: Tracer, _ spans: SpanExporter, _ timekeeper: any Timekeeper) {
+        self.tracer = tracer
+        self.spans = spans
+        self.timekeeper = timekeeper
+    }
+
+    func endedRequest(
+        with response: DataLoaderResponse, bytesDownloaded: Int64, bytesUploaded: Int64
+    ) {
+        guard let place = tracer.place(ofEnded: response.metrics.load, response.request),
+            place.own.isSampled
+        else { return }
+        spans.add(.load(LoadSpan(response, at: place, begun: wallTime(of: response))))
+    }
+
+    /// When a load began: reports come together, so that now is later than its end.
+    private func wallTime(of response: DataLoaderResponse) -> Int64 {
+        let elapsed =
+            response.begun.map { timekeeper.now - $0 } ?? response.metrics.totalTime
+        return timekeeper.date.addingTimeInterval(-elapsed.inSeconds).nanosecondsSinceEpoch
+    }
+}

@@ -1,0 +1,71 @@
+// Copyright the DataLoading authors
+// SPDX-License-Identifier: Apache-2.0
+
+import DataLoadingSupport
+import Foundation
+
+/// Sends the spans of attempts and loads; any thread may add one.
+///
+/// While nothing waits there is no timer, so that an idle daemon is not woken.
+final class SpanExporter: AttemptListener {
+    private let collector: Collector
+    private let url: URL
+    private let resource: [Label]
+    private let drops: TelemetryDrops
+    private let queue = Locked(SpanQueue())
+
+    init(_ collector: Collector, _ url: URL, of resource: [Label], _ drops: TelemetryDrops) {
+        self.collector = collector
+        self.url = url
+        self.resource = resource
+        self.drops = drops
+    }
+
+    /// The number of spans that wait.
+    var waiting: Int { queue.withLock { $0.count } }
+
+    func attemptEnded(_ attempt: AttemptRecord) {
+        if let span = AttemptSpan(attempt) { add(.attempt(span)) }
+    }
+
+    func add(_ span: ExportedSpan) {
+        let (step, dropped) = queue.withLock { $0.append(span) }
+        if dropped != nil { drops.add(1, of: .traces) }
+        perform(step)
+    }
+
+    func start() { queue.withLock { $0.open() } }
+
+    /// Sends what waits, and takes no more.
+    func sendRest() async {
+        queue.withLock { $0.close() }
+        while await sendBatch() {}
+    }
+
+    private func perform(_ step: SpanQueue.Step) {
+        switch step {
+        case .nothing: break
+        case .wait:
+            let timer = collector.timerQueue
+            _ = timer.schedule(at: timer.now + SpanQueue.delay, for: self, tag: 0)
+        case .send:
+            Task {
+                await sendBatch()
+                perform(queue.withLock { $0.batchEnded() })
+            }
+        }
+    }
+
+    /// Sends the oldest spans; false when there are none.
+    @discardableResult private func sendBatch() async -> Bool {
+        let batch = queue.withLock { $0.takeBatch() }
+        guard !batch.isEmpty else { return false }
+        let bytes = ExportedSpan.bytes(of: batch, resource)
+        drops.add(await collector.send(bytes, of: batch.count, to: url), of: .traces)
+        return true
+    }
+}
+
+extension SpanExporter: TimerTarget {
+    func timerFired(_ tag: Int) { perform(queue.withLock { $0.waitIsOver() }) }
+}
