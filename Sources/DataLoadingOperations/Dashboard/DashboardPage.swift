@@ -52,8 +52,10 @@ enum DashboardPage {
     /// A style without spaces beside its punctuation, of which a third of it is made.
     private static func squeezed(_ style: String) -> String {
         let spaced = [": ", "; ", ", ", " {", "{ ", " }"]
-        return spaced.reduce(style) { $0.replacingOccurrences(of: $1, with: $1.filter { $0 != " " }) }
-            .replacingOccurrences(of: "\n", with: "")
+        return spaced.reduce(style) { style, mark in
+            style.replacingOccurrences(of: mark, with: mark.filter { $0 != " " })
+        }
+        .replacingOccurrences(of: "\n", with: "")
     }
 
     private static func hash(_ text: String) -> String {

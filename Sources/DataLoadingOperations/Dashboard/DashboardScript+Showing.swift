@@ -106,8 +106,8 @@ extension DashboardScript {
           const news = sentence.replace(/[\d.,]+/g, "");
           if (showHealth.news !== news) announce(sentence);
           showHealth.news = news;
-          const figures = [["Loads/s", many(totals.loadsPerSecond)],
-            ["Failures/s", many(totals.failuresPerSecond), "", totals.failuresPerSecond > 0],
+          const figures = [["Loads/s", rate(totals.loadsPerSecond)],
+            ["Failures/s", rate(totals.failuresPerSecond), "", totals.failuresPerSecond > 0],
             ["Bytes/s", size(totals.bytesPerSecond)]];
           if (service) {
             figures.push(["Queue", many(service.waiting), " of " + many(service.queueCapacity)]);
@@ -140,7 +140,7 @@ extension DashboardScript {
             const success = share === undefined ? "–" : Math.floor(share * 1000) / 10 + " %";
             const kind = share < 0.9 ? "n bad" : share < 0.99 ? "n warn" : "n";
             return [[feature.name ?? "no name", feature.name === undefined ? "muted" : ""],
-              [many(feature.loadsPerSecond), "n"], [success, kind],
+              [rate(feature.loadsPerSecond), "n"], [success, kind],
               [took(minute.p50), "n"], [took(minute.p99), "n"], waits(minute), curve(feature),
               feature.lastError ? make("span", {}, make("span", { class: "bad" }, feature.lastError), make("span",
                 { class: "muted" }, " " + ago(feature.lastErrorTime))) : ["none", "muted"]];
@@ -198,10 +198,10 @@ extension DashboardScript {
               : rule.requestsPerSecond === 0 ? state("warn", "■", "paused")
               : host?.isFailing ? state("bad", "✕", "no connection") : state("good", "●", "open");
             if (rule.fleet) mark.append(make("span", { class: "muted" }, " " + rule.fleet));
-            const set = rule.requestsPerSecond === undefined ? "no limit" : many(rule.requestsPerSecond) + "/s";
+            const set = rule.requestsPerSecond === undefined ? "no limit" : rule.requestsPerSecond + "/s";
             const kept = rule.isUsual ? undefined : rateKept(rule);
             return [rule.pathComponent ? ["/" + rule.pathComponent, "part"] : rule.origin.replace(/^https:\/\//, ""),
-              mark, [set, rule.isUsual ? "n muted" : "n"], [kept === undefined ? "–" : many(kept) + "/s", "n"],
+              mark, [set, rule.isUsual ? "n muted" : "n"], [kept === undefined ? "–" : rate(kept) + "/s", "n"],
               [many(host?.waiting), "n"], [host ? many(host.running) + " / " + many(host.limit) : "–", "n"],
               host?.retryBudget === undefined ? ["–", "muted"] : budget(host.retryBudget),
               [rule.isUsual ? "–" : many(rule.gateClosings), "n"]];

@@ -175,10 +175,8 @@ enum DashboardScript {
           const ms = seconds * 1000;
           return (ms < 10 && ms > 0 ? ms.toFixed(1) : Math.round(ms)) + " ms";
         }
-        function many(number) {
-          if (number === undefined) return "–";
-          return number > 0 && number < 10 && number % 1 ? number.toFixed(1) : Math.round(number).toLocaleString("en");
-        }
+        const many = number => number === undefined ? "–" : Math.round(number).toLocaleString("en");
+        const rate = number => number > 0 && number < 9.95 ? number.toFixed(1) : many(number);
         function size(bytes) {
           const names = ["B", "kB", "MB", "GB", "TB"];
           let unit = 0;

@@ -10,8 +10,8 @@ struct FeatureReport: Sendable {
     let name: String?
     let minute: MinuteFigures.Sums
     let lastFailure: FeatureFigures.Failure?
-    /// The number of loads of ten minutes.
-    let loads: Int64
+    /// The number of loads of ten minutes, without those of the second that runs.
+    private let loads: Int64
     private let rates: (loads: Double, failures: Double, bytes: Int64)
     private let steps: [SecondRing.Sums]
     private let second: Int64
@@ -30,6 +30,9 @@ struct FeatureReport: Sendable {
         }
         loads = steps.reduce(0) { $0.addingSaturated($1.loads) }
     }
+
+    /// Whether a load has ended in the last ten minutes.
+    var isBusy: Bool { loads > 0 || minute.loads > 0 }
 
     /// The reports of all features, the busiest first.
     static func all(

@@ -41,7 +41,7 @@ struct ServiceSentence {
     private mutating func addStage(_ service: ServiceSnapshot, _ features: [FeatureReport]) {
         switch service.stage {
         case .open:
-            let busy = features.count { $0.loads > 0 }
+            let busy = features.count(where: \.isBusy)
             switch (busy, features.isEmpty) {
             case (0, true): parts.append("No loads yet.")
             case (0, false): parts.append("No loads in the last 10 minutes.")
