@@ -46,6 +46,8 @@ public final class Operations: Sendable {
     private let healthCheck: HealthCheck
     private let tracer: Tracer
     private let telemetry: TelemetryExporter?
+    /// What the dashboard shows; nil without one.
+    private let live: LiveState?
     private let timekeeper: any Timekeeper
     private let stage = Locked(Stage.idle)
     private let queue = DispatchQueue(label: "DataLoading.operations")
@@ -82,7 +84,9 @@ public final class Operations: Sendable {
         telemetry = configuration.makeExporter(of: registry, collector, timekeeper)
         self.timekeeper = timekeeper
         let transport = service.transport ?? service.makeDefaultTransport()
-        let listeners: [(any AttemptListener)?] = [telemetry?.spans]
+        let hasDashboard = configuration.endpoint?.servesDashboard ?? false
+        live = hasDashboard ? LiveState(timekeeper) : nil
+        let listeners: [(any AttemptListener)?] = [telemetry?.spans, live]
         service.transport = transport.counted(
             by: registry, telling: listeners.compactMap(\.self), tracer: tracer,
             timekeeper: timekeeper)
@@ -122,6 +126,7 @@ public final class Operations: Sendable {
         service.addConsumptionObserver(running.recorder, on: queue)
         if let logger = running.logger { service.addConsumptionObserver(logger, on: queue) }
         if let spans = running.loadSpans { service.addConsumptionObserver(spans, on: queue) }
+        if let live { service.addConsumptionObserver(live, on: queue) }
         telemetry?.start()
         healthCheck.watch(service)
         healthCheck.note(.ready)
@@ -144,20 +149,24 @@ public final class Operations: Sendable {
         let loadSpans = telemetry?.spans.map { LoadSpanRecorder(tracer, $0, timekeeper) }
         return Running(
             service: service, recorder: LoadRecorder(registry), logger: logger,
-            watchdog: watchdog, endpoint: try makeEndpoint(service),
+            watchdog: watchdog, endpoint: try makeEndpoint(service, logger),
             loadSpans: configuration.recordsLoadSpans ? loadSpans : nil)
     }
 
-    private func makeEndpoint(_ service: DataLoaderService) throws(OperationsError)
-        -> EndpointServer?
-    {
+    private func makeEndpoint(
+        _ service: DataLoaderService, _ logger: AccessLogger?
+    ) throws(OperationsError) -> EndpointServer? {
         guard let endpoint = configuration.endpoint else { return nil }
         if let fault = endpoint.fault { throw .endpoint(reason: fault) }
         healthCheck.watch(service)
+        live?.show({ [weak service] in service?.snapshot() }) { [weak logger] in
+            logger.map { Int64($0.counts.dropped) }
+        }
         let content = EndpointContent(
             exposition: { [registry] in Exposition(registry, accepting: $0) },
             health: { [healthCheck] in await healthCheck.now() },
-            snapshot: { [weak service] in Self.snapshot(of: service) }, feed: nil)
+            snapshot: { [live, weak service] in live?.snapshot() ?? Self.snapshot(of: service) },
+            feed: live)
         do {
             return try EndpointServer(endpoint, content, timekeeper: timekeeper)
         } catch {

@@ -283,6 +283,7 @@ extension Load {
         addBodyFile(to: &response)
         guard isForAuthoriser else { return response }
         // The load has an authoriser's tokens and passwords. Observers can still count it.
+        response.metrics.isInternal = true
         response.request.body = nil
         response.request.headers = HTTPHeaders()
         response.headers = HTTPHeaders()

@@ -79,6 +79,9 @@ public struct LoadMetrics: Hashable, Sendable {
     /// The protocol of the last attempt: "1.0", "1.1" or "2".
     public var httpVersion: String?
 
+    /// Whether an authoriser makes the load for itself; set in what observers see.
+    package var isInternal = false
+
     /// Makes empty metrics.
     public init() {}
 

@@ -10,6 +10,8 @@ struct EndpointLoop {
     private static let maxConnections = 16
     /// How long a health check may take until the answer is that it does not come.
     private static let answerLimit = Duration.seconds(3)
+    /// The size of events from which on the rest comes with the next ones, in bytes.
+    private static let maxEvents = 262_144
     /// How long no connection is accepted after the system refused one.
     private static let acceptPause = Duration.milliseconds(100)
 
@@ -219,11 +221,15 @@ struct EndpointLoop {
         guard !ready.isEmpty, let feed = ticks.take(at: now) else { return }
         let snapshot = LiveEvent.bytes("snapshot", id: nil, feed.snapshot())
         for (number, stream) in ready {
-            guard case .streaming(let last) = stream.phase else { continue }
-            let loads = feed.loads(after: last)
-            let event = loads.map { LiveEvent.bytes("loads", id: $0.last, $0.data) } ?? []
+            guard case .streaming(var last) = stream.phase else { continue }
+            var events = snapshot
+            // A page that connects gets all that the feed has, in a few parts.
+            while events.count < Self.maxEvents, let loads = feed.loads(after: last) {
+                events += LiveEvent.bytes("loads", id: loads.last, loads.data)
+                last = loads.last
+            }
             var stream = stream
-            stream.add(snapshot + event, lastLoad: loads?.last ?? last, at: now)
+            stream.add(events, lastLoad: last, at: now)
             send(&stream, at: now)
             connections[number] = stream.phase == .over ? nil : stream
         }

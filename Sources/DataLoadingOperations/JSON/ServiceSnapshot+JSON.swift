@@ -3,11 +3,15 @@
 
 import DataLoading
 
+/// A name that a server chose may be longer than anybody reads.
+private let maxNameBytes = 160
+
 extension ServiceSnapshot {
     /// Adds the members of the snapshot, by the names of its properties, to the object that is open.
     ///
-    /// Durations are in seconds; what is nil is left out.
-    func addMembers(to json: inout JSONWriter) {
+    /// Durations are in seconds; what is nil is left out. Each list has at most `maxEntries`, and
+    /// names are cut at 160 bytes.
+    func addMembers(to json: inout JSONWriter, maxEntries: Int = .max) {
         json.member("stage", "\(stage)")
         json.member("liveLoads", liveLoads)
         json.member("waiting", waiting)
@@ -16,17 +20,25 @@ extension ServiceSnapshot {
         json.member("defaultRequestsPerSecond", defaultRequestsPerSecond)
         json.member("droppedConsumptionNotices", droppedConsumptionNotices)
         json.key("origins")
-        json.array(of: origins) { json, origin in json.object { origin.addMembers(to: &$0) } }
-        json.member("otherOrigins", otherOrigins)
+        json.array(of: origins.prefix(maxEntries)) { json, origin in
+            json.object { origin.addMembers(to: &$0) }
+        }
+        json.member("otherOrigins", otherOrigins + max(0, origins.count - maxEntries))
         json.key("rules")
-        json.array(of: rules) { json, rule in json.object { rule.addMembers(to: &$0) } }
-        json.member("otherRules", otherRules)
+        json.array(of: rules.prefix(maxEntries)) { json, rule in
+            json.object { rule.addMembers(to: &$0) }
+        }
+        json.member("otherRules", otherRules + max(0, rules.count - maxEntries))
         json.key("addresses")
-        json.array(of: addresses) { json, address in json.object { address.addMembers(to: &$0) } }
-        json.member("otherAddresses", otherAddresses)
+        json.array(of: addresses.prefix(maxEntries)) { json, address in
+            json.object { address.addMembers(to: &$0) }
+        }
+        json.member("otherAddresses", otherAddresses + max(0, addresses.count - maxEntries))
         json.key("credentials")
-        json.array(of: credentials) { json, state in json.object { state.addMembers(to: &$0) } }
-        json.member("otherCredentials", otherCredentials)
+        json.array(of: credentials.prefix(maxEntries)) { json, state in
+            json.object { state.addMembers(to: &$0) }
+        }
+        json.member("otherCredentials", otherCredentials + max(0, credentials.count - maxEntries))
         guard let transport else { return }
         json.key("transport")
         json.object { transport.addMembers(to: &$0) }
@@ -35,7 +47,7 @@ extension ServiceSnapshot {
 
 extension CredentialState {
     fileprivate func addMembers(to json: inout JSONWriter) {
-        json.member("authoriser", authoriser)
+        json.member("authoriser", authoriser.shown(maxBytes: maxNameBytes))
         json.member("isUsable", isUsable)
         json.member("remaining", seconds: remaining)
         json.member("fetches", fetches)
@@ -54,7 +66,7 @@ extension TransportSnapshot {
 
 extension OriginState {
     fileprivate func addMembers(to json: inout JSONWriter) {
-        json.member("origin", origin)
+        json.member("origin", origin.shown(maxBytes: maxNameBytes))
         json.member("waiting", waiting)
         json.member("running", running)
         json.member("limit", limit)
@@ -65,8 +77,8 @@ extension OriginState {
 
 extension RuleState {
     fileprivate func addMembers(to json: inout JSONWriter) {
-        json.member("origin", origin)
-        json.member("pathComponent", pathComponent)
+        json.member("origin", origin.shown(maxBytes: maxNameBytes))
+        json.member("pathComponent", pathComponent?.shown(maxBytes: maxNameBytes))
         json.member("requestsPerSecond", requestsPerSecond)
         json.member("burst", burst)
         json.member("gateRemaining", seconds: gateRemaining)
@@ -77,8 +89,8 @@ extension RuleState {
 
 extension AddressState {
     fileprivate func addMembers(to json: inout JSONWriter) {
-        json.member("host", host)
-        json.member("address", address)
+        json.member("host", host.shown(maxBytes: maxNameBytes))
+        json.member("address", address.shown(maxBytes: maxNameBytes))
         json.member("condition", "\(condition)")
         json.member("ejectionRemaining", seconds: ejectionRemaining)
     }

@@ -77,12 +77,9 @@ import Testing
         }
         #expect(text.contains("\r\nContent-Type: text/event-stream\r\n"))
         let events = text.components(separatedBy: "\r\n\r\n").last ?? ""
-        let expected = (1...3).map { number in
-            "event: snapshot\ndata: {\"number\":\(number)}\n\n"
-                + "event: loads\nid: \(number)\ndata: [\(number)]\n\n"
-        }
-        let rest = (4...5).map { "event: snapshot\ndata: {\"number\":\($0)}\n\n" }
-        #expect(events == (expected + rest).joined())
+        let snapshots = (1...5).map { "event: snapshot\ndata: {\"number\":\($0)}\n\n" }
+        let loads = (1...3).map { "event: loads\nid: \($0)\ndata: [\($0)]\n\n" }
+        #expect(events == (snapshots.prefix(1) + loads + snapshots.dropFirst()).joined())
         server.stop()
         #expect(client.readToEnd().ending == .closed)
     }

@@ -1,0 +1,115 @@
+// Copyright the DataLoading authors
+// SPDX-License-Identifier: Apache-2.0
+
+import DataLoading
+import DataLoadingSupport
+import Foundation
+
+/// Says in words whether a service is well.
+struct ServiceSentence {
+    private static let maxBytes = 1_000
+    /// How many troubles of a kind are named.
+    private static let maxNamed = 3
+
+    private var parts: [String] = []
+    /// How many things are not as they should be.
+    private(set) var troubles = 0
+
+    /// The sentences, in one line.
+    var text: String { parts.joined(separator: " ").shown(maxBytes: Self.maxBytes) }
+
+    init(_ service: ServiceSnapshot?, _ features: [FeatureReport]) {
+        guard let service else {
+            parts = ["No service runs."]
+            troubles = 1
+            return
+        }
+        addStage(service, features)
+        add(service.rules.compactMap(Self.held), "are held by their servers too")
+        add(service.rules.compactMap(Self.paused), "are paused too")
+        add(service.addresses.compactMap(Self.leftOut), "are left out too")
+        add(
+            service.origins.filter(\.isFailing).map { "\($0.origin.hostText) cannot be reached." },
+            "cannot be reached either")
+        if service.waiting > 0, service.waiting >= service.queueCapacity / 2 {
+            add(["\(service.waiting) of \(service.queueCapacity) loads that may wait do."], "")
+        }
+        add(features.compactMap(Self.failing), "have failures too")
+        if troubles == 0, service.stage == .open { parts.append("Nothing is held or left out.") }
+    }
+
+    private mutating func addStage(_ service: ServiceSnapshot, _ features: [FeatureReport]) {
+        switch service.stage {
+        case .open:
+            let busy = features.count(where: \.isBusy)
+            switch (busy, features.isEmpty) {
+            case (0, true): parts.append("No loads yet.")
+            case (0, false): parts.append("No loads in the last 10 minutes.")
+            case (1, _): parts.append("Serving 1 feature.")
+            default: parts.append("Serving \(busy) features.")
+            }
+        case .closing:
+            parts.append("The service is shutting down; loads left: \(service.liveLoads).")
+            troubles += 1
+        case .over:
+            parts.append("The service is shut down.")
+            troubles += 1
+        }
+    }
+
+    private mutating func add(_ sentences: [String], _ others: String) {
+        parts += sentences.prefix(Self.maxNamed)
+        if sentences.count > Self.maxNamed {
+            parts.append("\(sentences.count - Self.maxNamed) \(others).")
+        }
+        troubles += sentences.count
+    }
+
+    private static func held(_ rule: RuleState) -> String? {
+        rule.gateRemaining.map {
+            "\(rule.text) is held by the server for \($0.wholeSecondsText) (Retry-After)."
+        }
+    }
+
+    private static func paused(_ rule: RuleState) -> String? {
+        rule.requestsPerSecond == 0 ? "\(rule.text) is paused." : nil
+    }
+
+    private static func leftOut(_ address: AddressState) -> String? {
+        guard address.condition == .ejected else { return nil }
+        let time = address.ejectionRemaining.map { " for \($0.wholeSecondsText)" } ?? ""
+        return "\(address.address.shown(maxBytes: 80)) is left out\(time)."
+    }
+
+    /// A feature of whose loads of the last minute a tenth or more failed.
+    private static func failing(_ feature: FeatureReport) -> String? {
+        let minute = feature.minute
+        let ended = minute.loads - minute.cancelled
+        guard minute.failures > 0, minute.failures * 10 >= ended else { return nil }
+        let name = feature.name?.shown(maxBytes: 80) ?? "Loads without a name"
+        let error = feature.lastFailure.map { " (\($0.error))" } ?? ""
+        return "\(name): \(minute.failures) of \(ended) loads failed in the last minute\(error)."
+    }
+}
+
+extension RuleState {
+    fileprivate var text: String {
+        origin.hostText + (pathComponent.map { "/" + $0.shown(maxBytes: 40) } ?? "")
+    }
+}
+
+extension String {
+    /// An origin without its scheme.
+    fileprivate var hostText: String {
+        let host = range(of: "://").map { self[$0.upperBound...] } ?? self[...]
+        return String(host).shown(maxBytes: 80)
+    }
+}
+
+extension Duration {
+    /// The seconds, rounded up: what is left of a wait is never "0 s".
+    fileprivate var wholeSecondsText: String {
+        let (seconds, rest) = components
+        return "\(rest > 0 ? seconds.addingReportingOverflow(1).partialValue : seconds) s"
+    }
+}

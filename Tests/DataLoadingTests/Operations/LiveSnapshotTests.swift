@@ -1,0 +1,125 @@
+// Copyright the DataLoading authors
+// SPDX-License-Identifier: Apache-2.0
+
+@testable import DataLoading
+@testable import DataLoadingOperations
+import DataLoadingSupport
+import DataLoadingTesting
+import Foundation
+import Testing
+
+@Suite struct LiveSnapshotTests {
+    private let scene = DashboardScene()
+
+    private func origin(_ name: String, isFailing: Bool = false) -> OriginState {
+        OriginState(
+            origin: name, waiting: 1, running: 1, limit: 6, retryBudget: 500, isFailing: isFailing)
+    }
+
+    @Test(arguments: [3, 40, 230, 5_000])
+    func `a snapshot has at most 16 KiB, however long its lists and names are`(
+        _ length: Int
+    ) throws {
+        let limiter = RateLimiter(defaultRequestsPerSecond: nil)
+        let name = String(repeating: "a", count: min(63, length))
+        let path = String(repeating: "\"p", count: length)
+        for index in 0..<64 {
+            limiter.setRequestsPerSecond(
+                5,
+                forPathOf: testURL("https://\(name)\(index).test/")
+                    .appendingPathComponent(path))
+            for number in 0..<6 { scene.load(2, feature: "\(index % 40) \(path) \(number)") }
+        }
+        let service = ServiceSnapshot.make(
+            origins: (0..<64).map { origin("https://\(path)\($0).test", isFailing: true) },
+            limiter: limiter,
+            addresses: (0..<64).map { index in
+                AddressState(
+                    host: "\(path)\(index)", address: path, condition: .ejected,
+                    ejectionRemaining: .seconds(9))
+            })
+        #expect(service.rules.count == 64)
+        scene.state.show { service }
+        let bytes = scene.state.snapshot()
+        #expect(bytes.count <= 16_384)
+        #expect(!bytes.contains(UInt8(ascii: "\n")))
+        let shown = try #require(scene.snapshot["service"] as? [String: Any])
+        for (list, others) in [
+            ("origins", "otherOrigins"), ("rules", "otherRules"), ("addresses", "otherAddresses"),
+        ] {
+            let count = try #require((shown[list] as? [Any])?.count)
+            #expect(count + (shown[others] as? Int ?? 0) == 64)
+            #expect(count >= 4)
+        }
+        let features = try #require(scene.snapshot["features"] as? [Any]).count
+        #expect(features + (scene.snapshot["otherFeatures"] as? Int ?? 0) == 33)
+        #expect(scene.snapshot["troubles"] as? Int == 128)
+    }
+
+    @Test func `names do not reverse or break a line`() throws {
+        scene.load(1, feature: "a\u{202E}b\u{2028}c\nd")
+        #expect(scene.features.first?["name"] as? String == "a?b?c?d")
+    }
+
+    @Test func `the sentence names what is held, left out and failing`() throws {
+        let limiter = RateLimiter(defaultRequestsPerSecond: nil)
+        let url = testURL("https://api.test/catalogue/1")
+        limiter.setRequestsPerSecond(5, forPathOf: url)
+        try limiter.setRetryAfter(.seconds(41), for: url)
+        let service = ServiceSnapshot.make(
+            origins: [origin("https://gone.test", isFailing: true), origin("https://api.test")],
+            limiter: limiter,
+            addresses: [
+                AddressState(
+                    host: "api.test", address: "edge-2", condition: .ejected,
+                    ejectionRemaining: .milliseconds(26_100)),
+                AddressState(
+                    host: "api.test", address: "edge-1", condition: .inUse,
+                    ejectionRemaining: nil),
+            ])
+        scene.state.show { service }
+        scene.load(20, feature: "catalogue")
+        scene.load(18, feature: "search")
+        scene.load(2, feature: "search", error: .connectionReset)
+        // Cancelled loads are no failures.
+        scene.load(9, feature: "images", error: .cancelled)
+        #expect(
+            scene.sentence
+                == "Serving 3 features. api.test/catalogue is held by the server for 41 s "
+                + "(Retry-After). edge-2 is left out for 27 s. gone.test cannot be reached. "
+                + "search: 2 of 20 loads failed in the last minute (connection_reset).")
+        #expect(scene.snapshot["troubles"] as? Int == 4)
+    }
+
+    @Test(arguments: [
+        (ServiceSnapshot.Stage.closing, "The service is shutting down; loads left: 3."),
+        (.over, "The service is shut down."),
+    ])
+    func `the sentence tells of an end`(_ stage: ServiceSnapshot.Stage, _ text: String) {
+        scene.state.show { .make(stage: stage, waiting: 1, running: 2) }
+        #expect(scene.sentence == text)
+    }
+
+    @Test func `many troubles of a kind are counted`() {
+        let origins = (1...5).map { origin("https://\($0).test", isFailing: true) }
+        scene.state.show { .make(origins: origins) }
+        #expect(
+            scene.sentence == "No loads yet. 1.test cannot be reached. 2.test cannot be reached. "
+                + "3.test cannot be reached. 2 cannot be reached either.")
+    }
+
+    @Test func `a histogram finds quantiles within a tenth`() {
+        for exponent in 0..<60 {
+            let time = Duration.milliseconds(1) * pow(1.2, Double(exponent))
+            var histogram = TimeHistogram()
+            histogram.add(time)
+            let found = histogram.quantile(0.5) ?? .zero
+            #expect(abs(found.inSeconds / time.inSeconds - 1) < 0.13)
+        }
+        var histogram = TimeHistogram()
+        #expect(histogram.quantile(0.5) == nil)
+        histogram.add(.seconds(-1))
+        histogram.add(.saturating(seconds: .infinity))
+        #expect(histogram.quantile(0.99) == .microseconds(1 << 28))
+    }
+}
