@@ -166,7 +166,7 @@ public final class Operations: Sendable {
             exposition: { [registry] in Exposition(registry, accepting: $0) },
             health: { [healthCheck] in await healthCheck.now() },
             snapshot: { [live, weak service] in live?.snapshot() ?? Self.snapshot(of: service) },
-            feed: live)
+            feed: live, page: live == nil ? nil : DashboardPage.response)
         do {
             return try EndpointServer(endpoint, content, timekeeper: timekeeper)
         } catch {

@@ -10,8 +10,9 @@ struct EndpointContent: Sendable {
     let health: @Sendable () async -> Health
     /// What the service does, in JSON.
     let snapshot: @Sendable () -> [UInt8]
-    /// What the dashboard shows; nil without one.
+    /// What the dashboard shows, and its page; nil without one.
     let feed: (any LiveFeed)?
+    let page: EndpointResponse?
 }
 
 /// What a path leads to.

@@ -59,7 +59,7 @@ struct EndpointDesk {
             return request.isHead
                 ? .response(EndpointResponse(.ok, contentType: Self.eventStream, []))
                 : .events(feed)
-        case .page: return .response(.page)
+        case .page: return .response(content.page ?? EndpointResponse(.notFound))
         case nil: return .response(EndpointResponse(.notFound))
         }
     }
@@ -75,15 +75,5 @@ struct EndpointDesk {
                     connection: connection,
                     response: EndpointResponse(isWell(health) ? .ok : .unavailable, text: text)))
         }
-    }
-}
-
-extension EndpointResponse {
-    /// The dashboard.
-    fileprivate static var page: EndpointResponse {
-        var page = EndpointResponse(
-            .ok, contentType: "text/html; charset=utf-8", DashboardPage.bytes)
-        page.contentSecurityPolicy = DashboardPage.contentSecurityPolicy
-        return page
     }
 }

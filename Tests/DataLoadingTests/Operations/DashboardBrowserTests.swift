@@ -23,7 +23,7 @@ struct DashboardBrowserTests {
     /// Runs a test with a browser that shows a page, and checks what its console has at the end.
     private func withBrowser(
         token: String = token, traffic: Bool = true, complaints: [String] = [],
-        _ body: (Browser, DashboardScene, LoopbackServer) async throws -> Void
+        _ body: (Browser, DashboardScene, DashboardServer) async throws -> Void
     ) async throws {
         let scene = DashboardScene()
         if traffic { try scene.makeTraffic() }

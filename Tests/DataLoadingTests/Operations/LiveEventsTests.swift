@@ -43,7 +43,7 @@ import Testing
             exposition: { _ in Exposition(.make(), accepting: nil) },
             health: { Health(isLive: true, isReady: true, reasons: []) },
             snapshot: { Array("{}".utf8) },
-            feed: feed)
+            feed: feed, page: nil)
         return try EndpointServer(endpoint, content, timekeeper: clock.timekeeper)
     }
 
