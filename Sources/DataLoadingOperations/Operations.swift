@@ -15,7 +15,8 @@ import Foundation
 /// try operations.start(for: service)
 /// ```
 /// An application serves `exposition(accepting:)` to Prometheus, calls `reload(_:)` on SIGHUP, and
-/// ends with `shutDown(gracePeriod:)`. Any thread may call.
+/// ends with `shutDown(gracePeriod:)`; `run(untilSignals:gracePeriod:onStart:onHangup:)` does the
+/// last two. Any thread may call.
 public final class Operations: Sendable {
     private enum Stage: Sendable {
         case idle
@@ -91,6 +92,7 @@ public final class Operations: Sendable {
             stage.withLock { $0 = .idle }
             throw error
         }
+        if configuration.forbidsCoreDumps { CoreDumps.forbid() }
         registry.observe(service)
         if let logger = running.logger { registry.observe(logger) }
         registry.observe(reloads)
@@ -172,6 +174,12 @@ public final class Operations: Sendable {
 
     /// Shows a sentence about the service in `systemctl status`.
     public func showStatus(_ text: String) { manager.status(text) }
+
+    /// Tells an operator of an error: a line in the log, and the status that systemd shows.
+    func tell(_ error: String) {
+        running?.logger?.tell(error)
+        showStatus(error)
+    }
 
     /// Tells systemd that the daemon ends, shuts the service down, and closes the log.
     ///
