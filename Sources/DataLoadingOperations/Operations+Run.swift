@@ -14,7 +14,7 @@ extension Operations {
     ///     try operations.start(for: service)
     ///     startFeatures()
     /// } onHangup: {
-    ///     try readConfiguration()
+    ///     try readSettings()
     /// }
     /// ```
     ///

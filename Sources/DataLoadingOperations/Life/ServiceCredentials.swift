@@ -10,13 +10,14 @@ import Foundation
 /// starts gets it. A file has an owner and a mode, and can be replaced while the daemon runs.
 ///
 /// ```swift
-/// let credentials = OperationsConfiguration().credentials ?? ServiceCredentials(directory: path)
+/// let credentials = settings.credentials ?? ServiceCredentials(directory: "/etc/feeds")
 /// let authoriser = TokenAuthoriser(hosts: ["api.example.com"]) { _ in
 ///     AccessToken(try credentials.text("api-token"), lifetime: .seconds(60))
 /// }
 /// ```
-/// Such an authoriser reads the file again when nine tenths of the lifetime are over, and after a
-/// 401. Where a reload on SIGHUP reads it, use a `StaticTokenAuthoriser` and its `replaceToken(_:)`.
+/// The `settings` are an `OperationsConfiguration`. Such an authoriser reads the file again when
+/// nine tenths of the lifetime are over, and after a 401. Where a reload on SIGHUP reads it, use a
+/// `StaticTokenAuthoriser` and its `replaceToken(_:)`.
 ///
 /// Swift cannot promise to wipe a `String`: once read, a secret may stay in the process's memory.
 public struct ServiceCredentials: Sendable {

@@ -97,7 +97,7 @@ import Testing
         }
 
         @Test(arguments: [
-            (#"{"a": 1,}"#, "line 1, column 9"), ("{\n\n  \"a\" 1\n}", "line 3, column 7"),
+            (#"{"a": 1,,}"#, "line 1, column 9"), ("{\n\n  \"a\" 1\n}", "line 3, column 7"),
             ("{\n", "line 2, column 1"), ("", "line 1, column 1"),
             ("{\"é\": x}", "line 1, column 8"),
         ])

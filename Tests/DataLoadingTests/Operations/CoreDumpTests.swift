@@ -28,13 +28,19 @@ import Testing
             return limit
         }
 
+        /// Undoes what this process has inherited from one that has started operations.
+        private static func setUsualFilter() throws {
+            try "0x33".write(toFile: filter, atomically: false, encoding: .utf8)
+            try #require(try mappings() == "00000033\n")
+        }
+
         private static func mappings() throws -> String {
             try String(contentsOfFile: filter, encoding: .utf8)
         }
 
         @Test func `after the start of operations a core dump has no memory`() async {
             await #expect(processExitsWith: .success) {
-                try #require(try Self.mappings() != "00000000\n")
+                try Self.setUsualFilter()
                 try Self.start { _ in }
                 #expect(Self.limit.rlim_cur == 0)
                 #expect(Self.limit.rlim_max == 0)
@@ -44,6 +50,7 @@ import Testing
 
         @Test func `core dumps stay as they are if the configuration says so`() async {
             await #expect(processExitsWith: .success) {
+                try Self.setUsualFilter()
                 let (limit, mappings) = (Self.limit, try Self.mappings())
                 try Self.start { $0.forbidsCoreDumps = false }
                 #expect(Self.limit.rlim_cur == limit.rlim_cur)
@@ -55,6 +62,7 @@ import Testing
         @Test func `without the file of the filter only the limit is set`() async {
             await #expect(processExitsWith: .success) {
                 let directory = TemporaryDirectory()
+                try Self.setUsualFilter()
                 let mappings = try Self.mappings()
                 CoreDumps.forbid(filter: directory.url("none").path)
                 #expect(Self.limit.rlim_max == 0)
