@@ -65,7 +65,8 @@ var targets: [Target] = [
         name: "QuickStart", dependencies: ["DataLoading", "DataLoadingTesting"],
         path: "Demo/QuickStart", swiftSettings: strict),
     .executableTarget(
-        name: "FeedDaemon", dependencies: ["DataLoadingAuth", "DataLoadingTesting"],
+        name: "FeedDaemon",
+        dependencies: ["DataLoadingAuth", "DataLoadingOperations", "DataLoadingTesting"],
         path: "Demo/FeedDaemon", swiftSettings: strict),
     .testTarget(
         name: "DataLoadingTests",

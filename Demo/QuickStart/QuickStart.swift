@@ -27,37 +27,23 @@ import Foundation
         let (log, logQueue) = (ConsumptionLogger(), DispatchQueue(label: "QuickStart.log"))
         service.addConsumptionObserver(log, on: logQueue)
 
-        // SIGTERM or the end of three seconds stops the daemon; a real one runs until the signal.
-        // `main` is on the main actor; `@Sendable` makes closures that dispatch may call anywhere.
-        let (reasons, stop) = AsyncStream<String>.makeStream()
-        signal(SIGTERM, SIG_IGN)  // The default action would kill the process.
-        let source = DispatchSource.makeSignalSource(signal: SIGTERM)
-        source.setEventHandler { @Sendable in stop.yield("SIGTERM") }
-        await withCheckedContinuation { registered in
-            source.setRegistrationHandler { @Sendable in registered.resume() }
-            source.activate()
-        }
-        DispatchQueue.global().asyncAfter(deadline: .now() + 3) { @Sendable in
-            stop.yield("three seconds are over")
-        }
-
         // One factory per credential (here none), one loader per feature.
         let factory = service.makeFactory()
         let (prices, events) = (factory.makeDataLoader(), factory.makeDataLoader())
-        let features = [
-            Task { await repeating { try await load(server.url("/prices"), with: prices) } },
-            Task { await repeating { try await read(server.url("/events"), with: events) } },
-        ]
 
-        for await reason in reasons {
-            print("QuickStart ends: \(reason)")
-            break
+        // SIGTERM or SIGINT ends it. Running loads may finish within two seconds; new ones fail
+        // with `.serviceInvalidated`.
+        let life = Task {
+            await service.run(gracePeriod: .seconds(2)) {
+                Task { await repeating { try await load(server.url("/prices"), with: prices) } }
+                Task { await repeating { try await read(server.url("/events"), with: events) } }
+            }
         }
-
-        // Running loads may finish within two seconds; new ones fail with `.serviceInvalidated`.
-        await service.shutDown(gracePeriod: .seconds(2))
-        for feature in features { feature.cancel() }
-        withExtendedLifetime((log, source)) { logQueue.sync {} }  // The last line is written.
+        // A real daemon runs until the signal; this one ends after three seconds in the same way.
+        DispatchQueue.global().asyncAfter(deadline: .now() + 3) { @Sendable in life.cancel() }
+        let left = await life.value
+        withExtendedLifetime(log) { logQueue.sync {} }  // The last line is written.
+        print("QuickStart has ended" + (left.isEmpty ? "" : ", and left behind: \(left)"))
     }
 
     /// Loads once a second until the service is shut down; a failure is printed and tried again.

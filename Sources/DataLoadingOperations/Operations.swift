@@ -14,8 +14,10 @@ public import Foundation
 /// let service = DataLoaderService(configuration: configuration)
 /// try operations.start(for: service)
 /// ```
-/// Keep it for as long as the service: it is what watches. An application serves `exposition(accepting:)` to Prometheus, calls `reload(_:)` on SIGHUP, and
-/// ends with `shutDown(gracePeriod:)`. Any thread may call.
+/// Keep it for as long as the service: it is what watches. An application opens an endpoint or
+/// serves `exposition(accepting:)` itself, calls `reload(_:)` on SIGHUP, and ends with
+/// `shutDown(gracePeriod:)`; `run(untilSignals:gracePeriod:onStart:onHangup:)` does the last two. Any
+/// thread may call.
 public final class Operations: Sendable {
     private enum Stage: Sendable {
         case idle
@@ -120,6 +122,7 @@ public final class Operations: Sendable {
             running.endpoint?.stop()
             throw .shutDown
         }
+        if configuration.forbidsCoreDumps { CoreDumps.forbid() }
         registry.observe(service)
         if let logger = running.logger { registry.observe(logger) }
         registry.observe(reloads)
@@ -248,6 +251,12 @@ public final class Operations: Sendable {
 
     /// Shows a sentence about the service in `systemctl status`.
     public func showStatus(_ text: String) { manager.status(text) }
+
+    /// Tells an operator of an error: a line in the log, and the status that systemd shows.
+    func tell(_ error: String) {
+        running?.logger?.tell(error)
+        showStatus(error)
+    }
 
     /// Tells systemd that the daemon ends, shuts the service down, and closes the log.
     ///

@@ -50,15 +50,23 @@ public struct OperationsConfiguration: Sendable {
     let resourceAttributes: [Label]
     /// The names of malformed variables.
     let malformedVariables: [String]
+    /// Whether the memory of the process, with its tokens, is kept out of core dumps; default true.
+    ///
+    /// `Operations.start(for:)` then sets the limit of core files to zero and, on Linux, empties
+    /// `/proc/self/coredump_filter`, for the whole process and those that it starts. A handler that
+    /// the kernel pipes dumps to, such as systemd-coredump, gets one with registers and without
+    /// memory. It does not keep a debugger, or a process that may read `/proc/PID/mem`, from reading
+    /// the memory of the running process, and it does not keep memory out of swap.
+    public var forbidsCoreDumps = true
     let variables: [String: String]
 
     /// Makes a configuration from the environment of the process.
     ///
     /// `NOTIFY_SOCKET`, `WATCHDOG_USEC` and `WATCHDOG_PID` are what systemd sets for a service of
-    /// `Type=notify`; `OTEL_SERVICE_NAME` names the service. `OTEL_RESOURCE_ATTRIBUTES` describes it,
-    /// and `OTEL_EXPORTER_OTLP_ENDPOINT`, or the same with `METRICS` or `TRACES` before `ENDPOINT`,
-    /// sets `push`, with `OTEL_EXPORTER_OTLP_HEADERS`, `OTEL_EXPORTER_OTLP_TIMEOUT` and
-    /// `OTEL_METRIC_EXPORT_INTERVAL`. Nothing else is read, and nothing later. With a malformed one of
+    /// `Type=notify`, and `CREDENTIALS_DIRECTORY` for one with credentials. `OTEL_SERVICE_NAME` names the
+    /// service, `OTEL_RESOURCE_ATTRIBUTES` describes it, and `OTEL_EXPORTER_OTLP_ENDPOINT`, or the same
+    /// with `METRICS` or `TRACES` before `ENDPOINT`, sets `push`, with `OTEL_EXPORTER_OTLP_HEADERS`,
+    /// `OTEL_EXPORTER_OTLP_TIMEOUT` and `OTEL_METRIC_EXPORT_INTERVAL`. Nothing else is read, and nothing later. With a malformed one of
     /// OpenTelemetry's variables ``Operations/start(for:)`` throws.
     public init(environment: [String: String] = ProcessInfo.processInfo.environment) {
         let process = ProcessInfo.processInfo

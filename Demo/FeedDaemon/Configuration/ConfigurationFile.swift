@@ -28,6 +28,7 @@ enum ConfigurationFile {
         do {
             return try JSONDecoder().decode(FeedConfiguration.self, from: data)
         } catch {
+            if let place = JSONPlace(of: data) { throw flaw("\(place): this is not JSON") }
             throw flaw((error as? DecodingError)?.message ?? "\(error)")
         }
     }

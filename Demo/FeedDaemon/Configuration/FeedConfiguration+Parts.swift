@@ -1,6 +1,7 @@
 // Copyright the DataLoading authors
 // SPDX-License-Identifier: Apache-2.0
 
+import DataLoadingOperations
 import Foundation
 
 extension FeedConfiguration.Feature: Decodable {
@@ -34,7 +35,7 @@ extension FeedConfiguration.Feature: Decodable {
 
 extension FeedConfiguration.Credential: Decodable {
     private enum Key: String, CodingKey, CaseIterable {
-        case value, environment, hosts
+        case value, environment, credential, hosts
     }
 
     /// Decodes a token that is known; a login cannot be described in a file.
@@ -43,10 +44,13 @@ extension FeedConfiguration.Credential: Decodable {
         let hosts = Set(try fields.list(.hosts, of: Text.self).map { $0.text.lowercased() })
         let value = try fields.optional(.value, Text.self)?.text
         let variable = try fields.optional(.environment, Text.self)?.text
-        switch (value, variable) {
-        case (let token?, nil):
+        let credential = try fields.optional(.credential, Text.self)?.text
+        switch (value, variable, credential) {
+        case (let token?, nil, nil):
             self = .token(token, hosts: hosts)
-        case (nil, let name?):
+        case (nil, nil, let name?):
+            self = .token(try Self.credential(name, fields), hosts: hosts)
+        case (nil, let name?, nil):
             // A token in a file is also in the backups of the file.
             guard let token = ProcessInfo.processInfo.environment[name], !token.isEmpty else {
                 throw fields.error(.environment, "names a variable that is not set, \(name)")
@@ -54,7 +58,19 @@ extension FeedConfiguration.Credential: Decodable {
             self = .token(token, hosts: hosts)
         default:
             throw DecodingError.flaw(
-                decoder.codingPath, "needs either \"value\" or \"environment\"")
+                decoder.codingPath, "needs one of \"value\", \"environment\", \"credential\"")
+        }
+    }
+
+    /// Reads a file of systemd's `LoadCredential=`.
+    private static func credential(_ name: String, _ fields: Fields<Key>) throws -> String {
+        guard let credentials = OperationsConfiguration().credentials else {
+            throw fields.error(.credential, "needs LoadCredential= in a unit of systemd")
+        }
+        do {
+            return try credentials.text(name)
+        } catch {
+            throw fields.error(.credential, "is of no use: \(error)")
         }
     }
 }

@@ -10,7 +10,7 @@ import Foundation
 /// The embedded origin makes one, and a file is decoded to one.
 struct FeedConfiguration: Sendable {
     /// One part of the program that loads URLs at an interval.
-    struct Feature: Sendable {
+    struct Feature: Hashable, Sendable {
         /// How bodies are received.
         enum Body: Hashable, Sendable {
             /// In memory.
@@ -33,6 +33,9 @@ struct FeedConfiguration: Sendable {
     struct Rate: Sendable {
         var url: URL
         var requestsPerSecond: Double
+
+        /// Whether it holds for a part of the origin only.
+        var isForPath: Bool { url.path().count > 1 }
     }
 
     /// How the authorised factory gets its token.
@@ -76,7 +79,7 @@ extension DataLoaderService.Configuration {
         retry.maximumRetryCount = configuration.retries
         rateLimiter = RateLimiter(defaultRequestsPerSecond: configuration.defaultRate)
         for rate in configuration.rates {
-            if rate.url.path().count > 1 {
+            if rate.isForPath {
                 rateLimiter.setRequestsPerSecond(rate.requestsPerSecond, forPathOf: rate.url)
             } else {
                 rateLimiter.setRequestsPerSecond(rate.requestsPerSecond, forHostOf: rate.url)

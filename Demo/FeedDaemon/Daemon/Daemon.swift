@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import DataLoading
+import DataLoadingAuth
 import Dispatch
 
 /// A long-running program: one service, two factories, some features.
@@ -11,13 +12,17 @@ final class Daemon {
     /// How often the rate limiter is asked whether a server holds a feature back.
     private static let pace = Duration.milliseconds(100)
 
-    private let configuration: FeedConfiguration
+    private var configuration: FeedConfiguration
     private let stream: EventStream
     private let scenario: Scenario?
     private let service: DataLoaderService
     private let anonymous: DataLoaderFactory
     private let authorised: DataLoaderFactory
     private let session: Session
+    /// Nil without `--operations`.
+    private let supervision: Supervision?
+    /// What a reload gives another token; nil when the file has none.
+    private let tokenAuthoriser: StaticTokenAuthoriser?
     private let observerQueue = DispatchQueue(label: "FeedDaemon.consumption")
     private let observers: [any ConsumptionObserver]
     private var running: [String: RunningFeature] = [:]
@@ -33,19 +38,25 @@ final class Daemon {
 
     /// Makes the process's service of a configuration, and observes it.
     init(
-        _ configuration: FeedConfiguration, log: ConsumptionLogger.Format?, stream: EventStream,
+        _ configuration: FeedConfiguration, _ options: Arguments.Options, stream: EventStream,
         scenario: Scenario?
     ) throws {
         self.configuration = configuration
         self.stream = stream
         self.scenario = scenario
-        try DataLoaderService.bootstrap(.init(configuration))
+        var settings = DataLoaderService.Configuration(configuration)
+        supervision =
+            options.isOperated
+            ? Supervision(options, instrumenting: &settings, stream: stream) : nil
+        try DataLoaderService.bootstrap(settings)
         service = .shared
         anonymous = service.makeFactory()
         session = Session(stream)
-        authorised = service.makeFactory(
-            authorisers: configuration.credential.authorisers(on: service, session: session))
-        // The service holds observers weakly, so the daemon keeps them.
+        let authorisers = configuration.credential.authorisers(on: service, session: session)
+        authorised = service.makeFactory(authorisers: authorisers)
+        tokenAuthoriser = authorisers.lazy.compactMap { $0 as? StaticTokenAuthoriser }.first
+        // The service holds observers weakly, so the daemon keeps them. Operations have a log too.
+        let log = options.isOperated ? nil : options.log
         observers = [ReportObserver(stream)] + (log.map { [ConsumptionLogger(format: $0)] } ?? [])
         for observer in observers { service.addConsumptionObserver(observer, on: observerQueue) }
         record = RunRecord(configuration)
@@ -53,7 +64,8 @@ final class Daemon {
     }
 
     /// Runs until a signal, the end of the scenario or the limit, and prints a report.
-    func run(atMost limit: Duration?) async {
+    func run(atMost limit: Duration?) async throws {
+        try supervision?.start(for: service)
         for plan in configuration.features { start(plan) }
         let play = scenario.map { scenario in Task { await scenario.play() } }
         await withDiscardingTaskGroup { group in
@@ -68,6 +80,7 @@ final class Daemon {
                 case .revive(let name): revive(name)
                 case .tick:
                     configuration.features.compactMap { gates.look(at: $0) }.forEach(stream.send)
+                case .hangup: reload()
                 case .stop:
                     play?.cancel()
                     group.addTask { [end = end()] in await end() }
@@ -96,15 +109,30 @@ extension Daemon {
         start(plan)
     }
 
+    /// Reads the file again; with an error in it, nothing changes.
+    private func reload() {
+        guard !isEnding,
+            let new = supervision?.reload(configuration, service, tokenAuthoriser)
+        else { return }
+        // The features run as they were started, and so the rest of the configuration stays.
+        (configuration.rates, configuration.defaultRate) = (new.rates, new.defaultRate)
+        configuration.addresses = new.addresses
+        record.forgetLimits()
+    }
+
     /// Stops refreshing; returns the work that logs out and shuts the service down.
     private func end() -> @Sendable () async -> Void {
         isEnding = true
         for feature in running.values { feature.refreshing.cancel() }
-        return { [service, authorised, observerQueue, stream] in
+        return { [service, supervision, authorised, observerQueue, stream] in
             // The credentials are in memory and would be lost. With a store on disk leave this out:
             // a daemon that logs out when it ends needs a login at each start.
             await authorised.reset()
-            await service.shutDown(gracePeriod: Self.gracePeriod)
+            if let supervision {
+                await supervision.shutDown(gracePeriod: Self.gracePeriod)
+            } else {
+                await service.shutDown(gracePeriod: Self.gracePeriod)
+            }
             // All calls of the observers are in this queue by now.
             observerQueue.async { stream.send(.stopped) }
         }

@@ -29,6 +29,8 @@ enum Event: Sendable {
     case released(feature: String)
     /// A tenth of a second is over.
     case tick
+    /// The daemon has to read its file again.
+    case hangup
     /// The daemon has to end.
     case stop(reason: String)
     /// The service is shut down, and its observers were called for the last time.

@@ -72,7 +72,7 @@ final class OriginProvider: Sendable {
         json(
             """
             {"access_token": "\(name)-token", "refresh_token": "\(name)-refresh",
-             "token_type": "Bearer", "expires_in": 3600}
+             "token_type": "Bearer", "expires_in": 86400}
             """)
     }
 

@@ -11,13 +11,15 @@ struct Scenario: Sendable {
     let origin: EmbeddedOrigin
     let seen = SeenFindings()
     private let stream: EventStream
+    private let endsDaemon: Bool
 
-    init(origin: EmbeddedOrigin, stream: EventStream) {
+    init(origin: EmbeddedOrigin, stream: EventStream, endsDaemon: Bool) {
         self.origin = origin
         self.stream = stream
+        self.endsDaemon = endsDaemon
     }
 
-    /// Runs until the end, which ends the daemon, or until the task is cancelled.
+    /// Runs until the end, which may end the daemon, or until the task is cancelled.
     func play() async {
         do {
             try await seen.wait(for: .chunks)
@@ -26,6 +28,9 @@ struct Scenario: Sendable {
             try await losePrimary()
             try await dropArtwork()
             try await overload()
+            guard endsDaemon else {
+                return stream.note("origin", "has no more faults, and answers until a signal")
+            }
             stream.send(.stop(reason: "the scenario is over"))
         } catch is CancellationError {
             // The daemon ends.

@@ -16,6 +16,8 @@ enum Arguments: Equatable {
         var file: String?
         /// How each load is logged on standard error; nil for not at all.
         var log: ConsumptionLogger.Format? = .text
+        /// Whether it is operated: with metrics, systemd's messages, and a reload on SIGHUP.
+        var isOperated = false
     }
 
     /// What is wrong with a command line.
@@ -40,6 +42,8 @@ enum Arguments: Equatable {
                     throw Mistake(message: "--json and --quiet exclude each other")
                 }
                 options.log = word == "--json" ? .json : nil
+            case "--operations":
+                options.isOperated = true
             case "--duration":
                 options.duration = try duration(rest.popFirst())
             case "--config":

@@ -49,20 +49,19 @@ import Foundation
         try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: directory) }
         var limited = options
-        limited.duration = options.duration ?? longestScenario
+        if !options.isOperated { limited.duration = options.duration ?? longestScenario }
         try await run(
             origin.configuration(directory: directory), limited, stream,
-            scenario: Scenario(origin: origin, stream: stream))
+            scenario: Scenario(origin: origin, stream: stream, endsDaemon: !options.isOperated))
     }
 
     private static func run(
         _ configuration: FeedConfiguration, _ options: Arguments.Options, _ stream: EventStream,
         scenario: Scenario?
     ) async throws {
-        let daemon = try Daemon(
-            configuration, log: options.log, stream: stream, scenario: scenario)
-        let signals = SignalWatch(stream)
-        await daemon.run(atMost: options.duration)
+        let daemon = try Daemon(configuration, options, stream: stream, scenario: scenario)
+        let signals = SignalWatch(stream, reloadsOnHangup: options.isOperated)
+        try await daemon.run(atMost: options.duration)
         withExtendedLifetime(signals) {}
     }
 }

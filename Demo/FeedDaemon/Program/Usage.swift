@@ -6,10 +6,12 @@ enum Usage {
     static let text = """
         FeedDaemon loads feeds at limited rates, and reports what its loads cost.
 
-        usage: FeedDaemon [--duration SECONDS] [--config FILE] [--json | --quiet]
+        usage: FeedDaemon [--duration SECONDS] [--config FILE] [--operations] [--json | --quiet]
 
           --duration SECONDS  how long to run at most
           --config FILE       load what a JSON file describes, not the embedded origin's feeds
+          --operations        keep metrics, tell systemd, read the file again on SIGHUP, and run
+                              until a signal
           --json              log loads on standard error as JSON, not as text
           --quiet             do not log loads
           --help              print this text
@@ -38,5 +40,8 @@ enum Usage {
 
         Times are in seconds, rates in requests per second. "mode" is "whole" or "chunks"; a "file"
         takes the place of a mode. Required are "features" and its "name", "urls" and "interval".
+        A token has one of "environment", "value", and "credential": a name of LoadCredential= in
+        systemd's unit. SIGHUP replaces rates, addresses and the token; a file with an error changes
+        nothing.
         """
 }

@@ -21,7 +21,7 @@ struct RunRecord {
     private(set) var all = LoadCounts()
     private var counts: [String: LoadCounts] = [:]
     /// The requests per second that each feature may send, where one limit holds for all of it.
-    let limits: [String: Double]
+    private(set) var limits: [String: Double]
     private let begun: ContinuousClock.Instant
     private var addresses: AddressWatch
     /// What was last loaded by a request, to print a value only when it has changed.
@@ -50,6 +50,9 @@ struct RunRecord {
 
     /// The sums of one feature, empty while none of its loads has ended.
     func counts(of name: String) -> LoadCounts { counts[name] ?? LoadCounts() }
+
+    /// Leaves out how rates were kept, because they have changed during the run.
+    mutating func forgetLimits() { limits = [:] }
 
     /// Updates the record; returns what should be printed.
     mutating func learn(_ event: Event, at now: ContinuousClock.Instant = .now) -> [Note] {
@@ -86,7 +89,7 @@ struct RunRecord {
             return notes(feature, "is held back for \(time.text) by the server's Retry-After")
         case .released(let feature):
             return notes(feature, "may send again")
-        case .drop, .revive, .tick, .stopped:
+        case .drop, .revive, .tick, .hangup, .stopped:
             break
         }
         return []

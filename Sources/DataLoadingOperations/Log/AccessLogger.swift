@@ -39,6 +39,9 @@ final class AccessLogger: ConsumptionObserver {
                 at: timekeeper.date, format))
     }
 
+    /// Adds a line about an error of the daemon itself, whatever the sampling is.
+    func tell(_ error: String) { writer.append(LogLine.error(error, at: timekeeper.date, format)) }
+
     /// Opens the file again, after a rotation has renamed it.
     func reopen() { writer.reopen() }
 

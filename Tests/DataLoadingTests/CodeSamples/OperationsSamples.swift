@@ -52,6 +52,43 @@ private struct Settings {
         }
     }
 
+    /// Compiled but not run, because SIGTERM belongs to the whole process.
+    private func run(_ operations: Operations, _ service: DataLoaderService) async throws {
+        try await operations.run(gracePeriod: .seconds(5)) {
+            try operations.start(for: service)
+            startFeatures()
+        } onHangup: {
+            try readSettings()
+        }
+    }
+
+    private func startFeatures() {}
+
+    @Sendable private func readSettings() throws {}
+
+    @Test func `an authoriser reads its token from a file of systemd`() async throws {
+        let directory = TemporaryDirectory()
+        try directory.write(Data("s3cret\n".utf8), to: "api-token")
+        let settings = OperationsConfiguration(environment: [
+            "CREDENTIALS_DIRECTORY": directory.url.path
+        ])
+        let credentials = settings.credentials ?? ServiceCredentials(directory: "/etc/feeds")
+        let authoriser = TokenAuthoriser(hosts: ["api.example.com"]) { _ in
+            AccessToken(try credentials.text("api-token"), lifetime: .seconds(60))
+        }
+        let transport = ScriptedTransport(otherwise: .respond(status: 200))
+        var configuration = DataLoaderService.Configuration()
+        configuration.transport = transport
+        let service = DataLoaderService(configuration: configuration)
+        let loader = service.makeFactory(authorisers: [authoriser]).makeDataLoader()
+        let request = DataLoaderRequest(url: testURL("https://api.example.com/"))
+        _ = try await loader.response(for: request)
+        #expect(
+            transport.attempts.map { $0.request.headers["Authorization"] } == ["Bearer s3cret"])
+        let token = StaticTokenAuthoriser(token: "old", hosts: ["api.example.com"])
+        token.replaceToken(try credentials.text("api-token"))
+    }
+
     @Test func `the smallest start has no log`() async throws {
         var configuration = DataLoaderService.Configuration()
         let operations = Operations(instrumenting: &configuration)

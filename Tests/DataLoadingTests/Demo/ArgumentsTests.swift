@@ -23,6 +23,8 @@ import Testing
         let quiet = try #require(try options("--quiet"))
         #expect(quiet.log == nil)
         #expect(try options("--json")?.log == .json)
+        #expect(try options("--operations")?.isOperated == true)
+        #expect(try options()?.isOperated == false)
     }
 
     @Test func `the help is printed whatever valid arguments there are`() throws {

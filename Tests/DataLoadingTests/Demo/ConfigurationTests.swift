@@ -143,7 +143,7 @@ import Testing
         Mistake(
             "203.0.113.7", "http://203.0.113.7", "addresses[\"a.test\"][0] must be a name, 10.0.0.1"
         ),
-        Mistake("\"value\": \"s3cret\", ", "", "token needs either \"value\" or \"environment\""),
+        Mistake("\"value\": \"s3cret\", ", "", "token needs one of \"value\", \"environment\", "),
         Mistake(
             "\"value\": \"s3cret\"", "\"environment\": \"FEED_NONE\"",
             "token.environment names a variable that is not set, FEED_NONE"),

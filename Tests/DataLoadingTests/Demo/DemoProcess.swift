@@ -14,6 +14,32 @@ struct DemoProcess: Sendable {
     static func run(
         _ name: String, _ arguments: [String] = [], signal: Int32? = nil
     ) async throws -> Self {
+        try await run(name) { try run($0, arguments, signal: signal) }
+    }
+
+    /// Runs a demo whose process `operate` gets, and ends if necessary; it must write less than a
+    /// pipe holds to standard error.
+    static func run(
+        _ name: String, _ arguments: [String], _ variables: [String: String],
+        operate: @escaping @Sendable (_ process: Int32) throws -> Void
+    ) async throws -> Self {
+        try await run(name) { executable in
+            try run(executable, arguments, variables) { process, _ in
+                do {
+                    try operate(process)
+                } catch {
+                    kill(process, SIGKILL)
+                    throw error
+                }
+                return Data()
+            }
+        }
+    }
+
+    /// Calls `body` with the executable, on a thread that may wait.
+    private static func run(
+        _ name: String, _ body: @escaping @Sendable (URL) throws -> Self
+    ) async throws -> Self {
         // The executables are beside the tests, whatever the scratch path and the configuration.
         let tests = try #require(Bundle.main.executableURL)
         let executable = tests.deletingLastPathComponent().appending(path: name)
@@ -21,14 +47,24 @@ struct DemoProcess: Sendable {
         return try await withCheckedThrowingContinuation { continuation in
             // Waiting for a process blocks, which no thread of the concurrency pool may do.
             Thread.detachNewThread {
-                continuation.resume(
-                    with: Result { try run(executable, arguments, signal: signal) })
+                continuation.resume(with: Result { try body(executable) })
             }
         }
     }
 
     private static func run(
         _ executable: URL, _ arguments: [String], signal: Int32?
+    ) throws -> Self {
+        try run(executable, arguments, [:]) { process, errors in
+            let begun = errors.availableData
+            if let signal { kill(process, signal) }
+            return begun
+        }
+    }
+
+    private static func run(
+        _ executable: URL, _ arguments: [String], _ variables: [String: String],
+        _ whileRunning: (_ process: Int32, _ errors: FileHandle) throws -> Data
     ) throws -> Self {
         // A file has room for all output while the other stream is read.
         let directory = TemporaryDirectory()
@@ -38,10 +74,9 @@ struct DemoProcess: Sendable {
         process.arguments = arguments
         process.standardOutput = try FileHandle(forWritingTo: output)
         process.standardError = errors
-        process.environment = environment
+        process.environment = environment.merging(variables) { $1 }
         try process.run()
-        var text = errors.fileHandleForReading.availableData
-        if let signal { kill(process.processIdentifier, signal) }
+        var text = try whileRunning(process.processIdentifier, errors.fileHandleForReading)
         text += try errors.fileHandleForReading.readToEnd() ?? Data()
         process.waitUntilExit()
         return Self(

@@ -46,6 +46,12 @@ import Foundation
             }
         }
 
+        /// Waits for the next message, on a thread that may wait; nil after a minute without one.
+        func next() -> String? {
+            var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+            return poll(&entry, 1, 60_000) > 0 ? receive(flags: Int32(MSG_DONTWAIT)) : nil
+        }
+
         /// The messages that are there.
         func rest() -> [String] {
             var messages: [String] = []
