@@ -168,22 +168,13 @@ public final class Operations: Sendable {
         let content = EndpointContent(
             exposition: { [registry] in Exposition(registry, accepting: $0) },
             health: { [healthCheck] in await healthCheck.now() },
-            snapshot: { [live, weak service] in live?.snapshot() ?? Self.snapshot(of: service) },
+            snapshot: { [live, weak service] in live?.snapshot() ?? service?.snapshotJSON ?? [] },
             feed: live, page: live == nil ? nil : DashboardPage.response)
         do {
             return try EndpointServer(endpoint, content, timekeeper: timekeeper)
         } catch {
             throw .endpoint(reason: error.reason)
         }
-    }
-
-    private static func snapshot(of service: DataLoaderService?) -> [UInt8] {
-        var json = JSONWriter()
-        json.object { json in
-            json.key("service")
-            json.object { json in service?.snapshot().addMembers(to: &json) }
-        }
-        return json.bytes
     }
 
     private var running: Running? {

@@ -6,6 +6,19 @@ import DataLoading
 /// A name that a server chose may be longer than anybody reads.
 private let maxNameBytes = 160
 
+extension DataLoaderService {
+    /// The snapshot as an object with one member, `service`.
+    var snapshotJSON: [UInt8] {
+        let snapshot = snapshot()
+        var json = JSONWriter()
+        json.object { json in
+            json.key("service")
+            json.object { snapshot.addMembers(to: &$0) }
+        }
+        return json.bytes
+    }
+}
+
 extension ServiceSnapshot {
     /// Adds the members of the snapshot, by the names of its properties, to the object that is open.
     ///
