@@ -162,6 +162,8 @@ enum DashboardStyle {
         .details table td { white-space: nowrap; }
         @media (max-width: 40rem) {
           header, main { padding-left: 0.75rem; padding-right: 0.75rem; }
+          h1 { flex-basis: 100%; }
+          #freeze { margin-left: auto; }
           #sentence { font-size: 1.0625rem; }
           #legend { margin-left: 0; }
         }

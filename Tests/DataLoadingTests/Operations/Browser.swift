@@ -36,10 +36,14 @@ final class Browser {
         session = "/session/" + ((answer as? [String: Any])?["sessionId"] as? String ?? "")
     }
 
-    /// Ends the browser and its driver.
+    deinit {
+        // The driver may have inherited that other signals are blocked.
+        kill(process.processIdentifier, SIGKILL)
+    }
+
+    /// Ends the browser; its driver ends with this object.
     func quit() async {
         _ = try? await call(.delete, session)
-        process.terminate()
         await service.shutDown(gracePeriod: .zero)
     }
 

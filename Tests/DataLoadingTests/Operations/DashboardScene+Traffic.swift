@@ -28,7 +28,7 @@ extension DashboardScene {
         let kind = [0, 0, 0, 1, 1, 2, 2, 3].randomElement(using: &generator) ?? 0
         let (feature, url, bytes) = kinds[kind]
         let dice = Int.random(in: 0..<100, using: &generator)
-        let failures = kind == 2 && dice < 48 ? dice % 4 : dice < 7 ? 1 : 0
+        let failures = kind == 2 && dice < 60 ? dice % 4 : dice < 7 ? 1 : 0
         let (slot, token) = (
             kind == 0 && dice % 3 == 0 ? 0.24 : 0, dice % 17 == 0 ? 0.08 : 0
         )
