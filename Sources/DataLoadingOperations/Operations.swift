@@ -191,9 +191,9 @@ public final class Operations: Sendable {
 
     /// Tells systemd that the daemon ends, shuts the service down, and closes the log.
     ///
-    /// It takes at most 2 seconds longer than the service's own
-    /// `shutDown(gracePeriod:)`, whose result it returns, and 2 more for the last push of telemetry;
-    /// lines that are not written by then are lost. Before `start(for:)`, and the second time, it does nothing and returns nil.
+    /// It takes at most 2 seconds longer than the service's own `shutDown(gracePeriod:)`, whose result
+    /// it returns, and 2 more for the last push of telemetry; lines that are not written by then are
+    /// lost. Before `start(for:)`, and the second time, it does nothing and returns nil.
     @discardableResult public func shutDown(gracePeriod: Duration) async -> LeftBehind? {
         let last = stage.withLock { stage in
             guard case .running(let running) = stage else { return Running?.none }
