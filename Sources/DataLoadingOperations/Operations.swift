@@ -251,11 +251,10 @@ public final class Operations: Sendable {
 
     /// Tells systemd that the daemon ends, shuts the service down, and closes the log.
     ///
-    /// It takes at most 2 seconds longer than the service's own
-    /// `shutDown(gracePeriod:)`, whose result it returns, and 2 more for the last push of telemetry;
-    /// lines that are not written by then are lost. Before `start(for:)`, and the second time, it does
-    /// nothing and returns nil. During `start(for:)` it makes that throw, and leaves the service as it
-    /// is.
+    /// It takes at most 2 seconds longer than the service's own `shutDown(gracePeriod:)`, whose result
+    /// it returns, and 2 more for the last push of telemetry; lines that are not written by then are
+    /// lost. Before `start(for:)`, and the second time, it does nothing and returns nil.
+    /// During `start(for:)` it makes that throw, and leaves the service as it is.
     @discardableResult public func shutDown(gracePeriod: Duration) async -> LeftBehind? {
         let last = stage.withLock { stage -> Running? in
             switch stage {

@@ -28,8 +28,8 @@ final class LoadSpanRecorder: ConsumptionObserver {
 
     /// When a load began: reports come together, so that now is later than its end.
     private func wallTime(of response: DataLoaderResponse) -> Int64 {
-        let elapsed =
-            response.begun.map { timekeeper.now - $0 } ?? response.metrics.totalTime
+        let total = response.metrics.totalTime
+        let elapsed = response.begun.map { max(total, timekeeper.now - $0) } ?? total
         return timekeeper.date.addingTimeInterval(-elapsed.inSeconds).nanosecondsSinceEpoch
     }
 }

@@ -46,7 +46,8 @@ struct Tracer: Sendable {
 
     /// The span of a load that has ended; nil where loads are no spans, and without a trace.
     func place(ofEnded load: Int64, _ request: DataLoaderRequest) -> SpanPlace? {
-        guard recordsLoads else { return nil }
+        // Loads that never started have no number, and would all be one span.
+        guard recordsLoads, load != 0 else { return nil }
         return place(ofLoad: load, asked: request[option: TraceParent.self])
     }
 

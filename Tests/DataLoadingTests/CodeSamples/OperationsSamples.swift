@@ -126,11 +126,13 @@ private struct Settings {
         var configuration = DataLoaderService.Configuration()
         var settings = OperationsConfiguration()
         configure(&settings, collector: server.url())
+        settings.push?.interval = .seconds(1)
         let operations = Operations(settings, instrumenting: &configuration)
         let service = DataLoaderService(configuration: configuration)
         try operations.start(for: service)
+        let request = await server.waitForRequests(1)[0]
+        #expect(request.path == "/v1/metrics")
         await operations.shutDown(gracePeriod: .zero)
-        #expect(server.requests.map(\.path) == ["/v1/metrics"])
     }
 
     private func configure(_ settings: inout OperationsConfiguration, collector: URL) {
