@@ -43,7 +43,7 @@ extension Operations {
         onHangup apply: @escaping @Sendable () throws -> Void = {}
     ) async throws(Failure) -> LeftBehind? {
         let hasFailed = Locked(false)
-        let hangups = await SignalWatch([SIGHUP]) { [self] in
+        let hangups = await SignalWatch([SIGHUP]) { [self] _ in
             do {
                 try reload(apply)
                 let isBetter = hasFailed.withLock { $0.replaced(by: false) }

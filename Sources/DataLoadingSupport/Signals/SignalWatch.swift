@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Dispatch
+import Foundation
 
 /// Receives signals of the process, in place of their actions, until it ends.
 package final class SignalWatch: Sendable {
@@ -19,16 +20,17 @@ package final class SignalWatch: Sendable {
     ///
     /// - Parameters:
     ///   - numbers: The signals.
-    ///   - handler: Called on a queue of the watch, once for signals that arrive while it runs.
+    ///   - handler: Called on a queue of the watch, with the number of the signal; once for signals
+    ///     of a number that arrive while it runs.
     package init(
-        _ numbers: some Sequence<Int32>, handler: @escaping @Sendable () -> Void
+        _ numbers: some Sequence<Int32>, handler: @escaping @Sendable (_ number: Int32) -> Void
     ) async {
         self.numbers = Set(numbers).filter(SignalActions.begin)
         let queue = DispatchQueue(label: "DataLoading.signals")
         for number in self.numbers {
             let source = DispatchSource.makeSignalSource(signal: number, queue: queue)
             let isRegistered = Waker()
-            source.setEventHandler(handler: handler)
+            source.setEventHandler { handler(number) }
             source.setRegistrationHandler { isRegistered.wake() }
             // Without a free descriptor libdispatch cancels it instead.
             source.setCancelHandler { isRegistered.wake() }
@@ -62,10 +64,13 @@ package final class SignalWatch: Sendable {
         until numbers: some Sequence<Int32>, begin: () async throws(Failure) -> Void,
         end: () async -> Result
     ) async throws(Failure) -> Result {
-        let (numbers, isOver) = (Set(numbers), Waker())
-        let watch = await SignalWatch(numbers) {
+        let (numbers, isOver, waiting) = (Set(numbers), Waker(), Locked(1))
+        let watch = await SignalWatch(numbers) { number in
             SignalActions.restoreDefault(numbers)
             isOver.wake()
+            // While the thread that received the first signal is in libdispatch's handler, it blocks
+            // signals, and libdispatch may read the next one although it has its default action.
+            if waiting.add(-1) < 0 { kill(getpid(), number) }
         }
         defer { watch.end() }
         try await begin()
@@ -74,6 +79,7 @@ package final class SignalWatch: Sendable {
         } onCancel: {
             isOver.wake()
         }
+        waiting.add(-1)
         // Also after a cancellation, and for a signal that arrived before the last one was watched.
         SignalActions.restoreDefault(numbers)
         return await end()
