@@ -19,7 +19,8 @@ struct NotifySocket: Sendable {
         case UInt8(ascii: "/"): bytes.append(0)
         default: return nil
         }
-        guard bytes.count > 1, bytes.count <= MemoryLayout.size(ofValue: sockaddr_un().sun_path),
+        // Neither the root nor an empty name.
+        guard bytes.count > 1, address != "/", bytes.count <= MemoryLayout.size(ofValue: sockaddr_un().sun_path),
             !address.utf8.contains(0)
         else { return nil }
         path = bytes

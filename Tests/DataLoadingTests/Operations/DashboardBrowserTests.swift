@@ -76,6 +76,8 @@ struct DashboardBrowserTests {
             #expect(row.contains("a new feature"))
             #expect(newest["error"] as? String == "dns")
             #expect(
+                try await browser.text("#credentials tbody tr").hasPrefix("OAuthAuthoriser"))
+            #expect(
                 try await browser.value("document.querySelectorAll('#addresses tbody tr').length")
                     as? Int == 4)
             #expect(try await browser.text("#rules tbody tr:nth-child(2)").contains("held for"))

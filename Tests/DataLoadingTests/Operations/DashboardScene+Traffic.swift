@@ -117,6 +117,13 @@ extension DashboardScene {
             addresses: [
                 address("edge-2.example.com", .ejected), address("edge-1.example.com", .inUse),
                 address("edge-3.example.com:8443", .inUse), address("api.example.com", .probing),
-            ])
+            ],
+            credentials: [
+                CredentialState(
+                    authoriser: "OAuthAuthoriser", isUsable: true, remaining: .seconds(2_520),
+                    fetches: 4, failures: 1, waiting: 0)
+            ],
+            transport: TransportSnapshot(
+                openConnections: 23, runningAttempts: 19, longestRound: .microseconds(840)))
     }
 }

@@ -101,7 +101,8 @@ extension ServiceSnapshot {
     /// A snapshot with what a test says.
     static func make(
         stage: Stage = .open, waiting: Int = 0, running: Int = 0, origins: [OriginState] = [],
-        limiter: RateLimiter? = nil, addresses: [AddressState] = []
+        limiter: RateLimiter? = nil, addresses: [AddressState] = [],
+        credentials: [CredentialState] = [], transport: TransportSnapshot? = nil
     ) -> ServiceSnapshot {
         var configuration = DataLoaderService.Configuration()
         if let limiter { configuration.rateLimiter = limiter }
@@ -112,6 +113,7 @@ extension ServiceSnapshot {
             queueCapacity: real.queueCapacity, running: running, origins: origins,
             otherOrigins: 0, rules: real.rules, otherRules: real.otherRules,
             defaultRequestsPerSecond: real.defaultRequestsPerSecond, addresses: addresses,
-            otherAddresses: 0, droppedConsumptionNotices: 0)
+            otherAddresses: 0, credentials: credentials, otherCredentials: 0,
+            transport: transport, droppedConsumptionNotices: 0)
     }
 }

@@ -37,7 +37,14 @@ import Testing
                 AddressState(
                     host: "\(path)\(index)", address: path, condition: .ejected,
                     ejectionRemaining: .seconds(9))
-            })
+            },
+            credentials: (0..<64).map { index in
+                CredentialState(
+                    authoriser: "\(path)\(index)", isUsable: true, remaining: .seconds(9),
+                    fetches: 1, failures: 0, waiting: 2)
+            },
+            transport: TransportSnapshot(
+                openConnections: 9, runningAttempts: 2, longestRound: .milliseconds(3)))
         #expect(service.rules.count == 64)
         scene.state.show { service }
         let bytes = scene.state.snapshot()
@@ -46,11 +53,15 @@ import Testing
         let shown = try #require(scene.snapshot["service"] as? [String: Any])
         for (list, others) in [
             ("origins", "otherOrigins"), ("rules", "otherRules"), ("addresses", "otherAddresses"),
+            ("credentials", "otherCredentials"),
         ] {
             let count = try #require((shown[list] as? [Any])?.count)
             #expect(count + (shown[others] as? Int ?? 0) == 64)
             #expect(count >= 4)
         }
+        let transport = try #require(shown["transport"] as? [String: Any])
+        #expect(transport["openConnections"] as? Int == 9)
+        #expect(transport["longestRound"] as? Double == 0.003)
         let features = try #require(scene.snapshot["features"] as? [Any]).count
         #expect(features + (scene.snapshot["otherFeatures"] as? Int ?? 0) == 33)
         #expect(scene.snapshot["troubles"] as? Int == 128)

@@ -84,7 +84,7 @@ import Testing
         let factory = bed.service.makeFactory(authorisers: [authoriser, ready])
         let other = bed.service.makeFactory(authorisers: [authoriser])
         let loader = factory.makeDataLoader()
-        loader.perform(.make("/a"))
+        loader.perform(.make("/a", host: "https://origin.test"))
         let first = await fetch.call(0)
         await eventually { bed.service.snapshot().credentials.first?.waiting == 1 }
         let waiting = bed.service.snapshot().credentials
