@@ -56,11 +56,14 @@ final class TelemetryExporter: Sendable {
     func shutDown() async {
         let timer = collector.timerQueue
         let end = timer.now + Self.lastLimit
-        _ = await timer.wait(atMost: Self.lastLimit) { [spans, metrics] in
+        let last = Task { [spans, metrics] in
             async let rest: Void? = spans?.sendRest()
             await metrics?.sendLast()
             await rest
         }
+        _ = await timer.wait(atMost: Self.lastLimit) { await last.value }
         await collector.shutDown(gracePeriod: max(.zero, end - timer.now))
+        // What is left fails at once, and is counted.
+        await last.value
     }
 }
