@@ -64,13 +64,17 @@ package final class SignalWatch: Sendable {
         until numbers: some Sequence<Int32>, begin: () async throws(Failure) -> Void,
         end: () async -> Result
     ) async throws(Failure) -> Result {
-        let (numbers, isOver, waiting) = (Set(numbers), Waker(), Locked(1))
+        let (numbers, isOver, isWaiting) = (Set(numbers), Waker(), Locked(true))
         let watch = await SignalWatch(numbers) { number in
+            let isFirst = isWaiting.withLock { isWaiting in
+                defer { isWaiting = false }
+                return isWaiting
+            }
             SignalActions.restoreDefault(numbers)
             isOver.wake()
             // While the thread that received the first signal is in libdispatch's handler, it blocks
             // signals, and libdispatch may read the next one although it has its default action.
-            if waiting.add(-1) < 0 { kill(getpid(), number) }
+            if !isFirst { kill(getpid(), number) }
         }
         defer { watch.end() }
         try await begin()
@@ -79,7 +83,7 @@ package final class SignalWatch: Sendable {
         } onCancel: {
             isOver.wake()
         }
-        waiting.add(-1)
+        isWaiting.withLock { $0 = false }
         // Also after a cancellation, and for a signal that arrived before the last one was watched.
         SignalActions.restoreDefault(numbers)
         return await end()

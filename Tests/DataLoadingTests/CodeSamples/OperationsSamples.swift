@@ -40,6 +40,23 @@ private struct Settings {
         await operations.shutDown(gracePeriod: .seconds(5))
     }
 
+    @Test func `a daemon shows itself to its operators`() async throws {
+        let path = TemporaryDirectory().url("operations.sock").path
+        var settings = OperationsConfiguration()
+        settings.endpoint = .unixSocket("/run/feeds/operations.sock")
+        #expect(settings.endpoint?.servesDashboard == false)
+        settings.endpoint = .unixSocket(path)
+        var endpoint = OperationsEndpoint.loopback(port: 0, token: OperationsEndpoint.makeToken())
+        endpoint.servesDashboard = true
+        settings.endpoint = endpoint
+        var configuration = DataLoaderService.Configuration()
+        let operations = Operations(settings, instrumenting: &configuration)
+        try operations.start(for: DataLoaderService(configuration: configuration))
+        if let url = operations.endpointURL { print("operations: \(url.absoluteString)") }
+        #expect(operations.endpointURL?.fragment?.hasPrefix("token=") == true)
+        await operations.shutDown(gracePeriod: .zero)
+    }
+
     private func reload(
         _ operations: Operations, _ service: DataLoaderService, _ token: StaticTokenAuthoriser,
         _ read: () throws -> Settings

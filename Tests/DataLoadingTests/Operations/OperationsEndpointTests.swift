@@ -144,7 +144,7 @@ import Testing
         let loader = DataLoaderService().makeFactory().makeDataLoader()
         try await withThrowingTaskGroup(of: Bool.self) { group in
             for number in 0..<100 {
-                let path = ["/metrics", "/healthz", "/readyz", "/snapshot"][number % 4]
+                let path = number % 2 == 0 ? "/metrics" : "/snapshot"
                 group.addTask {
                     var request = DataLoaderRequest(url: testURL(origin + path))
                     request.headers["Authorization"] = "Bearer \(EndpointScene.token)"
