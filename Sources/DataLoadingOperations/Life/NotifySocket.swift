@@ -20,7 +20,8 @@ struct NotifySocket: Sendable {
         default: return nil
         }
         // Neither the root nor an empty name.
-        guard bytes.count > 1, address != "/", bytes.count <= MemoryLayout.size(ofValue: sockaddr_un().sun_path),
+        let capacity = MemoryLayout.size(ofValue: sockaddr_un().sun_path)
+        guard bytes.count > 1, bytes.count <= capacity, address != "/",
             !address.utf8.contains(0)
         else { return nil }
         path = bytes
