@@ -46,7 +46,7 @@ import Testing
                     let service = Self.makeService()
                     let load = Task { await Self.outcome(service) }
                     let left = await service.run(gracePeriod: .zero) {
-                        await eventually { service.snapshot().liveLoads == 1 }
+                        await eventually { service.snapshot().running == 1 }
                         Self.send(number)
                     }
                     #expect(left.isEmpty)
@@ -97,7 +97,7 @@ import Testing
             await #expect(processExitsWith: .signal(SIGTERM)) {
                 let service = Self.makeService()
                 let load = Task { await Self.outcome(service) }
-                await eventually { service.snapshot().liveLoads == 1 }
+                await eventually { service.snapshot().running == 1 }
                 async let left = service.run(gracePeriod: .seconds(3_600)) { Self.send(SIGINT) }
                 await eventually { service.snapshot().stage != .open }
                 Self.send(SIGTERM)
@@ -109,7 +109,7 @@ import Testing
             await #expect(processExitsWith: .success) {
                 let service = Self.makeService()
                 let load = Task { await Self.outcome(service) }
-                await eventually { service.snapshot().liveLoads == 1 }
+                await eventually { service.snapshot().running == 1 }
                 let run = Task { await service.run(gracePeriod: .milliseconds(1)) }
                 run.cancel()
                 #expect(await run.value.isEmpty)
