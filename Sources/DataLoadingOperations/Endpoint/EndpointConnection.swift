@@ -43,6 +43,11 @@ struct EndpointConnection {
     /// Whether it may be closed for another one: it has asked nothing that is not answered.
     var isIdle: Bool { phase == .reading || phase == .lingering }
 
+    /// Whether a response that has an end is on its way.
+    var isSending: Bool {
+        if case .sending = phase { true } else { false }
+    }
+
     var hasOutput: Bool { sent < output.count }
 
     /// Whether bytes of the peer are of interest; while a response is sent they wait in the socket.

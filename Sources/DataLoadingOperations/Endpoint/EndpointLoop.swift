@@ -94,7 +94,8 @@ struct EndpointLoop {
     // MARK: Connections
 
     private mutating func accept(at now: Instant) {
-        while now >= acceptsFrom {
+        // Not for as long as somebody goes on connecting.
+        for _ in 0..<Self.maxConnections where now >= acceptsFrom {
             switch PlatformSocket.takeConnection(listener.descriptor) {
             case .count(let descriptor):
                 makeRoom()
@@ -111,11 +112,13 @@ struct EndpointLoop {
         }
     }
 
-    /// Closes the oldest connection that waits for nothing, if there are as many as may be: silent
-    /// ones must not keep a supervisor out.
+    /// Closes the oldest connection that says nothing, or else reads slowly, if there are as many as
+    /// may be: they must not keep a supervisor out.
     private mutating func makeRoom() {
         guard connections.count >= Self.maxConnections else { return }
-        guard let oldest = connections.filter({ $0.value.isIdle }).keys.min() else { return }
+        let idle = connections.filter { $0.value.isIdle }.keys.min()
+        let slow = connections.filter { $0.value.isSending }.keys.min()
+        guard let oldest = idle ?? slow else { return }
         connections[oldest]?.close()
         connections[oldest] = nil
     }

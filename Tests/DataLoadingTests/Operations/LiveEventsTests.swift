@@ -36,13 +36,13 @@ import Testing
 
     private let clock = ManualClock()
 
-    private func serve(_ feed: Feed) throws -> EndpointServer {
+    private func serve(_ feed: Feed, snapshot: String = "{}") throws -> EndpointServer {
         var endpoint = OperationsEndpoint.loopback(port: 0, token: EndpointScene.token)
         endpoint.servesDashboard = true
         let content = EndpointContent(
             exposition: { _ in Exposition(.make(), accepting: nil) },
             health: { Health(isLive: true, isReady: true, reasons: []) },
-            snapshot: { Array("{}".utf8) },
+            snapshot: { Array(snapshot.utf8) },
             feed: feed, page: nil)
         return try EndpointServer(endpoint, content, timekeeper: clock.timekeeper)
     }
@@ -109,5 +109,15 @@ import Testing
         // The thread sees the end of the connection before the first of these, or with it.
         for _ in 0..<20 { try pass(.seconds(1), server) }
         #expect(feed.snapshots <= 2)
+    }
+
+    @Test func `connections that read nothing keep nobody out`() throws {
+        let server = try serve(Feed(), snapshot: String(repeating: " ", count: 6_000_000))
+        let slow = try (0..<16).map { _ in
+            try send("/snapshot", to: server, receiveBuffer: 4_096)
+        }
+        let answer = try send("/metrics", to: server).response()
+        #expect(answer.status == "HTTP/1.1 200 OK")
+        withExtendedLifetime(slow) {}
     }
 }
