@@ -167,7 +167,12 @@ public struct DataLoaderRequest: Sendable, OpaquelyMirrored {
 
     /// The value of a typed option of the request.
     public subscript<Option: RequestOption>(option option: Option.Type) -> Option.Value {
-        get { fields.value.options[option] }
+        get {
+            // Asked here, where the compiler knows the option: a generic call into another module
+            // looks its types up, which costs hundreds of instructions.
+            let options = fields.value.options
+            return options.isEmpty ? Option.defaultValue : options[option]
+        }
         set { fields.change { $0.options[option] = newValue } }
     }
 
