@@ -29,7 +29,6 @@ public final class Operations: Sendable {
     /// What a started service has; the service keeps its observers weakly.
     private struct Running: Sendable {
         let service: DataLoaderService
-        let recorder: LoadRecorder
         let logger: AccessLogger?
         let watchdog: Watchdog?
         let endpoint: EndpointServer?
@@ -126,7 +125,8 @@ public final class Operations: Sendable {
         registry.observe(service)
         if let logger = running.logger { registry.observe(logger) }
         registry.observe(reloads)
-        service.addConsumptionObserver(running.recorder, on: queue)
+        // Not on the queue, which may be too slow for all of them: every load is counted.
+        service.addInlineObserver(LoadRecorder(registry))
         if let logger = running.logger { service.addConsumptionObserver(logger, on: queue) }
         if let spans = running.loadSpans { service.addConsumptionObserver(spans, on: queue) }
         if let live { service.addConsumptionObserver(live, on: queue) }
@@ -151,7 +151,7 @@ public final class Operations: Sendable {
             timerQueue: service.runtime.timerQueue, echoes: [service.transportEcho])
         let loadSpans = telemetry?.spans.map { LoadSpanRecorder(tracer, $0, timekeeper) }
         return Running(
-            service: service, recorder: LoadRecorder(registry), logger: logger,
+            service: service, logger: logger,
             watchdog: watchdog, endpoint: try makeEndpoint(service, logger),
             loadSpans: configuration.recordsLoadSpans ? loadSpans : nil)
     }

@@ -14,20 +14,33 @@ final class ObserverList: Sendable {
     /// The maximum number of reports that one block on an observer's queue delivers.
     private static let maxInARow = 64
 
-    private let entries = Locked<[ObserverEntry]>([])
+    private struct State: Sendable {
+        var entries: [ObserverEntry] = []
+        /// Called where a load ends, and kept.
+        var inline: [any ConsumptionObserver] = []
+    }
+
+    private let state = Locked(State())
     private let dropped = Locked(0)
 
     /// The number of reports that were dropped, over all observers.
     var droppedNotices: Int { dropped.withLock { $0 } }
 
     /// The number of observers in the list.
-    var count: Int { entries.withLock { $0.count } }
+    var count: Int { state.withLock { $0.entries.count } }
+
+    /// Adds an observer that is called on the thread on which a load ends, and must not block.
+    ///
+    /// It misses no report, however many loads end.
+    func addInline(_ observer: any ConsumptionObserver) {
+        state.withLock { $0.inline.append(observer) }
+    }
 
     func add(_ observer: any ConsumptionObserver, on queue: DispatchQueue) {
         let entry = ObserverEntry(observer, on: queue)
         // Read outside the lock: reading a weak reference retains the observer, and may release it
         // last.
-        let gone = entries.withLock { $0 }.filter { $0.observer == nil }
+        let gone = state.withLock { $0.entries }.filter { $0.observer == nil }
         replace(with: entry) { old in
             old.identity == entry.identity || gone.contains { $0 === old }
         }
@@ -40,12 +53,14 @@ final class ObserverList: Sendable {
 
     /// Makes a report for the observers, if there are any.
     func notify(_ report: () -> DataLoaderResponse?) {
-        let entries = entries.withLock { $0 }
-        guard !entries.isEmpty, var response = report() else { return }
+        let observers = state.withLock { $0 }
+        guard !observers.entries.isEmpty || !observers.inline.isEmpty, var response = report()
+        else { return }
         // Observers need counts; bodies would stay in memory for as long as the queue is busy.
         response.body = nil
         if response.request.body != nil { response.request.body = nil }
-        for entry in entries {
+        for observer in observers.inline { observer.tell(response) }
+        for entry in observers.entries {
             let (delivery, dropsOne) = entry.add(response)
             if dropsOne { dropped.add(1) }
             if let delivery { schedule(delivery, of: entry) }
@@ -54,7 +69,7 @@ final class ObserverList: Sendable {
 
     /// Delivers waiting reports at once, and later ones without a delay: the process may exit soon.
     func flush() {
-        for entry in entries.withLock({ $0 }) {
+        for entry in state.withLock({ $0.entries }) {
             if let delivery = entry.flush() { schedule(delivery, of: entry) }
         }
     }
@@ -77,9 +92,7 @@ final class ObserverList: Sendable {
             count += 1
             guard let response = entry.next() else { return }
             guard let observer = entry.observer else { return replace { $0 === entry } }
-            observer.endedRequest(
-                with: response, bytesDownloaded: response.metrics.bytesDownloaded,
-                bytesUploaded: response.metrics.bytesUploaded)
+            observer.tell(response)
         }
         // Other work on the queue runs in between.
         entry.queue.async { self.deliver(entry, number) }
@@ -89,12 +102,20 @@ final class ObserverList: Sendable {
     private func replace(
         with new: ObserverEntry? = nil, where isOver: (ObserverEntry) -> Bool
     ) {
-        let old = entries.withLock { entries in
-            let old = entries
-            entries = old.filter { !isOver($0) }
-            if let new { entries.append(new) }
+        let old = state.withLock { state in
+            let old = state.entries
+            state.entries = old.filter { !isOver($0) }
+            if let new { state.entries.append(new) }
             return old
         }
         withExtendedLifetime(old) {}
+    }
+}
+
+extension ConsumptionObserver {
+    fileprivate func tell(_ response: DataLoaderResponse) {
+        endedRequest(
+            with: response, bytesDownloaded: response.metrics.bytesDownloaded,
+            bytesUploaded: response.metrics.bytesUploaded)
     }
 }

@@ -91,6 +91,13 @@ extension DataLoaderService {
         runtime.observers.add(observer, on: queue)
     }
 
+    /// Adds an observer that is called on the thread on which a load ends, and must not block.
+    ///
+    /// The service keeps it.
+    package func addInlineObserver(_ observer: any ConsumptionObserver) {
+        runtime.observers.addInline(observer)
+    }
+
     /// The number of reports that were dropped because more than 4,096 waited for an observer's
     /// queue.
     ///

@@ -5,7 +5,7 @@ import DataLoading
 import DataLoadingSupport
 import Foundation
 
-/// Counts each load that ended; called on the queue with which it is added to a service.
+/// Counts each load that ended; it takes a lock for a moment, and does not block.
 final class LoadRecorder: ConsumptionObserver {
     private let registry: MetricRegistry
 

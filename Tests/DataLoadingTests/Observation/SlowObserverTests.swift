@@ -3,6 +3,7 @@
 
 @testable import DataLoadingCurl
 @testable import DataLoading
+import DataLoadingSupport
 import DataLoadingTesting
 import Dispatch
 import Foundation
@@ -52,6 +53,21 @@ import Testing
         observers.notify { DataLoaderResponse(request: .make("/late")) }
         let last = await observer.entries(4_097).last
         #expect(last?.response.request.url.path == "/late")
+        #expect(observers.droppedNotices == 904)
+    }
+
+    @Test func `an inline observer hears of every load at once, however slow others are`() {
+        let observers = ObserverList()
+        let (inline, slow) = (CountingObserver(), RecordingObserver())
+        let queue = DispatchQueue(label: "slow")
+        observers.add(slow, on: queue)
+        observers.addInline(inline)
+        queue.suspend()
+        defer { queue.resume() }
+        for number in 1...5_000 {
+            observers.notify { DataLoaderResponse(request: .make("/")) }
+            #expect(inline.count == number)
+        }
         #expect(observers.droppedNotices == 904)
     }
 
@@ -118,5 +134,17 @@ import Testing
         #expect(observers.droppedNotices == 4_096)
         let calls = await observer.calls.first(4_097)
         #expect(calls == ["/0"] + (4_097...8_192).map { "/\($0)" })
+    }
+}
+
+private final class CountingObserver: ConsumptionObserver {
+    private let state = Locked(0)
+
+    var count: Int { state.withLock { $0 } }
+
+    func endedRequest(
+        with response: DataLoaderResponse, bytesDownloaded: Int64, bytesUploaded: Int64
+    ) {
+        state.add(1)
     }
 }

@@ -47,11 +47,9 @@ import Testing
         return try EndpointServer(endpoint, content, timekeeper: clock.timekeeper)
     }
 
-    private func send(_ path: String, to server: EndpointServer, receiveBuffer: Int32? = nil)
-        throws -> RawClient
-    {
+    private func send(_ path: String, to server: EndpointServer) throws -> RawClient {
         let port = try #require(server.port)
-        let client = try RawClient(port: port, receiveBuffer: receiveBuffer)
+        let client = try RawClient(port: port)
         try client.send(
             "GET \(path) HTTP/1.1\r\nHost: localhost:\(port)\r\n"
                 + "Authorization: Bearer \(EndpointScene.token)\r\n\r\n")
@@ -89,7 +87,7 @@ import Testing
         // More than what the system's buffers on both sides take.
         let feed = Feed(filler: 16_000_000)
         let server = try serve(feed)
-        let slow = try send("/events", to: server, receiveBuffer: 4_096)
+        let slow = try send("/events", to: server)
         while feed.snapshots == 0 { try pass(.zero, server) }
         for _ in 0..<9 { try pass(.seconds(1), server) }
         #expect(feed.snapshots == 1)
@@ -112,10 +110,8 @@ import Testing
     }
 
     @Test func `connections that read nothing keep nobody out`() throws {
-        let server = try serve(Feed(), snapshot: String(repeating: " ", count: 6_000_000))
-        let slow = try (0..<16).map { _ in
-            try send("/snapshot", to: server, receiveBuffer: 4_096)
-        }
+        let server = try serve(Feed(), snapshot: String(repeating: " ", count: 12_000_000))
+        let slow = try (0..<16).map { _ in try send("/snapshot", to: server) }
         let answer = try send("/metrics", to: server).response()
         #expect(answer.status == "HTTP/1.1 200 OK")
         withExtendedLifetime(slow) {}
