@@ -96,6 +96,8 @@ private struct Settings {
         let transport = ScriptedTransport(otherwise: .respond(status: 200))
         var configuration = DataLoaderService.Configuration()
         configuration.transport = transport
+        // With all the other tests beside it a task may wait for a minute.
+        configuration.timeouts.total = .seconds(3_600)
         let service = DataLoaderService(configuration: configuration)
         let loader = service.makeFactory(authorisers: [authoriser]).makeDataLoader()
         let request = DataLoaderRequest(url: testURL("https://api.example.com/"))
