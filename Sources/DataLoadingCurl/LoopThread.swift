@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import CCurl
+import DataLoadingSupport
 
 #if canImport(Glibc)
     import Glibc
@@ -20,12 +21,8 @@ enum LoopThread {
     static func start(
         _ name: String, stackSize: Int? = nil, _ body: @escaping @Sendable () -> Void
     ) -> pthread_t? {
-        var all = sigset_t()
+        var all = BlockedSignals.all
         var old = sigset_t()
-        sigfillset(&all)
-        for fault in [SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGSYS] {
-            sigdelset(&all, fault)
-        }
         // The thread inherits the mask, so that it never runs without it.
         pthread_sigmask(SIG_SETMASK, &all, &old)
         defer { pthread_sigmask(SIG_SETMASK, &old, nil) }

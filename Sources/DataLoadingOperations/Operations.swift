@@ -103,6 +103,8 @@ public final class Operations: Sendable {
             return true
         }
         guard isFirst else { throw .startedBefore }
+        // Before there is an endpoint, which may be asked at once.
+        healthCheck.watch(service)
         let running: Running
         do throws(OperationsError) {
             running = try makeRunning(service)
@@ -131,7 +133,6 @@ public final class Operations: Sendable {
         if let spans = running.loadSpans { service.addConsumptionObserver(spans, on: queue) }
         if let live { service.addConsumptionObserver(live, on: queue) }
         telemetry?.start()
-        healthCheck.watch(service)
         healthCheck.note(.ready)
         manager.ready()
         running.watchdog?.start()
@@ -161,7 +162,6 @@ public final class Operations: Sendable {
     ) throws(OperationsError) -> EndpointServer? {
         guard let endpoint = configuration.endpoint else { return nil }
         if let fault = endpoint.fault { throw .endpoint(reason: fault) }
-        healthCheck.watch(service)
         live?.show({ [weak service] in service?.snapshot() }) { [weak logger] in
             logger.map { Int64($0.counts.dropped) }
         }
@@ -169,7 +169,7 @@ public final class Operations: Sendable {
             exposition: { [registry] in Exposition(registry, accepting: $0) },
             health: { [healthCheck] in await healthCheck.now() },
             snapshot: { [live, weak service] in live?.snapshot() ?? service?.snapshotJSON ?? [] },
-            feed: live, page: live == nil ? nil : DashboardPage.response)
+            dashboard: live.map { EndpointDashboard(feed: $0, page: DashboardPage.response) })
         do {
             return try EndpointServer(endpoint, content, timekeeper: timekeeper)
         } catch {
@@ -196,7 +196,7 @@ public final class Operations: Sendable {
 
     /// Whether the daemon works and takes loads, for an HTTP server of its own.
     ///
-    /// It asks for an echo from the service's timer and from a thread of its transport, and takes a
+    /// It asks for an echo from the service's timer and from each thread of its transport, and takes a
     /// second at most.
     ///
     /// - Returns: What `/healthz` and `/readyz` of the endpoint tell.

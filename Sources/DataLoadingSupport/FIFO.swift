@@ -18,6 +18,9 @@ public struct FIFO<Element: Sendable>: Sendable {
     /// Whether no element waits.
     @inlinable public var isEmpty: Bool { next == elements.count }
 
+    /// The number of elements that wait.
+    @inlinable public var count: Int { elements.count - next }
+
     /// Appends an element.
     @inlinable public mutating func append(_ element: Element) {
         elements.append(element)
@@ -28,7 +31,7 @@ public struct FIFO<Element: Sendable>: Sendable {
     /// Joining keeps a sender of small elements from filling the memory. `join` returns whether it
     /// joined.
     @inlinable public mutating func append(_ element: Element, join: (inout Element) -> Bool) {
-        guard elements.count - next >= Self.maxApart, var last = elements.popLast() ?? nil else {
+        guard count >= Self.maxApart, var last = elements.popLast() ?? nil else {
             return append(element)
         }
         let isJoined = join(&last)

@@ -25,7 +25,6 @@ final class ObserverEntry: Sendable {
 
     private struct State: Sendable {
         var waiting = FIFO<DataLoaderResponse>()
-        var count = 0
         var stage = Stage.quiet
         /// The number of the last block; blocks before it do nothing.
         var block = 0
@@ -62,11 +61,9 @@ final class ObserverEntry: Sendable {
     func add(_ response: DataLoaderResponse) -> (Delivery?, dropsOne: Bool) {
         let (delivery, oldest) = state.withLock { state in
             state.waiting.append(response)
-            state.count += 1
-            let isFull = state.count > ObserverList.maxWaiting
+            let isFull = state.waiting.count > ObserverList.maxWaiting
             // Released outside the lock, as it may hold the user's objects.
             let oldest = isFull ? state.waiting.popFirst() : nil
-            if isFull { state.count -= 1 }
             return (Self.delivery(&state), oldest)
         }
         return (delivery, oldest != nil)
@@ -75,7 +72,7 @@ final class ObserverEntry: Sendable {
     private static func delivery(_ state: inout State) -> Delivery? {
         switch state.stage {
         case .delivering: return nil
-        case .delayed: return state.count < maxDelayed ? nil : state.schedule()
+        case .delayed: return state.waiting.count < maxDelayed ? nil : state.schedule()
         case .quiet:
             guard !state.isUrgent, let end = state.lastDelivery.map({ $0 + burst }),
                 end > .now()
@@ -112,7 +109,6 @@ final class ObserverEntry: Sendable {
                 state.lastDelivery = .now()
                 return nil
             }
-            state.count -= 1
             return response
         }
     }

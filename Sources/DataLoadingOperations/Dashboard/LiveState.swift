@@ -56,10 +56,12 @@ final class LiveState: LiveFeed, AttemptListener, ConsumptionObserver {
     ) {
         let (now, date) = (timekeeper.now, timekeeper.date)
         let second = Self.second(at: now, since: start)
+        let attempts = state.withLock { $0.pending.take(response.metrics.load) }
+        // Not under the lock, for which the transport's thread may wait: texts are made.
+        let load = EndedLoad(
+            response, attempts, bytesDownloaded: bytesDownloaded, bytesUploaded: bytesUploaded,
+            at: now, date)
         state.withLock { state in
-            let load = EndedLoad(
-                response, state.pending.take(response.metrics.load),
-                bytesDownloaded: bytesDownloaded, bytesUploaded: bytesUploaded, at: now, date)
             state.loads.append(load)
             state.totals.add(
                 load.outcome, down: bytesDownloaded, up: bytesUploaded, in: second)

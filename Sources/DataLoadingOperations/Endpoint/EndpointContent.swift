@@ -10,9 +10,13 @@ struct EndpointContent: Sendable {
     let health: @Sendable () async -> Health
     /// What the service does, in JSON.
     let snapshot: @Sendable () -> [UInt8]
-    /// What the dashboard shows, and its page; nil without one.
-    let feed: (any LiveFeed)?
-    let page: EndpointResponse?
+    let dashboard: EndpointDashboard?
+}
+
+/// The page of a dashboard, and what it shows.
+struct EndpointDashboard: Sendable {
+    let feed: any LiveFeed
+    let page: EndpointResponse
 }
 
 /// What a path leads to.
@@ -21,17 +25,17 @@ enum EndpointResource {
     case health
     case readiness
     case snapshot
-    case events
-    case page
+    case events(any LiveFeed)
+    case page(EndpointResponse)
 
-    init?(_ path: Substring, hasDashboard: Bool) {
-        switch path {
-        case "/metrics": self = .metrics
-        case "/healthz": self = .health
-        case "/readyz": self = .readiness
-        case "/snapshot": self = .snapshot
-        case "/events" where hasDashboard: self = .events
-        case "/" where hasDashboard: self = .page
+    init?(_ path: Substring, _ dashboard: EndpointDashboard?) {
+        switch (path, dashboard) {
+        case ("/metrics", _): self = .metrics
+        case ("/healthz", _): self = .health
+        case ("/readyz", _): self = .readiness
+        case ("/snapshot", _): self = .snapshot
+        case ("/events", let dashboard?): self = .events(dashboard.feed)
+        case ("/", let dashboard?): self = .page(dashboard.page)
         default: return nil
         }
     }

@@ -5,7 +5,7 @@ import DataLoading
 import DataLoadingSupport
 
 /// Answers requests: who may ask, and what is told.
-struct EndpointDesk {
+struct EndpointDesk: Sendable {
     /// What becomes of a request.
     enum Reply {
         case response(EndpointResponse)
@@ -15,19 +15,18 @@ struct EndpointDesk {
     }
 
     private let content: EndpointContent
-    private let post: EndpointPost
+    /// Takes an answer from another thread.
+    private let post: @Sendable (EndpointServer.Answer) -> Void
     private let protectsMetrics: Bool
-    private let hasDashboard: Bool
     private var access: EndpointAccess
 
     init(
-        _ endpoint: OperationsEndpoint, _ content: EndpointContent, _ post: EndpointPost,
-        port: UInt16?
+        _ endpoint: OperationsEndpoint, _ content: EndpointContent, port: UInt16?,
+        post: @escaping @Sendable (EndpointServer.Answer) -> Void
     ) {
         self.content = content
         self.post = post
         protectsMetrics = endpoint.protectsMetrics
-        hasDashboard = endpoint.servesDashboard
         var token: String?
         if case .loopback(_, let own) = endpoint.place { token = own }
         access = EndpointAccess(token: token, hosts: endpoint.allowedHosts, port: port)
@@ -36,7 +35,7 @@ struct EndpointDesk {
     mutating func reply(
         to request: EndpointRequest, of connection: Int, at now: Instant
     ) -> Reply {
-        let resource = EndpointResource(request.path, hasDashboard: hasDashboard)
+        let resource = EndpointResource(request.path, content.dashboard)
         let needsToken = resource?.needsToken(protectsMetrics: protectsMetrics) ?? false
         if let status = access.refusal(of: request, needsToken: needsToken, at: now) {
             return .response(EndpointResponse(status))
@@ -54,12 +53,11 @@ struct EndpointDesk {
             ask(for: connection) { $0.isReady }
             return .later
         case .snapshot: return .response(.json(content.snapshot()))
-        case .events:
-            guard let feed = content.feed else { return .response(EndpointResponse(.notFound)) }
+        case .events(let feed):
             return request.isHead
                 ? .response(EndpointResponse(.ok, contentType: Self.eventStream, []))
                 : .events(feed)
-        case .page: return .response(content.page ?? EndpointResponse(.notFound))
+        case .page(let page): return .response(page)
         case nil: return .response(EndpointResponse(.notFound))
         }
     }
@@ -70,7 +68,7 @@ struct EndpointDesk {
         Task { [content, post] in
             let health = await content.health()
             let text = health.reasons.isEmpty ? "ok" : health.reasons.joined(separator: "\n")
-            post.send(
+            post(
                 EndpointServer.Answer(
                     connection: connection,
                     response: EndpointResponse(isWell(health) ? .ok : .unavailable, text: text)))

@@ -26,10 +26,7 @@ struct EndpointLoop {
     private var ticks = LiveTicks()
     private var buffer = [UInt8](repeating: 0, count: EndpointHead.limit)
 
-    init(
-        _ listener: EndpointListener, _ endpoint: OperationsEndpoint, _ desk: EndpointDesk,
-        _ timekeeper: any Timekeeper
-    ) {
+    init(_ listener: EndpointListener, _ desk: EndpointDesk, _ timekeeper: any Timekeeper) {
         self.listener = listener
         self.desk = desk
         self.timekeeper = timekeeper

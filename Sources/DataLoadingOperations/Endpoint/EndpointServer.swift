@@ -32,7 +32,7 @@ final class EndpointServer: Sendable {
         let listener = try EndpointListener(endpoint.place)
         let (signal, mail) = (try WakeSignal(), Locked(Mail()))
         let port = listener.port
-        let post = EndpointPost { answer in
+        let desk = EndpointDesk(endpoint, content, port: port) { answer in
             mail.withLock { $0.answers.append(answer) }
             signal.ring()
         }
@@ -41,8 +41,7 @@ final class EndpointServer: Sendable {
         self.mail = mail
         thread = try NativeThread {
             BlockedSignals.blockAll()
-            var loop = EndpointLoop(
-                listener, endpoint, EndpointDesk(endpoint, content, post, port: port), timekeeper)
+            var loop = EndpointLoop(listener, desk, timekeeper)
             while true {
                 loop.wait(for: signal)
                 let (answers, isStopped) = mail.withLock { mail in
@@ -65,9 +64,4 @@ final class EndpointServer: Sendable {
         signal.ring()
         thread.join()
     }
-}
-
-/// Where an answer from another thread is put.
-struct EndpointPost: Sendable {
-    let send: @Sendable (EndpointServer.Answer) -> Void
 }

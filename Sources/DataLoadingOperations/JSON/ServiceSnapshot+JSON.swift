@@ -32,29 +32,33 @@ extension ServiceSnapshot {
         json.member("running", running)
         json.member("defaultRequestsPerSecond", defaultRequestsPerSecond)
         json.member("droppedConsumptionNotices", droppedConsumptionNotices)
-        json.key("origins")
-        json.array(of: origins.prefix(maxEntries)) { json, origin in
-            json.object { origin.addMembers(to: &$0) }
+        json.list("origins", origins, "otherOrigins", otherOrigins, maxEntries) {
+            $1.addMembers(to: &$0)
         }
-        json.member("otherOrigins", otherOrigins + max(0, origins.count - maxEntries))
-        json.key("rules")
-        json.array(of: rules.prefix(maxEntries)) { json, rule in
-            json.object { rule.addMembers(to: &$0) }
+        json.list("rules", rules, "otherRules", otherRules, maxEntries) { $1.addMembers(to: &$0) }
+        json.list("addresses", addresses, "otherAddresses", otherAddresses, maxEntries) {
+            $1.addMembers(to: &$0)
         }
-        json.member("otherRules", otherRules + max(0, rules.count - maxEntries))
-        json.key("addresses")
-        json.array(of: addresses.prefix(maxEntries)) { json, address in
-            json.object { address.addMembers(to: &$0) }
+        json.list("credentials", credentials, "otherCredentials", otherCredentials, maxEntries) {
+            $1.addMembers(to: &$0)
         }
-        json.member("otherAddresses", otherAddresses + max(0, addresses.count - maxEntries))
-        json.key("credentials")
-        json.array(of: credentials.prefix(maxEntries)) { json, state in
-            json.object { state.addMembers(to: &$0) }
-        }
-        json.member("otherCredentials", otherCredentials + max(0, credentials.count - maxEntries))
         guard let transport else { return }
         json.key("transport")
         json.object { transport.addMembers(to: &$0) }
+    }
+}
+
+extension JSONWriter {
+    /// Adds a list of objects, at most so many, and how many are left out besides others.
+    fileprivate mutating func list<Element>(
+        _ name: StaticString, _ elements: [Element], _ othersName: StaticString, _ others: Int,
+        _ limit: Int, _ addMembers: (inout JSONWriter, Element) -> Void
+    ) {
+        key(name)
+        array(of: elements.prefix(limit)) { json, element in
+            json.object { addMembers(&$0, element) }
+        }
+        member(othersName, others + max(0, elements.count - limit))
     }
 }
 

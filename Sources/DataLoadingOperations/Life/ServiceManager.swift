@@ -23,7 +23,6 @@ final class ServiceManager: Sendable {
     private struct State {
         var stage = Stage.starting
         var waiting = FIFO<ServiceMessage>()
-        var waitingCount = 0
         /// Whether a thread sends what waits.
         var isSending = false
         var failures = 0
@@ -88,12 +87,11 @@ final class ServiceManager: Sendable {
         guard let socket else { return }
         let sends = state.withLock { state in
             guard isAllowed(&state.stage) else { return false }
-            guard message.mustArrive || state.waitingCount < Self.maxWaiting else {
+            guard message.mustArrive || state.waiting.count < Self.maxWaiting else {
                 state.failures += 1
                 return false
             }
             state.waiting.append(message)
-            state.waitingCount += 1
             defer { state.isSending = true }
             return !state.isSending
         }
@@ -107,7 +105,7 @@ final class ServiceManager: Sendable {
     private func takeNext() -> ServiceMessage? {
         state.withLock { state in
             let next = state.waiting.popFirst()
-            if next == nil { state.isSending = false } else { state.waitingCount -= 1 }
+            if next == nil { state.isSending = false }
             return next
         }
     }

@@ -5,10 +5,6 @@ import DataLoadingSupport
 
 /// The rounds of a watchdog: echoes, a report if they came back in time, and a pause.
 struct WatchdogRounds: Sendable {
-    private let interval: Duration
-    private let manager: ServiceManager
-    private let timerQueue: TimerQueue
-    private let echoes: [Watchdog.Echo]
     /// What has become of the echoes that were asked for last.
     private enum Echoes {
         case back
@@ -17,6 +13,10 @@ struct WatchdogRounds: Sendable {
         case late
     }
 
+    private let interval: Duration
+    private let manager: ServiceManager
+    private let timerQueue: TimerQueue
+    private let echoes: [Watchdog.Echo]
     private let asked = Locked(Echoes.back)
 
     init(
@@ -63,11 +63,12 @@ struct WatchdogRounds: Sendable {
             // The next round would be too late for systemd, which counts from the last report.
             if isLate { manager.pingWatchdog() }
         }
-        if !isInTime {
-            asked.withLock { asked in
-                if case .expected = asked { asked = .late }
-            }
+        guard !isInTime else { return true }
+        return asked.withLock { asked in
+            // They came just now, and nobody has reported them.
+            guard case .expected = asked else { return true }
+            asked = .late
+            return false
         }
-        return isInTime
     }
 }

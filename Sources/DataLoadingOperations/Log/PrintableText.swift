@@ -50,14 +50,7 @@ struct PrintableText {
         case " "..."~":
             bytes.append(UInt8(truncatingIfNeeded: scalar.value))
         default:
-            bytes.append(contentsOf: String(isShown(scalar) ? scalar : "?").utf8)
-        }
-    }
-
-    private static func isShown(_ scalar: Unicode.Scalar) -> Bool {
-        switch scalar.properties.generalCategory {
-        case .control, .format, .lineSeparator, .paragraphSeparator: false
-        default: true
+            bytes.append(contentsOf: String(scalar.isShown ? scalar : "?").utf8)
         }
     }
 }

@@ -25,10 +25,12 @@ struct SpanQueue: Sendable {
     static let delay = Duration.seconds(5)
 
     private var spans = FIFO<ExportedSpan>()
-    private(set) var count = 0
     private var stage = Stage.idle
     private var isWaiting = false
     private var isSending = false
+
+    /// The number of spans that wait.
+    var count: Int { spans.count }
 
     /// Takes spans from now on.
     mutating func open() { if case .idle = stage { stage = .open } }
@@ -38,9 +40,7 @@ struct SpanQueue: Sendable {
     mutating func append(_ span: ExportedSpan) -> (Step, dropped: ExportedSpan?) {
         guard case .open = stage else { return (.nothing, nil) }
         spans.append(span)
-        count += 1
         guard count > Self.maxCount else { return (nextStep(), nil) }
-        count -= 1
         let oldest = spans.popFirst()
         return (nextStep(), oldest)
     }
@@ -57,7 +57,6 @@ struct SpanQueue: Sendable {
     mutating func takeBatch() -> [ExportedSpan] {
         var batch: [ExportedSpan] = []
         while batch.count < Self.batch, let span = spans.popFirst() { batch.append(span) }
-        count -= batch.count
         return batch
     }
 

@@ -28,9 +28,10 @@ final class AttemptRecorder: Sendable {
             host: registry.hosts.label(forURL: attempt.text), method: MethodLabel(attempt.method))
         registry.attemptBegan(labels)
         let span = tracer.begin(&attempt)
-        return BegunAttempt(
-            request: attempt, labels: labels, span: span, begun: timekeeper.now,
-            date: timekeeper.date)
+        let start =
+            listeners.isEmpty
+            ? nil : BegunAttempt.Start(request: attempt, date: timekeeper.date)
+        return BegunAttempt(labels: labels, span: span, begun: timekeeper.now, start: start)
     }
 
     /// Counts the end of an attempt.
@@ -47,8 +48,9 @@ final class AttemptRecorder: Sendable {
                 error: reason, version: VersionLabel(reported: report.httpVersion)),
             nanoseconds: now.nanoseconds(since: attempt.begun),
             attempt.span.flatMap { $0.own.sample(at: timekeeper.date.nanosecondsSinceEpoch) })
-        guard !listeners.isEmpty else { return }
-        let record = attempt.record(status: status, error: error, report, at: now)
+        guard let record = attempt.record(status: status, error: error, report, at: now) else {
+            return
+        }
         for listener in listeners { listener.attemptEnded(record) }
     }
 }

@@ -63,6 +63,22 @@ import Testing
         #expect(entry.flush() == nil)
     }
 
+    @Test func `after a flush every report is delivered before what is put on the queue then`()
+        async
+    {
+        let observers = ObserverList()
+        let queue = DispatchQueue(label: "observing")
+        observers.add(observer, on: queue)
+        queue.suspend()
+        for _ in 0..<300 { observers.notify { report } }
+        observers.flush()
+        let told = await withCheckedContinuation { continuation in
+            queue.async { continuation.resume(returning: self.observer.entries.count) }
+            queue.resume()
+        }
+        #expect(told == 300)
+    }
+
     @Test func `every report of a burst arrives, in order`() async {
         let observers = ObserverList()
         observers.add(observer, on: DispatchQueue(label: "observing"))

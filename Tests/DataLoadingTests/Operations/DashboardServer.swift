@@ -38,7 +38,8 @@ final class DashboardServer: Sendable {
         let content = EndpointContent(
             exposition: { _ in Exposition(.make(), accepting: nil) },
             health: { Health(isLive: true, isReady: true, reasons: []) },
-            snapshot: { feed.snapshot() }, feed: feed, page: DashboardPage.response)
+            snapshot: { feed.snapshot() },
+            dashboard: EndpointDashboard(feed: feed, page: DashboardPage.response))
         return try EndpointServer(endpoint, content, timekeeper: SystemTimekeeper())
     }
 }

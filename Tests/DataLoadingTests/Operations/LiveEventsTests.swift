@@ -43,7 +43,7 @@ import Testing
             exposition: { _ in Exposition(.make(), accepting: nil) },
             health: { Health(isLive: true, isReady: true, reasons: []) },
             snapshot: { Array(snapshot.utf8) },
-            feed: feed, page: nil)
+            dashboard: EndpointDashboard(feed: feed, page: EndpointResponse(.ok)))
         return try EndpointServer(endpoint, content, timekeeper: clock.timekeeper)
     }
 

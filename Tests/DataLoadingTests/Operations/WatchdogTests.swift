@@ -78,6 +78,21 @@ import Testing
             #expect(scene.listener.rest() == ["WATCHDOG=1"])
         }
 
+        @Test func `echoes that come late are reported when they come`() async throws {
+            let scene = try Scene()
+            let waker = Waker()
+            scene.held.withLock { $0 = waker }
+            scene.watchdog.start()
+            await scene.waits(until: .seconds(5))
+            _ = await scene.echoes.first(1)
+            scene.advance(to: .seconds(5))
+            await scene.waits(until: .seconds(10))
+            #expect(scene.listener.rest() == [])
+            waker.wake()
+            #expect(await scene.listener.first(1) == ["WATCHDOG=1"])
+            #expect(scene.clock.elapsed == .seconds(5))
+        }
+
         @Test func `the watchdog is silent after an echo that does not come back`() async throws {
             let scene = try Scene()
             scene.watchdog.start()

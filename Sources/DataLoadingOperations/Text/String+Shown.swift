@@ -21,13 +21,3 @@ extension String {
 
     private static var ellipsis: String { "…" }
 }
-
-extension Unicode.Scalar {
-    /// Whether a reader sees it as what it is.
-    fileprivate var isShown: Bool {
-        switch properties.generalCategory {
-        case .control, .format, .lineSeparator, .paragraphSeparator: false
-        default: true
-        }
-    }
-}
