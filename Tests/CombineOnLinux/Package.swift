@@ -41,7 +41,8 @@ let package = Package(
             "DataLoading",
             ["Combine", "DataLoadingCache", "DataLoadingCurl", "DataLoadingTransport"]),
         library("DataLoadingAuth", ["DataLoading"]),
-        library("DataLoadingTesting", ["DataLoadingAuth"]),
+        library("DataLoadingSockets", ["DataLoadingSupport"]),
+        library("DataLoadingTesting", ["DataLoadingAuth", "DataLoadingSockets"]),
         .testTarget(
             name: "PublisherTests", dependencies: ["Combine", "DataLoadingTesting"],
             swiftSettings: strict),
