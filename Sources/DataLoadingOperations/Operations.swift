@@ -3,7 +3,6 @@
 
 public import DataLoading
 import DataLoadingSupport
-import Dispatch
 public import Foundation
 
 /// Watches a service of a daemon: metrics, a log of its loads, and what systemd is told.
@@ -51,7 +50,6 @@ public final class Operations: Sendable {
     private let live: LiveState?
     private let timekeeper: any Timekeeper
     private let stage = Locked(Stage.idle)
-    private let queue = DispatchQueue(label: "DataLoading.operations")
 
     /// Makes operations, and puts what counts attempts around the transport of a service's
     /// configuration.
@@ -127,11 +125,12 @@ public final class Operations: Sendable {
         registry.observe(service)
         if let logger = running.logger { registry.observe(logger) }
         registry.observe(reloads)
-        // Not on the queue, which may be too slow for all of them: every load is counted.
-        service.addInlineObserver(LoadRecorder(registry))
-        if let logger = running.logger { service.addConsumptionObserver(logger, on: queue) }
-        if let spans = running.loadSpans { service.addConsumptionObserver(spans, on: queue) }
-        if let live { service.addConsumptionObserver(live, on: queue) }
+        // Not on a queue, which may be too slow for all of them, and costs a change of threads: none of
+        // these waits for anything.
+        let observers: [(any ConsumptionObserver)?] = [
+            LoadRecorder(registry), running.logger, running.loadSpans, live,
+        ]
+        for observer in observers.compactMap(\.self) { service.addInlineObserver(observer) }
         telemetry?.start()
         healthCheck.note(.ready)
         manager.ready()
@@ -274,18 +273,9 @@ public final class Operations: Sendable {
         manager.extendTimeout(by: gracePeriod + Self.serviceLimit + pushLimit + Self.logLimit)
         last.watchdog?.stop()
         let left = await last.service.shutDown(gracePeriod: gracePeriod)
-        // The reports of the last loads are on the queue already.
-        await queue.drain()
         await telemetry?.shutDown()
         _ = await last.logger?.close(within: Self.logLimit)
         last.endpoint?.stop()
         return left
-    }
-}
-
-extension DispatchQueue {
-    /// Returns when everything that was added before has run.
-    fileprivate func drain() async {
-        await withCheckedContinuation { continuation in async { continuation.resume() } }
     }
 }

@@ -199,7 +199,9 @@ public struct DataLoaderRequest: Sendable, OpaquelyMirrored {
     var hasRetryPolicy: Bool { fields.value.hasRetryPolicy }
 
     /// Whether any option was set; most requests have none.
-    var hasOptions: Bool { !fields.value.options.isEmpty }
+    ///
+    /// Other modules of the package ask first: to read an option there costs much more.
+    package var hasOptions: Bool { !fields.value.options.isEmpty }
 
     /// The typed options.
     var options: RequestOptions { fields.value.options }

@@ -8,21 +8,21 @@ import Foundation
 
 /// What the dashboard keeps of a load that ended.
 struct EndedLoad: Sendable {
-    /// When it began, by the monotonic clock, as well as its attempts tell it.
+    /// When it began, by the monotonic clock.
     let begun: Instant
     let feature: String?
     let outcome: Outcome
     /// The name of its error; nil for a success and for what the program cancelled.
     let error: String?
     let metrics: Waits
+    /// Its attempts, which were told before it.
+    var attempts = AttemptList()
     private let number: Int64
     private let started: Date
-    private let method: String
-    /// The pattern of its path or its URL without the query; nil for an authoriser's own load.
-    private let url: String?
+    private let method: HTTPMethod
+    private let place: Place
     private let status: HTTPStatus?
     private let bytes: (down: Int64, up: Int64)
-    private let attempts: AttemptList
 
     /// Where the time of a load went.
     struct Waits: Sendable {
@@ -32,13 +32,22 @@ struct EndedLoad: Sendable {
         let backOff: Duration
     }
 
+    /// What is shown in place of the URL.
+    private enum Place {
+        /// Nothing, of a load that an authoriser makes.
+        case secret
+        case template(String)
+        /// The URL without its query; nil for what is no URL of a server.
+        case target(RequestTarget?)
+    }
+
     init(
-        _ response: DataLoaderResponse, _ attempts: AttemptList,
-        bytesDownloaded: Int64, bytesUploaded: Int64, at now: Instant, _ date: Date
+        _ response: DataLoaderResponse, bytesDownloaded: Int64, bytesUploaded: Int64,
+        at now: Instant, _ date: Date
     ) {
         let (request, metrics) = (response.request, response.metrics)
         outcome = Outcome(response.error)
-        begun = Self.begin(of: response, attempts.kept, at: now)
+        begun = response.begun ?? now + (.zero - metrics.totalTime)
         started = date.addingTimeInterval(-(now - begun).inSeconds)
         feature = request.sourceIdentifier?.shown(maxBytes: FeatureTable.maxNameBytes)
         error = outcome == .failure ? response.error?.name : nil
@@ -46,35 +55,37 @@ struct EndedLoad: Sendable {
             total: metrics.totalTime, slot: metrics.admissionTime,
             authorisation: metrics.authorisationTime, backOff: metrics.backOffTime)
         number = metrics.load
-        method = request.method.rawValue.shown(maxBytes: 16)
-        let isInternal = metrics.isInternal || attempts.kept.contains(where: \.isInternal)
-        let text = request[option: URLTemplate.self] ?? request.url.redactedText
-        url = isInternal ? nil : text.shown(maxBytes: 320)
+        method = request.method
+        if metrics.isInternal {
+            place = .secret
+        } else if let template = request.template {
+            place = .template(template)
+        } else {
+            place = .target(try? request.target)
+        }
         status = response.statusCode
         bytes = (bytesDownloaded, bytesUploaded)
-        self.attempts = attempts
     }
 
-    /// When a load began that is reported now.
-    ///
-    /// The report comes some time after the end. A load with a whole response ended with its last
-    /// attempt; another one may have ended in a wait after it.
-    private static func begin(
-        of response: DataLoaderResponse, _ attempts: [LiveAttempt], at now: Instant
-    ) -> Instant {
-        let total = Duration.zero - response.metrics.totalTime
-        guard let first = attempts.first, let last = attempts.last else { return now + total }
-        let earliest = last.ended + total
-        if response.error?.isWholeResponse ?? true { return earliest }
-        return max(earliest, min(first.begun, now + total))
+    /// The pattern of its path or its URL without the query; nil for an authoriser's own load.
+    private var url: String? {
+        guard !attempts.isInternal else { return nil }
+        return switch place {
+        case .secret: nil
+        case .template(let template): template.shown(maxBytes: Self.maxURLBytes)
+        case .target(let target): target.redactedText.shown(maxBytes: Self.maxURLBytes)
+        }
     }
+
+    private static let maxURLBytes = 320
 
     /// Adds its members to the object that is open, with its number in the feed.
     func addMembers(to json: inout JSONWriter, number place: Int64) {
         json.member("number", place)
         json.member("load", number)
+        let url = url
         json.member("feature", feature)
-        json.member("method", method)
+        json.member("method", method.rawValue.shown(maxBytes: 16))
         json.member("url", url)
         json.member("internal", url == nil ? true : nil)
         json.member("status", status?.rawValue)

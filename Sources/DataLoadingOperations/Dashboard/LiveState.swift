@@ -8,7 +8,7 @@ import Foundation
 /// Collects what the dashboard shows: the last loads, and figures of each feature over ten minutes.
 ///
 /// It has no timer and no thread, and its memory does not grow with the number of loads. A load costs
-/// the same whatever was collected before.
+/// the same whatever was collected before: what it is shown as is written when somebody looks.
 final class LiveState: LiveFeed, AttemptListener, ConsumptionObserver {
     private struct State: Sendable {
         var pending = PendingAttempts()
@@ -56,12 +56,10 @@ final class LiveState: LiveFeed, AttemptListener, ConsumptionObserver {
     ) {
         let (now, date) = (timekeeper.now, timekeeper.date)
         let second = Self.second(at: now, since: start)
-        let attempts = state.withLock { $0.pending.take(response.metrics.load) }
-        // Not under the lock, for which the transport's thread may wait: texts are made.
-        let load = EndedLoad(
-            response, attempts, bytesDownloaded: bytesDownloaded, bytesUploaded: bytesUploaded,
-            at: now, date)
+        var load = EndedLoad(
+            response, bytesDownloaded: bytesDownloaded, bytesUploaded: bytesUploaded, at: now, date)
         state.withLock { state in
+            load.attempts = state.pending.take(response.metrics.load)
             state.loads.append(load)
             state.totals.add(
                 load.outcome, down: bytesDownloaded, up: bytesUploaded, in: second)

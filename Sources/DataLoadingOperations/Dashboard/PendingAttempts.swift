@@ -9,20 +9,13 @@ struct PendingAttempts: Sendable {
     static let maxLoads = 2_048
 
     private var lists: [Int64: AttemptList] = [:]
-    /// The loads in the order of their first attempt; those that have ended may be among them.
-    private var order: [Int64] = []
-    private var next = 0
 
     /// The number of loads.
     var count: Int { lists.count }
 
-    /// Adds an attempt; those of the oldest load are dropped where there would be too many loads.
+    /// Adds an attempt; those of the older half are dropped where there would be too many loads.
     mutating func add(_ attempt: LiveAttempt, of load: Int64) {
-        if lists[load] == nil {
-            if lists.count >= Self.maxLoads { dropOldest() }
-            order.append(load)
-            compact()
-        }
+        if lists.count >= Self.maxLoads, lists[load] == nil { dropOldest() }
         lists[load, default: AttemptList()].append(attempt)
     }
 
@@ -31,17 +24,8 @@ struct PendingAttempts: Sendable {
         lists.removeValue(forKey: load) ?? AttemptList()
     }
 
+    /// Half of them at once, so that each costs little; a load that began later has a higher number.
     private mutating func dropOldest() {
-        while next < order.count {
-            defer { next += 1 }
-            if lists.removeValue(forKey: order[next]) != nil { return }
-        }
-    }
-
-    /// Removes loads that have ended from the order, once in so many loads that each costs little.
-    private mutating func compact() {
-        guard order.count > 2 * Self.maxLoads else { return }
-        order = order[next...].filter { lists[$0] != nil || $0 == order.last }
-        next = 0
+        for load in lists.keys.sorted().prefix(Self.maxLoads / 2) { lists[load] = nil }
     }
 }

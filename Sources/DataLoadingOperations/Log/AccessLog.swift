@@ -13,9 +13,10 @@
 /// Control characters, and those that reverse the direction of text, are replaced by "?". A line has at
 /// most 4,096 bytes, so that a pipe takes it whole (`PIPE_BUF`); too long a text ends in "…".
 ///
-/// The log never delays a load: lines wait in a buffer, and one thread writes them. When a disk or
-/// the reader of a pipe is too slow, new lines are dropped and counted, and a line
-/// `{"time":…,"dropped":3}` tells how many, before the next one that is written.
+/// The log never delays a load: lines wait in a buffer, and one thread writes them five milliseconds
+/// later, or when a quarter of the buffer is full. When a disk or the reader of a pipe is too slow, new
+/// lines are dropped and counted, and a line `{"time":…,"dropped":3}` tells how many, before the next
+/// one that is written.
 public struct AccessLog: Sendable {
     /// The format of a line.
     public enum Format: Hashable, Sendable {

@@ -7,7 +7,7 @@ import Foundation
 
 /// Writes an access log: the observer of a service whose loads have a line in it.
 ///
-/// It makes a line on the queue that it was added with.
+/// It makes a line on the thread on which the load ended, and never waits for the output.
 final class AccessLogger: ConsumptionObserver {
     private let format: AccessLog.Format
     private let sampling: LogSampling

@@ -5,10 +5,12 @@
 ///
 /// It has memory for what waited at most, and gives that back once it is empty.
 struct LineRing {
-    private let capacity: Int
+    /// The maximum number of bytes.
+    let capacity: Int
     private var bytes: [UInt8] = []
     private var first = 0
-    private var count = 0
+    /// The number of bytes that wait.
+    private(set) var count = 0
 
     /// The memory that an empty ring keeps, which is also that of the first line.
     private static let kept = 16_384

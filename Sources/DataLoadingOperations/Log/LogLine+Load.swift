@@ -19,10 +19,10 @@ extension LogLine {
         // A load that never started has no number.
         line.add("load", metrics.load == 0 ? nil : metrics.load)
         line.add("method", request.method.rawValue, maxBytes: 64)
-        if let template = request[option: URLTemplate.self] {
+        if let template = request.template {
             line.add("url.template", template, maxBytes: 2_048)
         } else {
-            line.add("url", request.url.redactedText, maxBytes: 2_048)
+            line.add("url", (try? request.target).redactedText, maxBytes: 2_048)
         }
         line.add("status", response.statusCode.map { Int64($0.rawValue) })
         line.add("outcome", outcome.rawValue, maxBytes: 64)
@@ -41,7 +41,7 @@ extension LogLine {
         line.add("wait.backoff", metrics.backOffTime)
         line.add("peer", metrics.remoteAddress, maxBytes: 256)
         line.add("reused", metrics.reusedConnection)
-        line.add("trace_id", request[option: TraceParent.self]?.traceID, maxBytes: 32)
+        line.add("trace_id", request.traceParent?.traceID, maxBytes: 32)
         return line.ended()
     }
 

@@ -10,7 +10,10 @@ final class LogThread: Sendable {
     /// Wakes the task that waits for the end of the thread.
     let isOver = Waker()
     private let state: Locked<LogWriterState>
-    /// Signalled once each time the state changes from asleep to awake.
+    /// The time for which lines are gathered: a reader of the log does not notice it, and however many
+    /// loads end, the thread is woken two hundred times a second.
+    private static let gatherTime = DispatchTimeInterval.milliseconds(5)
+    /// Signalled once each time the state changes to awake; a signal too many is a round for nothing.
     private let bell = DispatchSemaphore(value: 0)
     private let file: Locked<LogFile?>
     private let format: AccessLog.Format
@@ -50,6 +53,7 @@ final class LogThread: Sendable {
             let step = state.withLock { $0.nextStep(at: now, pieceLength: file.pieceLength) }
             switch step {
             case .use(let next): file = next
+            case .gather: _ = bell.wait(timeout: .now() + Self.gatherTime)
             case .sleep: bell.wait()
             case .end: return
             case .write(let lines):

@@ -31,8 +31,10 @@ struct LogTime {
         bytes.append(UInt8(ascii: "Z"))
     }
 
+    /// Appends two digits.
     private func append(_ separator: UInt8, _ number: Int64, to bytes: inout [UInt8]) {
         bytes.append(separator)
-        bytes.appendDecimal(number, digits: 2)
+        bytes.append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: number / 10))
+        bytes.append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: number % 10))
     }
 }

@@ -4,10 +4,15 @@
 import DataLoadingSupport
 
 /// What a log has to do: its lines, its next file, and whether its thread sleeps.
+///
+/// Lines are gathered for a moment before they are written: a thread that is woken for each line, and
+/// writes it, costs more than the line.
 struct LogWriterState {
     private enum Stage {
         case asleep
         case awake
+        /// The thread waits for more lines, and not for long.
+        case gathering
         /// The thread ends when everything is written.
         case closing
         /// The thread ends without writing any more.
@@ -23,6 +28,8 @@ struct LogWriterState {
         case skip([UInt8])
         /// The number of lines to report as missing.
         case tell(Int)
+        /// Wait for more lines, for a moment.
+        case gather
         case sleep
         case end
     }
@@ -35,20 +42,24 @@ struct LogWriterState {
     private var ring: LineRing
     private var next: LogFile?
     private var pauseEnd: Instant?
+    /// The number of bytes after which no more lines are gathered.
+    private let gathered: Int
+    private var hasGathered = false
     /// The number of dropped lines that no line of the log has reported yet.
     private var untold = 0
 
     init(capacity: Int) {
         ring = LineRing(capacity: capacity)
+        gathered = ring.capacity / 4
     }
 
     /// Adds a line, or drops and counts it; returns whether to wake the thread.
     mutating func append(_ line: [UInt8]) -> Bool {
-        guard stage == .asleep || stage == .awake, ring.append(line) else {
+        guard isOpen, ring.append(line) else {
             drop(1)
             return false
         }
-        return wake()
+        return stage == .gathering && ring.count < gathered ? false : wake()
     }
 
     /// Replaces the file; returns whether to wake the thread, and a file that was not used.
@@ -59,7 +70,7 @@ struct LogWriterState {
             counts.failedReopenings += 1
             return (false, nil)
         }
-        guard stage == .asleep || stage == .awake else { return (false, file) }
+        guard isOpen else { return (false, file) }
         let unused = next
         next = file
         return (wake(), unused)
@@ -67,7 +78,7 @@ struct LogWriterState {
 
     /// Ends the thread when everything is written; returns whether to wake it.
     mutating func close() -> Bool {
-        guard stage == .asleep || stage == .awake else { return false }
+        guard isOpen else { return false }
         let wakes = wake()
         stage = .closing
         // A disk that was full gets a last chance.
@@ -82,6 +93,7 @@ struct LogWriterState {
 
     /// The thread's next step, of at most so many bytes.
     mutating func nextStep(at now: Instant, pieceLength: Int) -> Step {
+        if stage == .gathering { stage = .awake }
         if stage == .abandoned {
             drop(ring.removeAll())
             stage = .over
@@ -94,9 +106,15 @@ struct LogWriterState {
         if let end = pauseEnd, end <= now { pauseEnd = nil }
         if untold > 0, pauseEnd == nil { return .tell(untold) }
         if !ring.isEmpty {
+            if stage == .awake, !hasGathered, ring.count < gathered {
+                hasGathered = true
+                stage = .gathering
+                return .gather
+            }
             let lines = ring.takeLines(atMost: pieceLength)
             return pauseEnd == nil ? .write(lines) : .skip(lines)
         }
+        hasGathered = false
         guard stage == .closing else {
             stage = .asleep
             return .sleep
@@ -130,8 +148,16 @@ struct LogWriterState {
         untold += count
     }
 
+    /// Whether lines are taken.
+    private var isOpen: Bool {
+        switch stage {
+        case .asleep, .awake, .gathering: true
+        case .closing, .abandoned, .over: false
+        }
+    }
+
     private mutating func wake() -> Bool {
-        guard stage == .asleep else { return false }
+        guard stage == .asleep || stage == .gathering else { return false }
         stage = .awake
         return true
     }

@@ -17,15 +17,15 @@ struct PrintableText {
 
     /// Whether logfmt needs quotes: a reader would end the value early, or read an escape.
     var needsQuotes: Bool {
-        text.isEmpty
-            || !text.utf8.allSatisfy { byte in
-                byte > 0x20 && byte < 0x7F && byte != UInt8(ascii: "\"")
-                    && byte != UInt8(ascii: "=") && byte != UInt8(ascii: "\\")
-            }
+        text.isEmpty || !text.utf8.allSatisfy { Self.isPlain($0) && $0 != UInt8(ascii: "=") }
     }
 
     /// Appends the text, without the quotes around it.
     func append(to bytes: inout [UInt8]) {
+        // Nearly all texts are short, and are what they say.
+        if text.utf8.count <= maxBytes, text.utf8.allSatisfy(Self.isPlain) {
+            return bytes.append(contentsOf: text.utf8)
+        }
         let start = bytes.count
         // The end of the longest prefix after which an ellipsis fits.
         var lastEnd = start
@@ -38,6 +38,11 @@ struct PrintableText {
             bytes.append(contentsOf: Self.ellipsis)
             return
         }
+    }
+
+    /// Whether a byte is a visible character of ASCII that no format escapes.
+    private static func isPlain(_ byte: UInt8) -> Bool {
+        byte > 0x20 && byte < 0x7F && byte != UInt8(ascii: "\"") && byte != UInt8(ascii: "\\")
     }
 
     private static let ellipsis = Array("…".utf8)

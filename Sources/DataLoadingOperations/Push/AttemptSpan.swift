@@ -15,9 +15,9 @@ struct AttemptSpan: Sendable {
     private let parent: TraceContext?
     private let method: HTTPMethod
     private let template: String?
-    private let origin: Origin?
-    /// Nil for an authoriser's own request, which may be secret as a whole.
-    private let url: String?
+    private let url: URL
+    /// Whether it is an authoriser's own, whose URL may be secret as a whole.
+    private let isInternal: Bool
     private let status: HTTPStatus?
     private let error: String?
     private let resendCount: Int
@@ -27,25 +27,30 @@ struct AttemptSpan: Sendable {
     private let nanoseconds: Int64
 
     /// Takes what is shown of an attempt; nil unless its trace is sampled.
+    ///
+    /// Texts are made when it is sent: while no collector answers, most spans are not.
     init?(_ attempt: AttemptRecord) {
         guard let span = attempt.span, span.isSampled else { return nil }
         own = span
         parent = attempt.parent
         method = attempt.method
-        let isInternal = attempt.context.isInternal
-        let template = isInternal ? nil : attempt.template?.cutForLabel
-        self.template = template
-        let origin = (try? RequestTarget(attempt.url))?.origin
-        self.origin = origin
-        let text = template.flatMap { template in origin.map { $0.text + template } }
-        url = isInternal ? nil : (text ?? attempt.url.redactedText).cut(to: Self.maxURL)
+        isInternal = attempt.context.isInternal
+        template = isInternal ? nil : attempt.template
+        url = attempt.url
         status = attempt.status
         error = Self.errorType(of: attempt)
         resendCount = attempt.context.resendCount
         version = attempt.report.httpVersion
-        peer = attempt.report.remoteAddress.map(Self.peer)
+        peer = attempt.report.remoteAddress
         begun = attempt.date.nanosecondsSinceEpoch
         nanoseconds = attempt.ended.nanoseconds(since: attempt.begun)
+    }
+
+    /// The URL without its query, or with the pattern in place of its path.
+    private func urlText(_ target: RequestTarget?, _ template: String?) -> String? {
+        guard !isInternal else { return nil }
+        let text = template.flatMap { template in target.map { $0.origin.text + template } }
+        return (text ?? target.redactedText).cut(to: Self.maxURL)
     }
 
     /// Why the attempt is an error; nil for a success, and where the program cancelled it.
@@ -63,6 +68,8 @@ struct AttemptSpan: Sendable {
     /// Adds the members of the span.
     func addMembers(to json: inout JSONWriter) {
         let method = MethodLabel(self.method)
+        let template = template?.cutForLabel
+        let target = try? RequestTarget(url)
         json.span(
             own, inside: parent, method.spanName(template), .client, from: begun,
             nanoseconds: nanoseconds)
@@ -72,16 +79,16 @@ struct AttemptSpan: Sendable {
             if method == .other {
                 json.attribute("http.request.method_original", self.method.rawValue.cutForLabel)
             }
-            json.attribute("server.address", origin?.addressText)
-            json.attribute("server.port", origin.map { Int64($0.port) })
-            json.attribute("url.full", url)
+            json.attribute("server.address", target?.origin.addressText)
+            json.attribute("server.port", target.map { Int64($0.origin.port) })
+            json.attribute("url.full", urlText(target, template))
             json.attribute("url.template", template)
             json.attribute("http.response.status_code", status.map { Int64($0.rawValue) })
             json.attribute("error.type", error)
             json.attribute(
                 "http.request.resend_count", resendCount > 0 ? Int64(resendCount) : nil)
             json.attribute("network.protocol.version", version)
-            json.attribute("network.peer.address", peer)
+            json.attribute("network.peer.address", peer.map(Self.peer))
         }
         json.status(isError: error != nil)
     }

@@ -3,7 +3,8 @@
 
 import DataLoading
 
-/// Repeats a request after the statuses after which OTLP allows it, and no other outcome.
+/// Repeats a request after the statuses after which OTLP allows it, and where there was no connection
+/// or it broke.
 ///
 /// A longer `Retry-After` replaces the pause.
 struct CollectorRetries: RetryPolicy {
@@ -13,7 +14,7 @@ struct CollectorRetries: RetryPolicy {
     private let pauses = BuiltInRetryPolicy.exponential(maximumRetries: 5)
 
     func delay(afterAttempt n: Int, outcome: AttemptOutcome) -> Duration? {
-        guard let status = outcome.status, Self.statuses.contains(status) else { return nil }
+        guard outcome.status.map(Self.statuses.contains) ?? outcome.isTransient else { return nil }
         return pauses.delay(afterAttempt: n, outcome: outcome)
     }
 }

@@ -23,8 +23,8 @@ struct LoadSpan: Sendable {
         let request = response.request
         self.place = place
         method = request.method
-        template = request[option: URLTemplate.self]?.cutForLabel
-        source = request.sourceIdentifier?.cutForLabel
+        template = request.template
+        source = request.sourceIdentifier
         self.begun = begun
         metrics = response.metrics
         outcome = Outcome(response.error)
@@ -34,11 +34,12 @@ struct LoadSpan: Sendable {
     /// Adds the members of the span.
     func addMembers(to json: inout JSONWriter) {
         json.span(
-            place.own, inside: place.parent, "load " + MethodLabel(method).spanName(template),
+            place.own, inside: place.parent,
+            "load " + MethodLabel(method).spanName(template?.cutForLabel),
             .internal, from: begun, nanoseconds: metrics.totalTime.wholeNanoseconds)
         json.key("attributes")
         json.array { json in
-            json.attribute("dataloading.source", source)
+            json.attribute("dataloading.source", source?.cutForLabel)
             json.attribute("dataloading.load", metrics.load)
             json.attribute("dataloading.outcome", outcome.rawValue)
             json.attribute("error.type", error)

@@ -39,7 +39,7 @@ final class SpanExporter: AttemptListener {
     /// Sends what waits, and takes no more.
     func sendRest() async {
         queue.withLock { $0.close() }
-        while await sendBatch() {}
+        while await sendBatch() != .empty {}
     }
 
     private func perform(_ step: SpanQueue.Step) {
@@ -50,19 +50,27 @@ final class SpanExporter: AttemptListener {
             _ = timer.schedule(at: timer.now + SpanQueue.delay, for: self, tag: 0)
         case .send:
             Task {
-                await sendBatch()
-                perform(queue.withLock { $0.batchEnded() })
+                let wasTaken = await sendBatch() != .refused
+                perform(queue.withLock { $0.batchEnded(wasTaken: wasTaken) })
             }
         }
     }
 
-    /// Sends the oldest spans; false when there are none.
-    @discardableResult private func sendBatch() async -> Bool {
+    /// What became of a batch; no spans are an empty one.
+    private enum Batch {
+        case empty
+        case taken
+        case refused
+    }
+
+    /// Sends the oldest spans.
+    private func sendBatch() async -> Batch {
         let batch = queue.withLock { $0.takeBatch() }
-        guard !batch.isEmpty else { return false }
+        guard !batch.isEmpty else { return .empty }
         let bytes = ExportedSpan.bytes(of: batch, resource)
-        drops.add(await collector.send(bytes, of: batch.count, to: url), of: .traces)
-        return true
+        let dropped = await collector.send(bytes, of: batch.count, to: url)
+        drops.add(dropped, of: .traces)
+        return dropped < batch.count ? .taken : .refused
     }
 }
 

@@ -5,7 +5,9 @@ import DataLoadingSupport
 
 /// The spans that wait to be sent, at most 2,048.
 ///
-/// They are sent 512 at once, or fewer when the first of them has waited for five seconds.
+/// They are sent 512 at once, or fewer when the first of them has waited for five seconds. After a batch
+/// that the collector did not take, the next one goes when a wait of five seconds ends: a collector that
+/// is gone costs little.
 struct SpanQueue: Sendable {
     /// What follows from a change.
     enum Step: Hashable, Sendable {
@@ -28,6 +30,8 @@ struct SpanQueue: Sendable {
     private var stage = Stage.idle
     private var isWaiting = false
     private var isSending = false
+    /// Whether the last batch was not taken, and the wait after it is not over.
+    private var isPausing = false
 
     /// The number of spans that wait.
     var count: Int { spans.count }
@@ -48,6 +52,7 @@ struct SpanQueue: Sendable {
     /// The time to wait for more spans has passed.
     mutating func waitIsOver() -> Step {
         isWaiting = false
+        isPausing = false
         guard case .open = stage, !isSending, count > 0 else { return .nothing }
         isSending = true
         return .send
@@ -60,21 +65,24 @@ struct SpanQueue: Sendable {
         return batch
     }
 
-    /// A batch was sent or dropped.
-    mutating func batchEnded() -> Step {
+    /// A batch was taken by the collector, or dropped.
+    mutating func batchEnded(wasTaken: Bool) -> Step {
         isSending = false
-        return nextStep()
+        isPausing = !wasTaken
+        return wasTaken || stage == .closed ? nextStep() : wait()
     }
 
     /// Takes no more spans; what waits can still be taken.
     mutating func close() { stage = .closed }
 
     private mutating func nextStep() -> Step {
-        guard case .open = stage, !isSending, count > 0 else { return .nothing }
-        if count >= Self.batch {
-            isSending = true
-            return .send
-        }
+        guard case .open = stage, !isSending, !isPausing, count > 0 else { return .nothing }
+        guard count >= Self.batch else { return wait() }
+        isSending = true
+        return .send
+    }
+
+    private mutating func wait() -> Step {
         guard !isWaiting else { return .nothing }
         isWaiting = true
         return .wait

@@ -27,7 +27,7 @@ struct BegunAttempt: Sendable {
         let request = start.request
         return AttemptRecord(
             context: request.context, method: request.method, url: request.url,
-            template: request[option: URLTemplate.self], host: labels.host,
+            template: request.template, host: labels.host,
             parent: span?.parent, span: span?.own, begun: begun, ended: end, date: start.date,
             status: status, error: error, report: report)
     }

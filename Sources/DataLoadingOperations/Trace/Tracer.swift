@@ -30,7 +30,7 @@ struct Tracer: Sendable {
         let reported = attempt.reportedLoad
         guard
             let load = place(
-                ofLoad: reported ?? attempt.context.load, asked: attempt[option: TraceParent.self])
+                ofLoad: reported ?? attempt.context.load, asked: attempt.traceParent)
         else { return nil }
         // Without its end, which would never be told, the load's span would be missing.
         let parent = recordsLoads && reported != nil ? load.own : load.parent
@@ -48,7 +48,7 @@ struct Tracer: Sendable {
     func place(ofEnded load: Int64, _ request: DataLoaderRequest) -> SpanPlace? {
         // Loads that never started have no number, and would all be one span.
         guard recordsLoads, load != 0 else { return nil }
-        return place(ofLoad: load, asked: request[option: TraceParent.self])
+        return place(ofLoad: load, asked: request.traceParent)
     }
 
     private func place(ofLoad load: Int64, asked: TraceContext?) -> SpanPlace? {

@@ -8,9 +8,15 @@ extension URL {
     ///
     /// "?…" stands for a query. What is no http or https URL is "(invalid URL)".
     public var redactedText: String {
-        guard let target = try? RequestTarget(self) else { return "(invalid URL)" }
-        let text = target.urlText
-        guard let query = text.firstIndex(of: "?") else { return text }
+        (try? RequestTarget(self)).redactedText
+    }
+}
+
+extension RequestTarget? {
+    /// The URL of a target for a log; nil stands for what is no http or https URL.
+    package var redactedText: String {
+        guard let text = self?.urlText else { return "(invalid URL)" }
+        guard let query = text.utf8.firstIndex(of: UInt8(ascii: "?")) else { return text }
         return text[...query] + "…"
     }
 }

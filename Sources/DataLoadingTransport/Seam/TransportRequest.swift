@@ -103,6 +103,10 @@ public struct TransportRequest: Sendable, OpaquelyMirrored {
     /// The options of the load's request, those that authorisers set included.
     private var options: RequestOptions { details?.options ?? RequestOptions() }
 
+    /// Whether the load's request has an option; other modules of the package ask first, because to
+    /// read one costs much more.
+    package var hasOptions: Bool { !(details?.options.isEmpty ?? true) }
+
     /// Whether a redirect has led the load to another origin than that of its request.
     package var hasLeftOrigin: Bool { options.haveLeftOrigin }
 

@@ -53,20 +53,23 @@ final class DashboardScene: Sendable {
                 status: attempt.status, error: attempt.error, report: attempt.report))
     }
 
-    /// Tells of the end of a load.
+    /// Tells of the end of a load, which was `late` before.
     func end(
         _ load: Int64, feature: String? = "feed", url: String = "https://api.test/a?secret=1",
         status: HTTPStatus? = 200, error: DataLoaderError? = nil, bytes: Int64 = 1_000,
+        late: Duration = .zero,
         _ change: (inout LoadMetrics) -> Void = { $0.totalTime = .milliseconds(100) }
     ) {
         var metrics = LoadMetrics()
         metrics.load = load
         change(&metrics)
         let request = DataLoaderRequest(url: testURL(url), sourceIdentifier: feature)
+        var draft = DataLoaderResponse.Draft(
+            request, number: load, begun: clock.instant + (.zero - late - metrics.totalTime))
+        draft.count { $0 = metrics }
+        let head = status.map { ResponseHead(status: $0, headers: HTTPHeaders()) }
         state.endedRequest(
-            with: DataLoaderResponse(
-                request: request, error: error, statusCode: status, metrics: metrics),
-            bytesDownloaded: bytes, bytesUploaded: 0)
+            with: draft.response(error, head, nil), bytesDownloaded: bytes, bytesUploaded: 0)
     }
 
     /// Makes so many loads of one attempt each, which take 100 ms each.

@@ -28,7 +28,7 @@ import Testing
         scene.run(.init(seconds: 0.25, cause: .retry), of: load)
         // The report of the load comes later.
         scene.clock.advance(by: .milliseconds(10))
-        scene.end(load, bytes: 42) { metrics in
+        scene.end(load, bytes: 42, late: .milliseconds(10)) { metrics in
             metrics.totalTime = .milliseconds(600)
             metrics.admissionTime = .milliseconds(50)
             metrics.backOffTime = .milliseconds(200)
@@ -96,13 +96,16 @@ import Testing
         #expect(scene.loads(after: 5_000)?.loads.first?["number"] as? Int == 31)
     }
 
-    @Test func `attempts wait for the end of 2,048 loads, and the oldest are dropped`() throws {
+    @Test func `attempts of 2,048 loads wait for their end, and those of the oldest are dropped`()
+        throws
+    {
         var pending = PendingAttempts()
         let attempt = LiveAttempt(.make())
         for load in 1...5_000 { pending.add(attempt, of: Int64(load)) }
-        #expect(pending.count == PendingAttempts.maxLoads)
+        #expect(pending.count > PendingAttempts.maxLoads / 2)
+        #expect(pending.count <= PendingAttempts.maxLoads)
         #expect(pending.take(5_000 - 2_048).kept.isEmpty)
-        #expect(pending.take(5_000 - 2_047).kept.count == 1)
+        #expect(pending.take(5_000 - 1_023).kept.count == 1)
         // Loads that end at once do not push out one that lasts.
         for load in 10_000..<30_000 {
             pending.add(attempt, of: Int64(load))

@@ -15,6 +15,7 @@ import Testing
     /// A word for the next step.
     private static func step(_ state: inout LogWriterState, at milliseconds: Int64 = 0) -> String {
         switch state.nextStep(at: instant(milliseconds), pieceLength: 16) {
+        case .gather: "gather"
         case .use: "use"
         case .write(let lines): "write \(lines.count)"
         case .skip(let lines): "skip \(lines.count)"
@@ -28,10 +29,34 @@ import Testing
         var state = LogWriterState(capacity: 0)
         let wakes = (0..<3).map { _ in state.append(Self.line) }
         #expect(wakes == [true, false, false])
-        let steps = (0..<3).map { _ in Self.step(&state) }
-        #expect(steps == ["write 16", "write 8", "sleep"])
+        let steps = (0..<4).map { _ in Self.step(&state) }
+        #expect(steps == ["gather", "write 16", "write 8", "sleep"])
         let wakesAgain = state.append(Self.line)
         #expect(wakesAgain)
+    }
+
+    @Test func `lines are gathered for a moment, or until they are a quarter of the buffer`() {
+        var state = LogWriterState(capacity: 0)
+        _ = state.append(Self.line)
+        #expect(Self.step(&state) == "gather")
+        // The moment is over.
+        #expect((0..<2).map { _ in Self.step(&state) } == ["write 8", "sleep"])
+        _ = state.append(Self.line)
+        #expect(Self.step(&state) == "gather")
+        // A quarter of the shortest buffer is 1,024 bytes.
+        let wakes = (0..<130).map { _ in state.append(Self.line) }
+        #expect(wakes.firstIndex(of: true) == 126)
+        #expect(wakes.count(where: \.self) == 1)
+        #expect(Self.step(&state) == "write 16")
+    }
+
+    @Test func `a log that is closed while it gathers is written at once`() {
+        var state = LogWriterState(capacity: 0)
+        _ = state.append(Self.line)
+        #expect(Self.step(&state) == "gather")
+        let wakes = state.close()
+        #expect(wakes)
+        #expect((0..<2).map { _ in Self.step(&state) } == ["write 8", "end"])
     }
 
     @Test func `a full log drops the new line, and tells the number when there is room`() {
@@ -48,14 +73,14 @@ import Testing
     @Test func `a log tries a full disk once a second, and leaves out lines in between`() {
         var state = LogWriterState(capacity: 0)
         _ = state.append(Self.line)
-        let first = Self.step(&state)
-        #expect(first == "write 8")
+        let first = (0..<2).map { _ in Self.step(&state) }
+        #expect(first == ["gather", "write 8"])
         state.noteWritten(0, lost: 1, at: Self.instant(0))
         let asleep = Self.step(&state, at: 500)
         #expect(asleep == "sleep")
         _ = state.append(Self.line)
-        let second = Self.step(&state, at: 999)
-        #expect(second == "skip 8")
+        let second = (0..<2).map { _ in Self.step(&state, at: 999) }
+        #expect(second == ["gather", "skip 8"])
         state.noteSkipped(1)
         _ = state.append(Self.line)
         let third = Self.step(&state, at: 1_000)
@@ -68,15 +93,15 @@ import Testing
         let last = Self.step(&state, at: 2_000)
         #expect(last == "tell 3")
         state.noteTold(3, isWritten: true, at: Self.instant(2_000))
-        let rest = (0..<2).map { _ in Self.step(&state, at: 2_000) }
-        #expect(rest == ["write 8", "sleep"])
+        let rest = (0..<3).map { _ in Self.step(&state, at: 2_000) }
+        #expect(rest == ["gather", "write 8", "sleep"])
         #expect(state.counts.dropped == 3)
     }
 
     @Test func `a closed log gives a full disk a last chance, and takes no line any more`() {
         var state = LogWriterState(capacity: 0)
         _ = state.append(Self.line)
-        _ = Self.step(&state)
+        for _ in 0..<2 { _ = Self.step(&state) }
         state.noteWritten(0, lost: 1, at: Self.instant(0))
         _ = state.append(Self.line)
         let wakes = [state.close(), state.close(), state.append(Self.line)]
@@ -92,7 +117,8 @@ import Testing
     @Test func `an abandoned log counts what it did not write as dropped`() {
         var state = LogWriterState(capacity: 0)
         for _ in 0..<5 { _ = state.append(Self.line) }
-        _ = Self.step(&state)
+        let steps = (0..<2).map { _ in Self.step(&state) }
+        #expect(steps == ["gather", "write 16"])
         _ = state.close()
         state.abandon()
         state.noteWritten(2, lost: 0, at: Self.instant(0))

@@ -20,10 +20,10 @@ import Testing
         #expect(queue.append(span).0 == .send)
         #expect(queue.append(span).0 == .nothing)
         #expect(queue.takeBatch().count == 512)
-        #expect(queue.batchEnded() == .nothing)
+        #expect(queue.batchEnded(wasTaken: true) == .nothing)
         #expect(queue.waitIsOver() == .send)
         #expect(queue.takeBatch().count == 1)
-        #expect(queue.batchEnded() == .nothing)
+        #expect(queue.batchEnded(wasTaken: true) == .nothing)
         #expect(queue.append(span).0 == .wait)
     }
 
@@ -35,10 +35,24 @@ import Testing
         #expect(queue.waitIsOver() == .send)
         #expect(queue.takeBatch().count == 1)
         #expect(queue.append(span).0 == .nothing)
-        #expect(queue.batchEnded() == .wait)
+        #expect(queue.batchEnded(wasTaken: true) == .wait)
         for _ in 0..<511 { _ = queue.append(span) }
         #expect(queue.waitIsOver() == .nothing)
         #expect(queue.takeBatch().count == 512)
+    }
+
+    @Test func `after a batch that was not taken, the next one goes when a wait ends`() throws {
+        var queue = SpanQueue()
+        let span = try span()
+        queue.open()
+        for _ in 0..<2_000 { _ = queue.append(span) }
+        // The wait of the first span ends while the batch is sent.
+        #expect(queue.waitIsOver() == .nothing)
+        #expect(queue.takeBatch().count == 512)
+        #expect(queue.batchEnded(wasTaken: false) == .wait)
+        #expect(queue.append(span).0 == .nothing)
+        #expect(queue.waitIsOver() == .send)
+        #expect(queue.batchEnded(wasTaken: true) == .send)
     }
 
     @Test func `the oldest of 2,049 spans is displaced`() throws {

@@ -96,10 +96,15 @@ import Testing
         #expect(dropped("traces") == 0)
     }
 
-    @Test(arguments: [502, 503, 504]) func `a status that OTLP repeats is repeated five times`(
-        _ status: Int
-    ) async throws {
-        let collector = ScriptedTransport(otherwise: .respond(status: status))
+    @Test(
+        arguments: [
+            ScriptedAnswer.respond(status: 502), .respond(status: 503), .respond(status: 504),
+            .fail(.connectRefused), .fail(.connectionReset, sent: .written),
+        ])
+    func `an outcome that OTLP repeats is repeated five times`(_ answer: ScriptedAnswer)
+        async throws
+    {
+        let collector = ScriptedTransport(otherwise: answer)
         let exporter = exporter(collector) { $0.sendsMetrics = false }
         try add(2, to: exporter)
         clock.advance(by: .seconds(5))
@@ -122,7 +127,6 @@ import Testing
         arguments: [
             ScriptedAnswer.respond(status: 400), .respond(status: 500), .respond(status: 404),
             .respond(status: 307, headers: ["Location": "https://other.test/v1/traces"]),
-            .fail(.connectRefused), .fail(.connectionReset, sent: .written),
         ])
     func `after any other outcome a batch is dropped and counted`(_ answer: ScriptedAnswer)
         async throws
@@ -193,17 +197,34 @@ import Testing
         #expect(dropped("metrics") > 0)
     }
 
-    @Test func `a collector that answers again gets what has waited`() async throws {
+    @Test func `a collector that was gone for a moment gets everything`() async throws {
         let collector = ScriptedTransport(
             [.fail(.connectRefused)], otherwise: .respond(status: 200))
         let exporter = exporter(collector) { $0.sendsMetrics = false }
         try add(512, to: exporter)
+        _ = await collector.attempts(1)
+        await clock.waitForAlarms(1, within: .seconds(7))
+        clock.advance(by: .seconds(7))
+        _ = await collector.attempts(2)
+        try await end(exporter)
+        #expect(dropped("traces") == 0)
+    }
+
+    @Test func `after a batch that is refused the next one waits`() async throws {
+        let collector = ScriptedTransport(
+            [.respond(status: 400)], otherwise: .respond(status: 200))
+        let exporter = exporter(collector) { $0.sendsMetrics = false }
+        let spans = try #require(exporter.spans)
+        try add(512, to: exporter)
         await eventually { dropped("traces") == 512 }
-        try add(5, to: exporter)
+        await clock.waitForAlarms(1, within: .seconds(5))
+        try add(600, to: exporter)
+        #expect(spans.waiting == 600)
+        #expect(collector.attempts.count == 1)
         clock.advance(by: .seconds(5))
         _ = await collector.attempts(2)
         try await end(exporter)
-        #expect(try collector.spans().count == 517)
+        #expect(try collector.spans().count == 1_112)
         #expect(dropped("traces") == 512)
     }
 
