@@ -58,6 +58,13 @@ var targets: [Target] = [
     .target(
         name: "DataLoadingOperations", dependencies: ["DataLoading", "DataLoadingSockets"],
         swiftSettings: strict),
+    // What a fleet of daemons shares; apart, because a single daemon needs none of it.
+    .target(
+        name: "DataLoadingFleet",
+        dependencies: ["DataLoading", "DataLoadingSockets"]
+            + (hasCurl
+                ? [.target(name: "DataLoadingCurl", condition: .when(platforms: [.linux]))] : []),
+        swiftSettings: strict),
     .target(
         name: "DataLoadingTesting", dependencies: ["DataLoadingAuth", "DataLoadingSockets"],
         swiftSettings: strict),
@@ -71,7 +78,7 @@ var targets: [Target] = [
     .testTarget(
         name: "DataLoadingTests",
         dependencies: [
-            "DataLoadingAuth", "DataLoadingCache", "DataLoadingOperations",
+            "DataLoadingAuth", "DataLoadingCache", "DataLoadingFleet", "DataLoadingOperations",
             "DataLoadingRedirectReceiver", "DataLoadingSockets", "DataLoadingTesting", "QuickStart",
             "FeedDaemon",
         ],
@@ -92,6 +99,7 @@ let package = Package(
     products: [
         .library(name: "DataLoading", targets: ["DataLoading"]),
         .library(name: "DataLoadingAuth", targets: ["DataLoadingAuth"]),
+        .library(name: "DataLoadingFleet", targets: ["DataLoadingFleet"]),
         .library(name: "DataLoadingOperations", targets: ["DataLoadingOperations"]),
         .library(
             name: "DataLoadingRedirectReceiver", targets: ["DataLoadingRedirectReceiver"]),

@@ -1,0 +1,33 @@
+// Copyright the DataLoading authors
+// SPDX-License-Identifier: Apache-2.0
+
+/// A script that runs in the server, with the name by which the server remembers it.
+struct RedisScript: Hashable, Sendable {
+    /// The text in Lua.
+    let source: String
+    /// The SHA-1 of the text in hexadecimal digits.
+    let digest: String
+
+    /// Makes a script.
+    init(_ source: String) {
+        self.source = source
+        digest = SHA1.hexDigest(of: Array(source.utf8))
+    }
+
+    /// Runs it where the server knows it.
+    func remembered(keys: [String], arguments: [String]) -> RedisCommand {
+        command("EVALSHA", digest, keys, arguments)
+    }
+
+    /// Sends its text and runs it; the server then knows it until it forgets all scripts.
+    func whole(keys: [String], arguments: [String]) -> RedisCommand {
+        command("EVAL", source, keys, arguments)
+    }
+
+    private func command(
+        _ name: String, _ script: String, _ keys: [String], _ arguments: [String]
+    ) -> RedisCommand {
+        let words = [name, script, "\(keys.count)"] + keys + arguments
+        return RedisCommand(words: words.map { Array($0.utf8) })
+    }
+}

@@ -1,0 +1,42 @@
+// Copyright the DataLoading authors
+// SPDX-License-Identifier: Apache-2.0
+
+@testable import DataLoadingFleet
+import Testing
+
+@Suite struct RedisCommandTests {
+    @Test func `a command is an array of strings, whatever their bytes`() {
+        let command = RedisCommand(words: [Array("SET".utf8), [], [0x0D, 0x0A, 0, 0xFF]])
+        let expected =
+            Array("*3\r\n$3\r\nSET\r\n$0\r\n\r\n$4\r\n".utf8) + [0x0D, 0x0A, 0, 0xFF, 0x0D, 0x0A]
+        #expect(command.encoded == expected)
+    }
+
+    @Test func `the description of a command shows no argument`() {
+        let command = RedisCommand("AUTH", "secret")
+        #expect("\(command)" == "AUTH with 1 arguments")
+        var dumped = ""
+        dump(command, to: &dumped)
+        #expect(!dumped.contains("secret"))
+    }
+
+    @Test(arguments: [
+        ("", "da39a3ee5e6b4b0d3255bfef95601890afd80709"),
+        ("abc", "a9993e364706816aba3e25717850c26c9cd0d89d"),
+        (
+            "abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq",
+            "84983e441c3bd26ebaae4aa1f95129e5e54670f1"
+        ),
+    ]) func `the name of a script is its SHA-1`(_ source: String, _ digest: String) {
+        #expect(RedisScript(source).digest == digest)
+    }
+
+    @Test func `a script is run by its name or by its text`() {
+        let script = RedisScript("abc")
+        let remembered = script.remembered(keys: ["k"], arguments: ["1", "2"])
+        let words = remembered.words.map { String(decoding: $0, as: UTF8.self) }
+        #expect(words == ["EVALSHA", script.digest, "1", "k", "1", "2"])
+        let whole = script.whole(keys: [], arguments: [])
+        #expect(whole.words.map { String(decoding: $0, as: UTF8.self) } == ["EVAL", "abc", "0"])
+    }
+}
