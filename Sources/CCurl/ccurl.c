@@ -7,13 +7,8 @@
 #include "ccurl.h"
 
 #include <dlfcn.h>
-#include <poll.h>
 #include <pthread.h>
-#include <sched.h>
 #include <stdatomic.h>
-#include <sys/ioctl.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
 // CURLMsg
 typedef struct {
@@ -42,6 +37,9 @@ static struct {
     void (*easy_reset)(ccurl_easy *);
     void (*easy_cleanup)(ccurl_easy *);
     int (*easy_pause)(ccurl_easy *, int);
+    int (*easy_perform)(ccurl_easy *);
+    int (*easy_send)(ccurl_easy *, const void *, size_t, size_t *);
+    int (*easy_recv)(ccurl_easy *, void *, size_t, size_t *);
     int (*easy_setopt)(ccurl_easy *, int, ...);
     int (*easy_getinfo)(ccurl_easy *, int, ...);
     ccurl_multi *(*multi_init)(void);
@@ -86,6 +84,9 @@ static int find(void *library) {
         {"curl_easy_reset", (void **)&curl.easy_reset},
         {"curl_easy_cleanup", (void **)&curl.easy_cleanup},
         {"curl_easy_pause", (void **)&curl.easy_pause},
+        {"curl_easy_perform", (void **)&curl.easy_perform},
+        {"curl_easy_send", (void **)&curl.easy_send},
+        {"curl_easy_recv", (void **)&curl.easy_recv},
         {"curl_easy_setopt", (void **)&curl.easy_setopt},
         {"curl_easy_getinfo", (void **)&curl.easy_getinfo},
         {"curl_multi_init", (void **)&curl.multi_init},
@@ -146,6 +147,13 @@ ccurl_easy *ccurl_easy_init(void) { return curl.easy_init(); }
 void ccurl_easy_reset(ccurl_easy *easy) { curl.easy_reset(easy); }
 void ccurl_easy_cleanup(ccurl_easy *easy) { curl.easy_cleanup(easy); }
 int ccurl_easy_pause(ccurl_easy *easy, int mask) { return curl.easy_pause(easy, mask); }
+int ccurl_easy_perform(ccurl_easy *easy) { return curl.easy_perform(easy); }
+int ccurl_easy_send(ccurl_easy *easy, const void *bytes, size_t count, size_t *sent) {
+    return curl.easy_send(easy, bytes, count, sent);
+}
+int ccurl_easy_receive(ccurl_easy *easy, void *bytes, size_t count, size_t *received) {
+    return curl.easy_recv(easy, bytes, count, received);
+}
 
 int ccurl_set_long(ccurl_easy *easy, int option, long value) {
     return curl.easy_setopt(easy, option, value);
@@ -258,31 +266,6 @@ int ccurl_multi_set_socket_callback(
 int ccurl_multi_set_timer_callback(
     ccurl_multi *multi, int option, ccurl_timer_callback callback) {
     return curl.multi_setopt(multi, option, callback);
-}
-
-int ccurl_open_socket(const ccurl_sockaddr *address) {
-    return socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
-}
-
-void ccurl_name_thread(const char *name) { pthread_setname_np(pthread_self(), name); }
-
-int ccurl_core_count(void) {
-    cpu_set_t cores;
-    // A machine with more cores than the set has refuses the question.
-    if (sched_getaffinity(0, sizeof cores, &cores) == 0) return CPU_COUNT(&cores);
-    long count = sysconf(_SC_NPROCESSORS_ONLN);
-    return count > 0 ? (int)count : 1;
-}
-
-int ccurl_unacknowledged(int socket) {
-    int bytes = 0;
-    return ioctl(socket, TIOCOUTQ, &bytes) == 0 ? bytes : -1;
-}
-
-int ccurl_peer_state(int socket) {
-    struct pollfd query = {.fd = socket, .events = POLLIN | POLLRDHUP};
-    if (poll(&query, 1, 0) <= 0) return 0;
-    return query.revents & (POLLRDHUP | POLLHUP | POLLERR) ? 2 : 1;
 }
 
 #else

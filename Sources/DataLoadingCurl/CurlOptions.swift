@@ -72,6 +72,8 @@ enum CurlOption {
     static let clientKey: Int32 = 40292  // SSLKEY_BLOB
     static let clientKeyType: Int32 = 10088
     static let clientKeyPassphrase: Int32 = 10026
+    static let connectOnly: Int32 = 141
+    static let usesALPN: Int32 = 226  // SSL_ENABLE_ALPN
 }
 
 enum CurlMultiOption {

@@ -3,31 +3,40 @@
 
 import DataLoadingTransport
 import CCurl
+import Foundation
 
 extension CurlTransfer {
+    private var handle: CurlHandle { CurlHandle(easy: easy) }
+
     func set(_ option: Int32, _ value: Int) throws(DataLoaderError) {
-        try check(ccurl_set_long(easy, option, value))
+        try handle.set(option, value)
     }
 
     func set(_ option: Int32, offset: Int64) throws(DataLoaderError) {
-        try check(ccurl_set_offset(easy, option, offset))
+        try handle.set(option, offset: offset)
     }
 
     /// Sets an option to a string, which libcurl copies.
     func set(_ option: Int32, text: String) throws(DataLoaderError) {
-        try check(ccurl_set_pointer(easy, option, text))
+        try handle.set(option, text: text)
     }
 
     func set(_ option: Int32, pointer: UnsafeRawPointer?) throws(DataLoaderError) {
-        try check(ccurl_set_pointer(easy, option, pointer))
+        try handle.set(option, pointer: pointer)
     }
 
-    func check(_ result: Int32) throws(DataLoaderError) {
-        switch result {
-        case 0: return
-        case 27: throw .resources(reason: "memory")
-        default: throw .unsupported(reason: "libcurl refuses an option (\(result))")
-        }
+    /// Sets an option to bytes, which libcurl copies; returns its result.
+    func set(_ option: Int32, blob: Data) -> Int32 { handle.set(option, blob: blob) }
+
+    func check(_ result: Int32) throws(DataLoaderError) { try handle.check(result) }
+
+    /// Sets the certificates that the URL's host must show, and the one that it is shown.
+    ///
+    /// libcurl reuses a connection only for the same host name, with the same authorities, pins
+    /// and certificate. It never uses a connection for another name that its certificate
+    /// covers.
+    func setTrust(_ trust: HostTrust) throws(DataLoaderError) {
+        try handle.setTrust(trust, library: loop.library)
     }
 
     /// Sets every callback, with this transfer as its context.

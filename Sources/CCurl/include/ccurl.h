@@ -61,6 +61,12 @@ ccurl_easy *ccurl_easy_init(void);
 void ccurl_easy_reset(ccurl_easy *easy);
 void ccurl_easy_cleanup(ccurl_easy *easy);
 int ccurl_easy_pause(ccurl_easy *easy, int mask);
+// Runs the transfer of a handle in no multi handle, and blocks until its end.
+int ccurl_easy_perform(ccurl_easy *easy);
+// Send and receive on the connection that a handle was told to open and no more; both return 81 where
+// they would block. A connection that the peer has ended receives 0 bytes.
+int ccurl_easy_send(ccurl_easy *easy, const void *bytes, size_t count, size_t *sent);
+int ccurl_easy_receive(ccurl_easy *easy, void *bytes, size_t count, size_t *received);
 int ccurl_set_long(ccurl_easy *easy, int option, long value);
 int ccurl_set_offset(ccurl_easy *easy, int option, int64_t value);
 int ccurl_set_pointer(ccurl_easy *easy, int option, const void *value);
