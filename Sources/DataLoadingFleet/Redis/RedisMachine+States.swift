@@ -1,0 +1,75 @@
+// Copyright the DataLoading authors
+// SPDX-License-Identifier: Apache-2.0
+
+import DataLoadingSupport
+
+extension RedisMachine {
+    /// The end of a command.
+    struct Ending {
+        let id: ID
+        let result: Result<RESPValue, RedisError>
+    }
+
+    /// What the thread has to do.
+    enum Job: Equatable {
+        /// There is nothing to do before the next command.
+        case rest
+        /// Connect to the endpoint at this index.
+        case connect(Int)
+        /// Send what is to be sent, and receive; until an instant, when the machine asks again.
+        case serve(until: Instant?)
+        /// Wait until this instant.
+        case pause(until: Instant)
+        /// End.
+        case end
+    }
+
+    /// The connection.
+    enum State: Equatable {
+        /// There is none, and no command needs one.
+        case idle
+        /// The thread is to connect to an endpoint, or does so.
+        case connecting
+        /// The greeting was sent, and must be answered until this instant.
+        case greeting(until: Instant)
+        case ready
+        /// Between connections.
+        case pausing(until: Instant)
+        case shutDown
+    }
+
+    /// A command that waits to be sent.
+    struct Waiting {
+        let id: ID
+        let bytes: [UInt8]
+        /// What is sent if the server does not know the script.
+        let fallback: [UInt8]?
+    }
+
+    /// What a reply that is to come answers.
+    enum Sent {
+        case hello
+        case role
+        /// A command; the reply of an abandoned one is dropped.
+        case command(ID, fallback: [UInt8]?, isAbandoned: Bool = false)
+    }
+}
+
+extension RedisMachine.Sent {
+    func isCommand(_ id: RedisMachine.ID) -> Bool {
+        if case .command(id, _, _) = self { true } else { false }
+    }
+}
+
+extension RESPError {
+    private static let codes: Set<String> = [
+        "READONLY", "LOADING", "MASTERDOWN", "CLUSTERDOWN", "MOVED",
+    ]
+
+    /// Whether another server is to be asked; the server has not run the command.
+    ///
+    /// Before version 7 the error of a script's command is in the text of the script's own.
+    var isElsewhere: Bool {
+        Self.codes.contains(code) || code == "ERR" && text.contains(" -READONLY ")
+    }
+}

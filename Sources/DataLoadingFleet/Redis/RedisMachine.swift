@@ -1,0 +1,245 @@
+// Copyright the DataLoading authors
+// SPDX-License-Identifier: Apache-2.0
+
+import DataLoadingSupport
+
+/// The state of a client: its connection, the commands that are sent, and those that wait.
+///
+/// It does no input or output and knows no clock. Commands come in by `submit`, and the thread asks
+/// by `job` what there is to do. Each command ends by exactly one `Ending`, which the caller delivers
+/// after it has released its lock.
+struct RedisMachine {
+    typealias ID = Int
+
+    /// How many commands may be sent and not answered.
+    static let maxOutstanding = 16
+    /// How long a lost connection is made anew although nobody uses it.
+    static let useLimit = Duration.seconds(30)
+
+    private(set) var state = State.idle
+    private(set) var sent: [Sent] = []
+    private(set) var waiting = FIFO<Waiting>()
+    /// The bytes that the thread has to send.
+    private(set) var outgoing: [UInt8] = []
+    /// The endpoint that is used or is the next to be tried.
+    private(set) var endpoint = 0
+    /// Why the last connection ended.
+    private(set) var lastFailure: RedisFailure?
+    private(set) var lastAnswer: Instant?
+    private var lastUse: Instant?
+    /// The endpoints that have failed since one was of use.
+    private var failures = 0
+    private var pause = ReconnectPause()
+    private let endpointCount: Int
+    private let maxWaiting: Int
+    private let patience: Duration
+    private let randomness: RandomSource
+
+    init(
+        endpointCount: Int, maxWaiting: Int, patience: Duration, randomness: RandomSource
+    ) {
+        self.endpointCount = endpointCount
+        self.maxWaiting = maxWaiting
+        self.patience = patience
+        self.randomness = randomness
+    }
+}
+
+extension RedisMachine {
+    /// Takes a command; returns its ending when it cannot be taken.
+    mutating func submit(_ command: Waiting, now: Instant) -> Ending? {
+        func end(_ error: RedisError) -> Ending { Ending(id: command.id, result: .failure(error)) }
+        if state == .shutDown { return end(.shutDown) }
+        guard endpointCount > 0 else { return end(.notSent(.noEndpoint)) }
+        let size = max(command.bytes.count, command.fallback?.count ?? 0)
+        guard size <= RedisCommand.maxSize else { return end(.tooLarge) }
+        guard waiting.count < maxWaiting else { return end(.overloaded) }
+        waiting.append(command)
+        lastUse = now
+        if state == .idle { state = .connecting }
+        fill()
+        return nil
+    }
+
+    /// Forgets a command whose caller has gone; returns whether it was there.
+    mutating func cancel(_ id: ID) -> Bool {
+        if takeWaiting(id) { return true }
+        guard let index = sent.firstIndex(where: { $0.isCommand(id) }),
+            case .command(_, _, isAbandoned: false) = sent[index]
+        else { return false }
+        sent[index] = .command(id, fallback: nil, isAbandoned: true)
+        return true
+    }
+
+    /// Ends a command whose patience is over.
+    ///
+    /// If it was sent, its server is gone, whatever the connection looks like, and even if no task
+    /// waits for the reply any more.
+    mutating func expire(_ id: ID, now: Instant) -> [Ending] {
+        if takeWaiting(id) { return [Ending(id: id, result: .failure(.notSent(lastFailure)))] }
+        guard let index = sent.firstIndex(where: { $0.isCommand(id) }) else { return [] }
+        let expired = sent.remove(at: index)
+        let others = lose(.silent, now: now)
+        if case .command(_, _, isAbandoned: true) = expired { return others }
+        return [Ending(id: id, result: .failure(.silent))] + others
+    }
+
+    /// Ends every command; nothing is taken from now on.
+    mutating func shutDown() -> [Ending] {
+        var ids = takeSent()
+        while let next = waiting.popFirst() { ids.append(next.id) }
+        outgoing = []
+        state = .shutDown
+        return ids.map { Ending(id: $0, result: .failure(.shutDown)) }
+    }
+
+    /// Takes a command out of the queue; returns whether it was there.
+    private mutating func takeWaiting(_ id: ID) -> Bool {
+        let others = waiting.filtered { $0.id != id }
+        guard others.count < waiting.count else { return false }
+        waiting = others
+        return true
+    }
+
+    /// Sends as many commands as may be outstanding.
+    private mutating func fill() {
+        guard state == .ready else { return }
+        while sent.count < Self.maxOutstanding, let next = waiting.popFirst() {
+            outgoing.append(contentsOf: next.bytes)
+            sent.append(.command(next.id, fallback: next.fallback))
+        }
+    }
+
+    /// Takes the commands that were sent, without those that were abandoned.
+    private mutating func takeSent() -> [ID] {
+        defer { sent = [] }
+        return sent.compactMap { sent in
+            if case .command(let id, _, isAbandoned: false) = sent { id } else { nil }
+        }
+    }
+}
+
+extension RedisMachine {
+    /// Returns what the thread has to do now.
+    mutating func job(now: Instant) -> (Job, [Ending]) {
+        switch state {
+        case .idle: return (.rest, [])
+        case .connecting: return (.connect(endpoint), [])
+        case .greeting(let limit) where limit <= now:
+            let endings = lose(.silent, now: now)
+            let (job, more) = job(now: now)
+            return (job, endings + more)
+        case .greeting(let limit): return (.serve(until: limit), [])
+        case .ready: return (.serve(until: nil), [])
+        case .pausing(let end) where end <= now:
+            state = isWanted(now) ? .connecting : .idle
+            return job(now: now)
+        case .pausing(let end): return (.pause(until: end), [])
+        case .shutDown: return (.end, [])
+        }
+    }
+
+    /// Greets the server that the thread has connected to.
+    mutating func connected(user: String?, password: String?, name: String, now: Instant) {
+        guard state == .connecting else { return }
+        var words = ["HELLO", "3"]
+        if let password { words += ["AUTH", user ?? "default", password] }
+        words += ["SETNAME", name]
+        outgoing = RedisCommand(words: words.map { Array($0.utf8) }).encoded
+        outgoing += RedisCommand("ROLE").encoded
+        sent = [.hello, .role]
+        state = .greeting(until: now + patience)
+    }
+
+    /// Ends the connection, or the attempt to make one, and chooses what is tried next.
+    ///
+    /// Each failure leads to the next endpoint of the list. After a whole round there is a pause.
+    mutating func lose(_ failure: RedisFailure, now: Instant) -> [Ending] {
+        switch state {
+        case .idle, .pausing, .shutDown: return []
+        case .connecting, .greeting, .ready: break
+        }
+        lastFailure = failure
+        outgoing = []
+        let endings = takeSent().map { Ending(id: $0, result: .failure(.lost(failure))) }
+        endpoint = endpoint + 1 < endpointCount ? endpoint + 1 : 0
+        failures += 1
+        if failures < endpointCount {
+            state = .connecting
+        } else {
+            failures = 0
+            let length = randomness.withGenerator { pause.next(using: &$0) }
+            state = .pausing(until: now + length)
+        }
+        return endings
+    }
+
+    /// Takes the bytes that the thread is to send.
+    mutating func takeOutgoing() -> [UInt8] {
+        defer { outgoing = [] }
+        return outgoing
+    }
+
+    /// Whether the thread is to keep the connection that it has.
+    var isServing: Bool {
+        switch state {
+        case .greeting, .ready: true
+        case .idle, .connecting, .pausing, .shutDown: false
+        }
+    }
+
+    /// Takes a reply.
+    mutating func receive(_ reply: RESPValue, now: Instant) -> [Ending] {
+        guard isServing else { return [] }
+        guard !sent.isEmpty else { return lose(.malformed(.unexpectedReply), now: now) }
+        switch sent.removeFirst() {
+        case .hello:
+            if case .error(let error) = reply { return refused(error, now: now) }
+            return []
+        case .role: return greeted(reply, now: now)
+        case .command(let id, let fallback, let isAbandoned):
+            return answered(isAbandoned ? nil : id, fallback, reply, now: now)
+        }
+    }
+
+    private mutating func refused(_ error: RESPError, now: Instant) -> [Ending] {
+        lose(error.isElsewhere ? .elsewhere(error) : .refused(error), now: now)
+    }
+
+    private mutating func greeted(_ reply: RESPValue, now: Instant) -> [Ending] {
+        if case .error(let error) = reply { return refused(error, now: now) }
+        let role = reply.elements?.first?.text ?? ""
+        guard role == "master" else { return lose(.notMaster(role: role), now: now) }
+        state = .ready
+        lastAnswer = now
+        fill()
+        return []
+    }
+
+    private mutating func answered(
+        _ id: ID?, _ fallback: [UInt8]?, _ reply: RESPValue, now: Instant
+    ) -> [Ending] {
+        lastAnswer = now
+        guard case .error(let error) = reply else {
+            failures = 0
+            pause.reset()
+            fill()
+            return id.map { [Ending(id: $0, result: .success(reply))] } ?? []
+        }
+        if error.code == "NOSCRIPT", let id, let fallback {
+            // It keeps its place among those that are outstanding.
+            outgoing.append(contentsOf: fallback)
+            sent.append(.command(id, fallback: nil))
+            return []
+        }
+        let ending = id.map { Ending(id: $0, result: .failure(.refused(error))) }
+        let others = error.isElsewhere ? lose(.elsewhere(error), now: now) : []
+        fill()
+        return (ending.map { [$0] } ?? []) + others
+    }
+
+    /// Whether a connection is needed: commands wait, or came a short time ago.
+    private func isWanted(_ now: Instant) -> Bool {
+        !waiting.isEmpty || lastUse.map { now - $0 < Self.useLimit } ?? false
+    }
+}
