@@ -12,7 +12,11 @@ let package = Package(
     dependencies: [.package(name: "DataLoading", path: "../..")],
     targets: [
         .executableTarget(
-            name: "Fuzz", dependencies: [.product(name: "DataLoadingAuth", package: "DataLoading")])
+            name: "Fuzz",
+            dependencies: [
+                .product(name: "DataLoadingAuth", package: "DataLoading"),
+                .product(name: "DataLoadingOperations", package: "DataLoading"),
+            ])
     ],
     swiftLanguageModes: [.v6]
 )

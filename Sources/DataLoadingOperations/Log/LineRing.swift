@@ -13,7 +13,7 @@ struct LineRing {
     private(set) var count = 0
 
     /// The memory that an empty ring keeps, which is also that of the first line.
-    private static let kept = 16_384
+    private static let kept = 65_536
 
     /// Makes an empty ring for so many bytes.
     init(capacity: Int) {

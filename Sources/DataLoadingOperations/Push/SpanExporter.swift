@@ -13,6 +13,8 @@ final class SpanExporter: AttemptListener {
     private let resource: [Label]
     private let drops: TelemetryDrops
     private let queue = Locked(SpanQueue())
+    /// The wait for more spans, which keeps this object.
+    private let wait = Locked<TimerQueue.Entry?>(nil)
 
     init(_ collector: Collector, _ url: URL, of resource: [Label], _ drops: TelemetryDrops) {
         self.collector = collector
@@ -39,6 +41,7 @@ final class SpanExporter: AttemptListener {
     /// Sends what waits, and takes no more.
     func sendRest() async {
         queue.withLock { $0.close() }
+        endWait()
         while await sendBatch() != .empty {}
     }
 
@@ -47,13 +50,19 @@ final class SpanExporter: AttemptListener {
         case .nothing: break
         case .wait:
             let timer = collector.timerQueue
-            _ = timer.schedule(at: timer.now + SpanQueue.delay, for: self, tag: 0)
+            let entry = timer.schedule(at: timer.now + SpanQueue.delay, for: self, tag: 0)
+            wait.withLock { $0 = entry }
+            if queue.withLock({ $0.isClosed }) { endWait() }
         case .send:
             Task {
                 let wasTaken = await sendBatch() != .refused
                 perform(queue.withLock { $0.batchEnded(wasTaken: wasTaken) })
             }
         }
+    }
+
+    private func endWait() {
+        if let entry = wait.withLock({ $0.take() }) { collector.timerQueue.cancel(entry) }
     }
 
     /// What became of a batch; no spans are an empty one.

@@ -36,6 +36,8 @@ struct SpanQueue: Sendable {
     /// The number of spans that wait.
     var count: Int { spans.count }
 
+    var isClosed: Bool { stage == .closed }
+
     /// Takes spans from now on.
     mutating func open() { if case .idle = stage { stage = .open } }
 

@@ -26,12 +26,14 @@ struct Tracer: Sendable {
     /// Begins the span of an attempt, and adds the fields that tell its server; nil without a trace,
     /// and for a request that has such a field already.
     func begin(_ attempt: inout TransportRequest) -> SpanPlace? {
-        guard !attempt.headers.contains("traceparent") else { return nil }
-        let reported = attempt.reportedLoad
-        guard
-            let load = place(
-                ofLoad: reported ?? attempt.context.load, asked: attempt.traceParent)
+        let asked = attempt.traceParent
+        // Most attempts have no trace, and need no look at their fields.
+        guard asked != nil || tracing != .whenAsked, !attempt.headers.contains("traceparent")
         else { return nil }
+        let reported = attempt.reportedLoad
+        guard let load = place(ofLoad: reported ?? attempt.context.load, asked: asked) else {
+            return nil
+        }
         // Without its end, which would never be told, the load's span would be missing.
         let parent = recordsLoads && reported != nil ? load.own : load.parent
         let span = SpanPlace(

@@ -132,6 +132,49 @@ import Testing
             #expect(samples(operations, "dataloading_log_dropped_total").map(\.value) == [0])
         }
 
+        @Test func `a shut-down that meets a start undoes it, or ends what has started`()
+            async throws
+        {
+            for _ in 0..<100 {
+                let (operations, service, _) = scene { settings in
+                    settings.endpoint = .loopback(port: 0, token: String(repeating: "t", count: 32))
+                }
+                let end = Task.detached { await operations.shutDown(gracePeriod: .zero) }
+                let error: OperationsError?
+                do throws(OperationsError) {
+                    try operations.start(for: service)
+                    error = nil
+                } catch let failure {
+                    error = failure
+                }
+                let left = await end.value
+                // The shut-down came before the start, amid it, or after it.
+                #expect(error == nil || (error == .shutDown && left == nil))
+                #expect((operations.endpointURL != nil) == (error == nil && left == nil))
+                await operations.shutDown(gracePeriod: .zero)
+                #expect(operations.endpointURL == nil)
+                #expect(throws: OperationsError.self) { try operations.start(for: service) }
+            }
+        }
+
+        @Test func `the counters of more rules than a snapshot shows are all there`() async throws {
+            let (operations, service, _) = scene()
+            for part in 0..<100 {
+                service.rateLimiter.setRequestsPerSecond(
+                    1_000, burst: 10, forPathOf: testURL("https://api.test/\(part)"))
+            }
+            try operations.start(for: service)
+            for part in 0..<100 {
+                #expect(await load(service, "https://api.test/\(part)/a") == nil)
+            }
+            let admitted = samples(operations, "dataloading_rate_admitted_total")
+            let parts = Set(
+                admitted.filter { $0.value == 1 }.compactMap { $0.labels["dataloading_rule"] })
+            #expect(service.snapshot().otherRules > 0)
+            #expect(parts.count == 100)
+            await operations.shutDown(gracePeriod: .zero)
+        }
+
         @Test func `a log that cannot be opened is an error, and another start may follow`()
             async throws
         {

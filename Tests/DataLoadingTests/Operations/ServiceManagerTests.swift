@@ -112,6 +112,23 @@ import Testing
             #expect(taken == taken.indices.map { "STATUS=\($0)" })
         }
 
+        @Test func `that a service is ready arrives although systemd is busy`() async throws {
+            let directory = TemporaryDirectory()
+            let listener = try #require(NotifyListener(directory.url("notify").path))
+            let manager = ServiceManager(environment: listener.environment)
+            // Until the buffer of the socket is full.
+            var sent = 0
+            while manager.failures == 0 {
+                manager.status("\(sent)")
+                sent += 1
+            }
+            let told = Task.detached { manager.ready() }
+            let messages = await listener.first(sent)
+            await told.value
+            #expect(messages.last == "READY=1")
+            #expect(manager.failures == 1)
+        }
+
         @Test func `a systemd that is gone is counted`() {
             let directory = TemporaryDirectory()
             let environment = ["NOTIFY_SOCKET": directory.url("none").path]

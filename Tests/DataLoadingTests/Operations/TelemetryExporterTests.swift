@@ -241,6 +241,19 @@ import Testing
         #expect(collector.isShutDown)
     }
 
+    @Test func `an exporter that has ended leaves nothing`() async throws {
+        weak var released: ScriptedTransport?
+        do {
+            let collector = ScriptedTransport(otherwise: .respond(status: 200))
+            released = collector
+            let exporter = exporter(collector)
+            try add(3, to: exporter)
+            try await end(exporter)
+            #expect(collector.attempts.count == 2)
+        }
+        await eventually { released == nil }
+    }
+
     @Test func `an exporter that is dropped stops`() async throws {
         let collector = ScriptedTransport(otherwise: .respond(status: 200))
         do { _ = exporter(collector) }

@@ -4,6 +4,7 @@
 @testable import DataLoading
 @testable import DataLoadingAuth
 @testable import DataLoadingCurl
+@testable import DataLoadingOperations
 @testable import DataLoadingSupport
 @testable import DataLoadingTransport
 import Foundation
@@ -53,6 +54,25 @@ enum Parsers {
             request: DataLoaderRequest(url: url), statusCode: .ok, body: Data(input))
         let credentials = try? TokenAnswer.credentials(response, previous: nil, received: date)
         precondition(credentials.map { !$0.accessToken.isEmpty } ?? true)
+    }
+
+    static func endpointHeads(_ input: [UInt8]) {
+        switch EndpointHead.read(input) {
+        case .incomplete: precondition(input.count < EndpointHead.limit)
+        case .refused: break
+        case .request(let request, let length):
+            precondition(length <= input.count && request.path.first == "/")
+            precondition(request.headers.values(for: "Host").count == 1)
+        }
+    }
+
+    static func traces(_ input: [UInt8]) {
+        // The first 55 bytes are the place, the rest is what other systems added.
+        let parent = String(decoding: input.prefix(55), as: UTF8.self)
+        let state = String(decoding: input.dropFirst(55), as: UTF8.self)
+        guard let trace = TraceContext(traceparent: parent, tracestate: state) else { return }
+        precondition(trace.traceparent.utf8.count == 55 && trace.tracestate?.count ?? 0 <= 512)
+        precondition(TraceContext(traceparent: trace.traceparent) != nil)
     }
 
     static func location(_ input: [UInt8]) {

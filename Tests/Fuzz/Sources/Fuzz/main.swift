@@ -17,7 +17,7 @@ public func testOneInput(_ start: UnsafePointer<UInt8>?, _ length: Int) -> CInt 
     let input = UnsafeBufferPointer(start: start, count: length)
     guard let parser = input.first else { return -1 }
     let rest = Array(input.dropFirst())
-    switch parser % 9 {
+    switch parser % 11 {
     case 0: Parsers.dates(rest)
     case 1: Parsers.retryAfter(rest)
     case 2: Parsers.location(rest)
@@ -26,7 +26,9 @@ public func testOneInput(_ start: UnsafePointer<UInt8>?, _ length: Int) -> CInt 
     case 5: Parsers.contentRange(rest)
     case 6: Parsers.challenges(rest)
     case 7: Parsers.events(rest)
-    default: Parsers.tokenAnswers(rest)
+    case 8: Parsers.tokenAnswers(rest)
+    case 9: Parsers.endpointHeads(rest)
+    default: Parsers.traces(rest)
     }
     return 0
 }
