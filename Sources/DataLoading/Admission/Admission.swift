@@ -33,7 +33,9 @@ final class Admission: Sendable {
         state = Locked(Lanes(limits: limits))
         // A strong reference, because a weak one would slow every other reference down; `close`
         // ends it.
-        let changes = limiter.subscribe { change in self.rateChanged(change) }
+        let changes = limiter.subscribe(demand: { rule in
+            self.state.withLock { $0.demand(for: rule) }
+        }) { change in self.rateChanged(change) }
         subscription.withLock { $0 = changes }
     }
 

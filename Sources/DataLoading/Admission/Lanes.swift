@@ -71,6 +71,17 @@ struct Lanes: Sendable {
 
     func length(_ key: LaneKey) -> Int { lanes[key]?.queue.count ?? 0 }
 
+    /// The loads that wait for slots of a rule.
+    ///
+    /// It looks at every load, so that only a rate that is shared asks for it, once for each lease.
+    func demand(for rule: RuleKey) -> SlotDemand {
+        var demand = SlotDemand()
+        for key in LaneKey(rule: rule).all {
+            lanes[key]?.queue.forEach { demand += SlotDemand(count: 1, latest: $0.deadline) }
+        }
+        return demand
+    }
+
     func position(of application: Admission.Application) -> Int {
         lanes[application.lane]?.queue
             .position(loader: application.loader, priority: application.priority) ?? 0

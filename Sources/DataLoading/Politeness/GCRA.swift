@@ -70,6 +70,11 @@ struct GCRA: Sendable {
         due(notBefore: gate, rate: rate) <= FineTime(now)
     }
 
+    /// Gives away the slots before an instant.
+    mutating func skip(to instant: Instant) {
+        tat = max(tat, FineTime(instant))
+    }
+
     /// Moves the state to a clock that is ahead by `shift`.
     mutating func rebase(by shift: Duration) {
         guard tat > .distantPast else { return }

@@ -16,19 +16,25 @@ enum GateRecovery {
     }
 
     /// The rate at an instant; nil when the recovery is over.
-    static func rate(at now: Instant, gate: Instant) -> GCRA.Rate? {
+    ///
+    /// Daemons that share a gate divide the rate among them.
+    static func rate(at now: Instant, gate: Instant, daemons: Int = 1) -> GCRA.Rate? {
         let elapsed = max(.zero, now - gate).components.seconds
-        return elapsed < Int64(steps) ? rates[Int(elapsed)] : nil
+        guard elapsed < Int64(steps) else { return nil }
+        guard daemons > 1 else { return rates[Int(elapsed)] }
+        return GCRA.Rate(requestsPerSecond: first * Double(1 << elapsed) / Double(daemons))
     }
 
     /// The start of the load after `position` others, if the first may start at `start`.
-    static func start(position: Int, from start: Instant, gate: Instant) -> Instant {
+    static func start(
+        position: Int, from start: Instant, gate: Instant, daemons: Int = 1
+    ) -> Instant {
         let begin = max(0, (start - gate).inSeconds)
         var elapsed = begin
         var remaining = Double(max(0, position))
         while remaining > 0, elapsed < Double(steps) {
             let step = elapsed.rounded(.down)
-            let rate = first * Double(1 << Int(step))
+            let rate = first * Double(1 << Int(step)) / Double(max(1, daemons))
             let slots = max(1, ((step + 1 - elapsed) * rate).rounded(.up))
             elapsed += min(slots, remaining) / rate
             remaining -= slots

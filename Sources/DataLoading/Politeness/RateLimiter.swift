@@ -25,9 +25,20 @@ public final class RateLimiter: Sendable {
     private struct State: Sendable {
         var table: RateTable
         var timekeeper: any Timekeeper = SystemTimekeeper()
-        var handlers: [UInt64: @Sendable (RateChange) -> Void] = [:]
-        var lastHandler: UInt64 = 0
+        var subscribers: [UInt64: Subscriber] = [:]
+        var lastSubscriber: UInt64 = 0
+        /// Calls the provider of shared rates; nil when nothing is shared.
+        var keeper: LeaseKeeper?
+        /// What `share` was called with, until a service lends its clock.
+        var membership: FleetMembership?
+        /// The number of services that use the limiter.
+        var services = 0
         var malformed = MalformedSettings<RuleKey>()
+    }
+
+    private struct Subscriber: Sendable {
+        let demand: @Sendable (RuleKey) -> SlotDemand
+        let changed: @Sendable (RateChange) -> Void
     }
 
     private let state: Locked<State>
@@ -48,12 +59,6 @@ public final class RateLimiter: Sendable {
             first.malformed.set(error, forText: "")
             state = Locked(first)
         }
-    }
-
-    /// The rate that applies to a URL; nil without a limit, zero when paused.
-    public func requestsPerSecond(for url: URL) -> Double? {
-        guard let target = try? RequestTarget(url) else { return nil }
-        return state.withLock { $0.table.rule(for: $0.table.key(for: target)).requestsPerSecond }
     }
 
     /// Sets the rate for a URL's host: scheme, host and port.
@@ -133,57 +138,11 @@ public final class RateLimiter: Sendable {
         notify(.all(moved: moved))
     }
 
-    /// The default rule.
-    var usualRule: RateRule { state.withLock { $0.table.defaultRule } }
-
-    /// The rules, and the keys that are closed without one, with the time that each stays closed.
-    package var ruleStates: [RuleState] {
-        state.withLock { state in
-            let now = state.timekeeper.now
-            return state.table.states(at: now).map { state in
-                RuleState(state.key, state.rule, gate: state.gate.map { $0 - now }, state.counts)
-            }
-        }
-    }
-
     /// Throws `.invalidConfiguration` when a rate, or the URL of a rate, is malformed.
     public func validate() throws(DataLoaderError) {
         if let fault = state.withLock({ $0.malformed.first }) { throw fault }
     }
 
-    /// Closes a URL's key until `delay` from now.
-    ///
-    /// The service calls it with the `Retry-After` of a 429 or 503 response. The key opens when the
-    /// time has passed, or by `clearRetryAfter(for:)`. A shorter delay or a success does not open
-    /// it. Waiting loads then start at the key's rate, or, without a rate, at 10 requests a second
-    /// that double each second for 10 s. A server's longer delay counts as one hour.
-    ///
-    /// - Throws: `.invalidConfiguration` for a delay that is not above zero and at most an hour, or
-    ///   a URL that is not http or https. Nothing has changed then.
-    public func setRetryAfter(_ delay: Duration, for url: URL) throws(DataLoaderError) {
-        guard delay > .zero, delay <= RateTable.maxGate else { throw .malformedGate }
-        guard let target = try? RequestTarget(url) else { throw .malformedGatedURL }
-        setRetryAfter(delay, for: ruleKey(for: target))
-    }
-
-    /// Clears the `Retry-After` of a URL's key: waiting loads start now, at the key's rate.
-    ///
-    /// Call it when the delay is known to be wrong: the 429 concerned one user's quota, or the
-    /// server is available again. Without a rate all waiting loads start at once, within the
-    /// connection limits. The next `Retry-After` closes the key again.
-    public func clearRetryAfter(for url: URL) {
-        guard let target = try? RequestTarget(url) else { return }
-        let key = ruleKey(for: target)
-        if state.withLock({ $0.table.open(key) }) { notify(.key(key)) }
-    }
-
-    /// The wait of a request performed now if no other load waits; takes no slot.
-    ///
-    /// Zero for a URL that cannot be loaded, 292 years for a paused one.
-    public func earliestTimeUntilRequestCanBeExecuted(_ request: DataLoaderRequest) -> Duration {
-        guard let target = try? request.target else { return .zero }
-        return wait(for: ruleKey(for: target), position: 0) ?? .nanoseconds(Int64.max)
-    }
 }
 
 extension RateLimiter {
@@ -200,69 +159,123 @@ extension RateLimiter {
         }
     }
 
-    /// The key whose rate and gate apply to a target.
-    func ruleKey(for target: RequestTarget) -> RuleKey {
-        state.withLock { $0.table.key(for: target) }
-    }
-
     /// Takes a slot if there is one now; otherwise returns when to ask again.
     ///
     /// A waiter reserves nothing: a cancelled one costs no slot.
     func reserve(_ key: RuleKey) -> Reservation {
-        state.withLock { state in
-            state.table.isUnlimited
-                ? .granted : state.table.reserve(key, at: state.timekeeper.now)
+        let (answer, keeper) = state.withLock { state -> (Reservation, LeaseKeeper?) in
+            guard !state.table.isUnlimited else { return (.granted, nil) }
+            let answer = state.table.reserve(key, at: state.timekeeper.now)
+            guard state.table.isShared, state.table.shared?.hasOrders ?? false else {
+                return (answer, nil)
+            }
+            return (answer, state.keeper)
         }
-    }
-
-    /// The wait of a load with `position` others before it; nil when the key is paused.
-    func wait(for key: RuleKey, position: Int) -> Duration? {
-        state.withLock { state in
-            if state.table.isUnlimited { return .zero }
-            let now = state.timekeeper.now
-            return state.table.start(key, position: position, at: now).map { $0 - now }
-        }
-    }
-
-    /// Closes a key until `delay` from now, at most an hour; zero and less have no effect.
-    func setRetryAfter(_ delay: Duration, for key: RuleKey) {
-        let isChange = state.withLock { $0.table.close(key, for: delay, at: $0.timekeeper.now) }
-        if isChange { notify(.key(key)) }
+        keeper?.carryOut()
+        return answer
     }
 
     /// Takes over a service's clock, before its first load.
     ///
-    /// Gates and spacing keep their distance to now.
-    func adopt(_ timekeeper: any Timekeeper) {
-        state.withLock { state in
+    /// Gates and spacing keep their distance to now. `serviceEnded` is to be called once in return.
+    func adopt(_ timekeeper: any Timekeeper, random: RandomSource = .system) {
+        let keeper = state.withLock { state in
             state.table.rebase(by: timekeeper.now - state.timekeeper.now)
             state.timekeeper = timekeeper
+            state.services += 1
+            guard let membership = state.membership.take() else { return state.keeper }
+            return join(membership, random, &state)
+        }
+        keeper?.carryOut()
+    }
+
+    /// Shares from now on if a service lends its clock, else from when one does.
+    func join(_ membership: FleetMembership) {
+        let keeper = state.withLock { state -> LeaseKeeper? in
+            guard state.keeper == nil, state.membership == nil else { return nil }
+            guard state.services > 0 else {
+                state.membership = membership
+                return nil
+            }
+            return join(membership, .system, &state)
+        }
+        guard let keeper else { return }
+        keeper.carryOut()
+        notify(.all(moved: []))
+    }
+
+    private func join(
+        _ membership: FleetMembership, _ random: RandomSource, _ state: inout State
+    ) -> LeaseKeeper {
+        var shared = SharedRates(
+            policy: membership.policy, window: membership.provider.window,
+            expectedMembers: membership.expectedMembers)
+        shared.orderHeartbeat()
+        state.table.share(shared)
+        let keeper = LeaseKeeper(
+            membership.provider, for: self, timekeeper: state.timekeeper, random: random)
+        state.keeper = keeper
+        return keeper
+    }
+
+    /// Records a malformed setting of `share`.
+    func note(_ fault: DataLoaderError, ofSetting name: String) {
+        state.withLock { $0.malformed.set(fault, forText: name) }
+    }
+
+    /// Notes that a service has ended; returns who is to say goodbye, if it was the last one.
+    func serviceEnded() -> LeaseKeeper? {
+        state.withLock { state in
+            state.services -= 1
+            guard state.services <= 0, let keeper = state.keeper.take() else { return nil }
+            state.table.shared?.end(at: state.timekeeper.now)
+            return keeper
         }
     }
 
-    /// The number of keys that take memory besides their rule.
-    var busyKeys: Int {
-        state.withLock { $0.table.busyKeys }
+    /// Calls `body` with the rules and the clock, under the lock.
+    func withTable<Result: Sendable>(
+        _ body: (inout RateTable, any Timekeeper) -> Result
+    ) -> Result {
+        state.withLock { body(&$0.table, $0.timekeeper) }
+    }
+
+    /// Lets the provider be told what is to be told.
+    func carryOut() { state.withLock { $0.keeper }?.carryOut() }
+
+    /// The loads that wait for slots of a rule.
+    func demand(for rule: RuleKey) -> SlotDemand {
+        var demand = SlotDemand()
+        for subscriber in state.withLock({ Array($0.subscribers.values) }) {
+            demand += subscriber.demand(rule)
+        }
+        return demand
     }
 
     /// Calls `handler` when waiting loads of a key may have to start earlier or later than told.
     ///
     /// The limiter calls it on the thread that made the change, with no lock held, until the
-    /// subscription is dropped.
-    func subscribe(_ handler: @escaping @Sendable (RateChange) -> Void) -> Subscription {
+    /// subscription is dropped. It calls `demand` likewise, to learn which loads wait for a rule.
+    func subscribe(
+        demand: @escaping @Sendable (RuleKey) -> SlotDemand = { _ in SlotDemand() },
+        _ handler: @escaping @Sendable (RateChange) -> Void
+    ) -> Subscription {
         let identifier = state.withLock { state in
-            state.lastHandler += 1
-            state.handlers[state.lastHandler] = handler
-            return state.lastHandler
+            state.lastSubscriber += 1
+            state.subscribers[state.lastSubscriber] = Subscriber(demand: demand, changed: handler)
+            return state.lastSubscriber
         }
         return Subscription { [state] in
-            // The handler is released after the lock.
-            _ = state.withLock { $0.handlers.removeValue(forKey: identifier) }
+            // The handlers are released after the lock.
+            _ = state.withLock { $0.subscribers.removeValue(forKey: identifier) }
         }
     }
 
-    private func notify(_ change: RateChange) {
-        for handler in state.withLock({ Array($0.handlers.values) }) { handler(change) }
+    /// Tells the subscribers of a change.
+    func notify(_ change: RateChange) {
+        for subscriber in state.withLock({ Array($0.subscribers.values) }) {
+            subscriber.changed(change)
+        }
     }
 }
 

@@ -46,6 +46,10 @@ struct RateTable: Sendable {
     /// The counts of keys with a rule of their own, up to when they were last idle.
     private var earlier: [RuleKey: Counts] = [:]
     private var nextSweep = smallestSweep
+    /// What is shared with other daemons; nil when nothing is.
+    var shared: SharedRates?
+    /// Whether something is shared: a flag, because every load looks at it.
+    private(set) var isShared = false
 
     init(defaultRule: RateRule) {
         self.defaultRule = defaultRule
@@ -78,6 +82,7 @@ struct RateTable: Sendable {
             isNew = pathComponents[key.origin, default: []].insert(component).inserted
         }
         if isNew { passGate(from: RuleKey(origin: key.origin), to: key, now) }
+        if shared != nil, self.rule(for: key).limit != rule.limit { shared?.forget(key) }
         rules[key] = rule
         buckets[key]?.limit = rule.limit
         if let rate = rule.limit { buckets[key]?.slots.change(to: rate, at: now) }
@@ -92,6 +97,10 @@ struct RateTable: Sendable {
     ) -> Set<RuleKey> {
         let old = Set(self.rules.keys.filter { $0.pathComponent != nil })
         let new = Set(rules.keys.filter { $0.pathComponent != nil })
+        for key in shared.map({ Array($0.keys.keys) }) ?? []
+        where rule(for: key).limit != (rules[key] ?? defaultRule).limit {
+            shared?.forget(key)
+        }
         self.defaultRule = defaultRule
         self.rules = rules
         earlier = earlier.filter { rules[$0.key] != nil }
@@ -136,6 +145,21 @@ struct RateTable: Sendable {
         return true
     }
 
+    /// Closes a key until an instant that another daemon told; returns whether loads must wait longer.
+    ///
+    /// The instant is known to some milliseconds only, so that a little more is no change.
+    mutating func learn(_ gate: Instant, for key: RuleKey, at now: Instant) -> Bool {
+        let known = key.pathComponent.map { pathComponents[key.origin]?.contains($0) ?? false }
+        let gate = min(gate, now + Self.maxGate)
+        let old = buckets[key]?.gate ?? now
+        guard known ?? true, gate > now, gate > old + .milliseconds(5) else { return false }
+        bucket(of: key, at: now) { bucket in
+            bucket.gate = gate
+            if old <= now { bucket.counts.closings.addSaturated(1) }
+        }
+        return true
+    }
+
     /// Clears the gate of a key; returns whether there was one.
     mutating func open(_ key: RuleKey) -> Bool {
         guard buckets[key]?.gate != nil else { return false }
@@ -144,6 +168,41 @@ struct RateTable: Sendable {
     }
 
     mutating func reserve(_ key: RuleKey, at now: Instant) -> Reservation {
+        isShared ? reserveShared(key, at: now) : reserveAlone(key, at: now)
+    }
+
+    /// Shares from now on.
+    mutating func share(_ rates: SharedRates) {
+        shared = rates
+        isShared = true
+    }
+
+    /// Takes a slot of a rate that holds for several daemons together.
+    private mutating func reserveShared(_ key: RuleKey, at now: Instant) -> Reservation {
+        guard case .limited(_, let perSecond, _) = rule(for: key) else {
+            return reserveAlone(key, at: now)
+        }
+        let gate = buckets[key]?.gate
+        if let gate, gate > now { return .wait(until: gate) }
+        let answer = shared?.reserve(
+            key, requestsPerSecond: perSecond, notBefore: gate, at: now)
+        switch answer {
+        case .granted:
+            bucket(of: key, at: now) { $0.counts.admitted.addSaturated(1) }
+            return .granted
+        case .wait(let instant): return .wait(until: instant)
+        case .paused, nil: return .paused
+        case .ownShare(let daemons, let begin):
+            let rate = GCRA.Rate(requestsPerSecond: perSecond / Double(daemons))
+            guard let rate else { return .paused }
+            return bucket(of: key, at: now) { bucket in
+                bucket.slots.skip(to: begin)
+                return bucket.reserve(at: now, rate)
+            }
+        }
+    }
+
+    private mutating func reserveAlone(_ key: RuleKey, at now: Instant) -> Reservation {
         if let index = buckets.index(forKey: key), let rate = buckets.values[index].limit {
             return buckets.values[index].reserve(at: now, rate)
         }
@@ -153,7 +212,7 @@ struct RateTable: Sendable {
         case .limited(let limit, _, _): rate = limit
         case .off:
             guard let gate = buckets[key]?.gate,
-                let recovery = GateRecovery.rate(at: now, gate: gate)
+                let recovery = GateRecovery.rate(at: now, gate: gate, daemons: daemons)
             else { return .granted }
             rate = recovery
         }
@@ -166,16 +225,33 @@ struct RateTable: Sendable {
         let slots = bucket.slots
         switch rule(for: key) {
         case .paused: return nil
-        case .limited(let rate, _, _):
-            return slots.start(position: position, at: now, notBefore: bucket.gate, rate: rate)
-        case .off:
-            guard let gate = bucket.gate, let rate = GateRecovery.rate(at: now, gate: gate) else {
-                return now
+        case .limited(let rate, let perSecond, _):
+            let gate = bucket.gate
+            switch shared?.start(key, position: position, requestsPerSecond: perSecond, at: now) {
+            case nil, .granted:
+                return slots.start(position: position, at: now, notBefore: gate, rate: rate)
+            case .wait(let instant): return max(instant, gate ?? now)
+            case .paused: return nil
+            case .ownShare(let daemons, let begin):
+                let rate = GCRA.Rate(requestsPerSecond: perSecond / Double(daemons))
+                var own = slots
+                own.skip(to: begin)
+                return rate.map {
+                    own.start(position: position, at: now, notBefore: gate, rate: $0)
+                }
             }
+        case .off:
+            guard let gate = bucket.gate,
+                let rate = GateRecovery.rate(at: now, gate: gate, daemons: daemons)
+            else { return now }
             let first = slots.start(position: 0, at: now, notBefore: gate, rate: rate)
-            return GateRecovery.start(position: position, from: first, gate: gate)
+            return GateRecovery.start(
+                position: position, from: first, gate: gate, daemons: daemons)
         }
     }
+
+    /// Among how many daemons a rate without a store is divided.
+    private var daemons: Int { shared?.members.known ?? 1 }
 
     /// Moves all state to a clock that is ahead by `shift`.
     mutating func rebase(by shift: Duration) {

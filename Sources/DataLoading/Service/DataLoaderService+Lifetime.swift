@@ -21,6 +21,7 @@ extension DataLoaderService {
     public func invalidateAndCancel() {
         runtime.openness.withLock { $0.stage = .over }
         endAllLoads()
+        if let goodbye = runtime.leaveFleet() { Task.detached { await goodbye() } }
         runtime.observers.flush()
     }
 
@@ -53,6 +54,9 @@ extension DataLoaderService {
         await runtime.liveLoads.waitUntilEmpty(atMost: LeftBehind.handOverLimit)
         var left = LeftBehind()
         left.loads = runtime.liveLoads.live
+        if let goodbye = runtime.leaveFleet() {
+            _ = await runtime.timerQueue.wait(atMost: LeftBehind.goodbyeLimit, for: goodbye)
+        }
         let transport = runtime.transport
         let isInTime = await runtime.timerQueue.wait(atMost: LeftBehind.transportLimit) {
             await transport.shutDown()

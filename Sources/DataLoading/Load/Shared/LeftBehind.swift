@@ -31,6 +31,8 @@ public struct LeftBehind: Hashable, Sendable {
 
     /// The time limit for delivering the outcomes of ended loads.
     static let handOverLimit = Duration.seconds(2)
+    /// The time limit for the goodbye to the daemons that rates are shared with.
+    static let goodbyeLimit = Duration.seconds(1)
     /// The time limit for one authoriser.
     ///
     /// It is longer than an OAuth logout whose store and server do not respond.

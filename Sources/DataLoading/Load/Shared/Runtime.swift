@@ -48,7 +48,7 @@ package final class Runtime: Sendable {
         self.random = random
         timerQueue = TimerQueue(timekeeper: timekeeper)
         self.limiter = limiter
-        limiter.adopt(timekeeper)
+        limiter.adopt(timekeeper, random: random)
         self.resolver = resolver
         resolver.adopt(timekeeper, random: random)
         self.limits = limits
@@ -68,7 +68,20 @@ package final class Runtime: Sendable {
     /// Whether a shut-down has begun.
     var isClosing: Bool { openness.withLock { $0.stage != .open } }
 
+    /// Says goodbye to the daemons that the rates are shared with, if no other service uses them.
+    ///
+    /// Only the first call has an effect; it returns what is to be awaited, nil without such daemons.
+    func leaveFleet() -> (@Sendable () async -> Void)? {
+        let isFirst = openness.withLock { openness in
+            defer { openness.hasLeftFleet = true }
+            return !openness.hasLeftFleet
+        }
+        guard isFirst, let keeper = limiter.serviceEnded() else { return nil }
+        return { await keeper.sayGoodbye() }
+    }
+
     deinit {
         admission.close()
+        if let goodbye = leaveFleet() { Task.detached { await goodbye() } }
     }
 }

@@ -14,4 +14,6 @@ struct Openness: Sendable {
     var stage = ServiceStage.open
     /// Whether a reset of the service keeps loads from starting.
     var isResetting = false
+    /// Whether the service no longer shares rates.
+    var hasLeftFleet = false
 }

@@ -1,0 +1,52 @@
+// Copyright the DataLoading authors
+// SPDX-License-Identifier: Apache-2.0
+
+/// The number of daemons that share a rate, and of those that reach the store.
+struct FleetMembers: Sendable {
+    private enum Stage: Sendable {
+        /// No heartbeat was answered.
+        case unknown
+        /// One was: the others may not have had the time to send theirs.
+        case first(FleetView)
+        case usual(FleetView)
+    }
+
+    private static let range = 1...1_000_000
+
+    private let expected: Int
+    private var stage = Stage.unknown
+
+    /// Expects a number of daemons until heartbeats tell.
+    init(expected: Int) {
+        self.expected = min(max(expected, Self.range.lowerBound), Self.range.upperBound)
+    }
+
+    /// The number among whom the rate is divided.
+    var known: Int {
+        switch stage {
+        case .unknown: expected
+        case .first(let view): max(view.known, view.present, expected)
+        case .usual(let view): max(view.known, view.present)
+        }
+    }
+
+    /// The number of those that reach the store.
+    var present: Int {
+        switch stage {
+        case .unknown: 1
+        case .first(let view), .usual(let view): view.present
+        }
+    }
+
+    /// The part of the rate that those who reach the store may use; the others use the rest.
+    var portion: Double { Double(present) / Double(known) }
+
+    /// Notes the answer to a heartbeat.
+    mutating func saw(_ view: FleetView) {
+        func limited(_ number: Int) -> Int {
+            min(max(number, Self.range.lowerBound), Self.range.upperBound)
+        }
+        let view = FleetView(present: limited(view.present), known: limited(view.known))
+        if case .unknown = stage { stage = .first(view) } else { stage = .usual(view) }
+    }
+}

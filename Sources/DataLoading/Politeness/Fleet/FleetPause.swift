@@ -1,0 +1,19 @@
+// Copyright the DataLoading authors
+// SPDX-License-Identifier: Apache-2.0
+
+import DataLoadingSupport
+
+/// The pauses before a store that has not answered is asked again: 100 ms, doubled up to 1 s, jittered
+/// in full so that the daemons do not come back at the same time.
+enum FleetPause {
+    static let first = Duration.milliseconds(100)
+    /// The time between two heartbeats.
+    static let heartbeat = Duration.seconds(1)
+
+    /// The pause after so many failures in a row, by a random number from zero to one.
+    static func length(after failures: Int, chance: Double) -> Duration {
+        let doublings = min(max(0, failures - 1), 4)
+        let longest = min(first * (1 << doublings), heartbeat)
+        return max(.milliseconds(5), longest * min(max(0, chance), 1))
+    }
+}

@@ -1,0 +1,22 @@
+// Copyright the DataLoading authors
+// SPDX-License-Identifier: Apache-2.0
+
+/// What a daemon knows of the daemons that it shares rates with, itself included.
+public struct FleetView: Hashable, Sendable {
+    /// The number of daemons that the store has heard of within the last 2.5 s.
+    public var present: Int
+    /// The number of daemons that this one has heard of within the last 30 s.
+    ///
+    /// It is kept in this daemon's memory, so that a store which has lost everything makes nobody
+    /// forget the others. A daemon that has said goodbye is not counted.
+    public var known: Int
+    /// The keys that some daemon has closed, with the time for which each stays closed.
+    public var gates: [QuotaKey: Duration]
+
+    /// Makes a view.
+    public init(present: Int, known: Int, gates: [QuotaKey: Duration] = [:]) {
+        self.present = present
+        self.known = known
+        self.gates = gates
+    }
+}

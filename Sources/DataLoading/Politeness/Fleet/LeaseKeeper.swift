@@ -1,0 +1,153 @@
+// Copyright the DataLoading authors
+// SPDX-License-Identifier: Apache-2.0
+
+import DataLoadingSupport
+
+/// Asks the provider for what a limiter wants to know, each time in a task of its own.
+///
+/// What to ask, and what an answer means, is decided by `SharedRates` under the limiter's lock.
+final class LeaseKeeper: Sendable {
+    private struct Setting: Sendable {
+        var alarm: (any Alarm)?
+        var instant = Instant.distantFuture
+    }
+
+    private let provider: any QuotaProvider
+    /// Weak, because the limiter keeps this.
+    private weak let limiter: RateLimiter?
+    private let timekeeper: any Timekeeper
+    private let random: RandomSource
+    private let setting = Locked(Setting())
+
+    init(
+        _ provider: any QuotaProvider, for limiter: RateLimiter, timekeeper: any Timekeeper,
+        random: RandomSource
+    ) {
+        self.provider = provider
+        self.limiter = limiter
+        self.timekeeper = timekeeper
+        self.random = random
+        let alarm = timekeeper.makeAlarm { [weak self] in self?.wake() }
+        setting.withLock { $0.alarm = alarm }
+    }
+
+    deinit {
+        setting.withLock { $0.alarm.take() }?.cancel()
+    }
+
+    /// Begins what is ordered; may be called with a lock held, as it calls nothing back.
+    func carryOut() {
+        guard let limiter else { return }
+        let (orders, earliest) = limiter.withTable { table, _ in
+            (table.shared?.takeOrders() ?? [], table.shared?.timers.earliest)
+        }
+        setAlarm(for: earliest)
+        for order in orders {
+            timekeeper.workBegan()
+            Task.detached { await self.perform(order) }
+        }
+    }
+
+    /// Says goodbye.
+    func sayGoodbye() async {
+        setting.withLock { $0.alarm.take() }?.cancel()
+        await provider.shutDown()
+    }
+
+    /// Sets the alarm if it is set for a later instant; one that comes too early is set again.
+    private func setAlarm(for instant: Instant?) {
+        setting.withLock { setting in
+            guard let instant, instant < setting.instant else { return }
+            setting.instant = instant
+            setting.alarm?.set(for: instant)
+        }
+    }
+
+    private func wake() {
+        setting.withLock { $0.instant = .distantFuture }
+        let chance = chance
+        let isChange = limiter?.withTable { table, clock in
+            table.shared?.wake(at: clock.now, chance: chance) ?? false
+        }
+        carryOut()
+        if isChange ?? false { limiter?.notify(.all(moved: [])) }
+    }
+
+    private var chance: Double {
+        random.withGenerator { Double.random(in: 0..<1, using: &$0) }
+    }
+
+    private func perform(_ order: SharedRates.Order) async {
+        switch order {
+        case .lease(let key): await lease(key)
+        case .close(let key): await close(key)
+        case .heartbeat: await beat()
+        }
+    }
+
+    private func lease(_ key: RuleKey) async {
+        guard let limiter, let (request, number) = limiter.beginLease(of: key) else {
+            return end()
+        }
+        begin()
+        do {
+            let lease = try await provider.lease(request)
+            timekeeper.workBegan()
+            limiter.leaseAnswered(key, number, lease)
+        } catch {
+            timekeeper.workBegan()
+            let chance = chance
+            let isChange = limiter.withTable { table, clock in
+                table.shared?.failed(key, number, at: clock.now, chance: chance) ?? false
+            }
+            if isChange { limiter.notify(.all(moved: [])) }
+        }
+        end()
+    }
+
+    private func close(_ key: RuleKey) async {
+        let closing = limiter?.withTable { table, clock in
+            table.shared?.beginClosing(key, at: clock.now)
+        }
+        guard let (delay, number) = closing else { return end() }
+        begin()
+        let isTold = (try? await provider.close(QuotaKey(key), for: delay)) != nil
+        timekeeper.workBegan()
+        let chance = chance
+        limiter?.withTable { table, clock in
+            table.shared?.closingEnded(
+                key, number, isTold: isTold, at: clock.now, chance: chance)
+        }
+        end()
+    }
+
+    private func beat() async {
+        let number = limiter?.withTable { table, clock in
+            table.shared?.beginHeartbeat(at: clock.now)
+        }
+        guard let number else { return end() }
+        begin()
+        let view = try? await provider.heartbeat()
+        timekeeper.workBegan()
+        let chance = chance
+        if let view {
+            limiter?.heartbeatAnswered(number, view, chance: chance)
+        } else {
+            limiter?.withTable { table, clock in
+                table.shared?.heartbeatFailed(number, at: clock.now, chance: chance)
+            }
+        }
+        end()
+    }
+
+    /// Begins to wait for the provider.
+    private func begin() {
+        carryOut()
+        timekeeper.workEnded()
+    }
+
+    private func end() {
+        carryOut()
+        timekeeper.workEnded()
+    }
+}

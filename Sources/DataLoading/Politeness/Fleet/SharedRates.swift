@@ -1,0 +1,201 @@
+// Copyright the DataLoading authors
+// SPDX-License-Identifier: Apache-2.0
+
+import DataLoadingSupport
+
+/// The state of a limiter that shares its rates: what is leased, what to ask, and what to do without
+/// an answer.
+///
+/// It reads no clock and calls nothing. What it wants done it adds to `orders`, which `LeaseKeeper`
+/// carries out after the limiter's lock is released, and what it waits for to `timers`.
+struct SharedRates: Sendable {
+    /// A call of the provider.
+    enum Order: Hashable, Sendable {
+        case lease(RuleKey)
+        case close(RuleKey)
+        case heartbeat
+    }
+
+    /// What an instant is waited for.
+    enum Timer: Hashable, Sendable {
+        /// The answer about a key is due.
+        case leaseLimit(RuleKey, number: UInt64)
+        /// A key may be asked about again.
+        case leaseRest(RuleKey)
+        case closeRest(RuleKey)
+        case heartbeatLimit(number: UInt64)
+        case heartbeatRest
+        /// The patience with a store that does not answer ends.
+        case patience
+    }
+
+    /// The answer to a load that asks for a slot.
+    enum Answer: Hashable, Sendable {
+        case granted
+        case wait(until: Instant)
+        case paused
+        /// Ask the daemon's own bucket, at a part of the rate and not before an instant.
+        case ownShare(of: Int, notBefore: Instant)
+    }
+
+    private static let smallestSweep = 64
+
+    let policy: LossPolicy
+    /// How far leases reach ahead.
+    let window: Duration
+    var members: FleetMembers
+    var circuit = FleetCircuit.shared(failingSince: nil)
+    var keys: [RuleKey: SharedKey] = [:]
+    /// Gates that the others are to be told of.
+    var closings: [RuleKey: GateClosing] = [:]
+    var heartbeat = QuotaExchange.none
+    var heartbeatTimer: SharedKey.TimerHandle?
+    /// The failures of heartbeats in a row.
+    var failures = 0
+    /// The time that answers take lately.
+    var roundTrip = Duration.zero
+    /// Where in a first interval of its own share this daemon starts, from zero to one.
+    var phase = 0.0
+    var timers = TimedElements<Timer>()
+    private(set) var orders: [Order] = []
+    private var lastNumber: UInt64 = 0
+    private var nextSweep = smallestSweep
+
+    init(policy: LossPolicy, window: Duration, expectedMembers: Int) {
+        self.policy = policy
+        self.window = min(max(window, .milliseconds(10)), .seconds(1))
+        members = FleetMembers(expected: expectedMembers)
+    }
+
+    /// Whether something is to be done.
+    var hasOrders: Bool { !orders.isEmpty }
+
+    /// Takes what is to be done.
+    mutating func takeOrders() -> [Order] {
+        defer { orders = [] }
+        return orders
+    }
+
+    mutating func add(_ order: Order) { orders.append(order) }
+
+    mutating func nextNumber() -> UInt64 {
+        lastNumber &+= 1
+        return lastNumber
+    }
+
+    // MARK: Slots
+
+    /// Takes a slot of a key with a rate, if there is one now.
+    mutating func reserve(
+        _ key: RuleKey, requestsPerSecond perSecond: Double, notBefore gate: Instant?,
+        at now: Instant
+    ) -> Answer {
+        sweep(at: now)
+        if case .share(let since) = circuit.mode(policy, at: now) {
+            let answer = reserveOwn(key, notBefore: gate, at: now)
+            return answer ?? ownShare(of: key, perSecond, since: since)
+        }
+        guard circuit.isShared else { return .paused }
+        var entry = keys.removeValue(forKey: key) ?? SharedKey()
+        entry.drop(at: now, notBefore: gate)
+        let answer = reserve(key, &entry, at: now)
+        let isImpatient = entry.isStarved && circuit.patienceEnd.map { $0 <= now } ?? false
+        keys[key] = entry
+        guard isImpatient else { return answer }
+        lose(at: now)
+        return reserve(key, requestsPerSecond: perSecond, notBefore: gate, at: now)
+    }
+
+    private mutating func reserve(
+        _ key: RuleKey, _ entry: inout SharedKey, at now: Instant
+    ) -> Answer {
+        switch entry.slots.first(at: now) {
+        case .due where !entry.slots.mustBeConfirmed(at: now, within: window):
+            entry.take()
+            if entry.runsOut(within: prefetch, at: now) { order(key, &entry) }
+            return .granted
+        case .later(let start):
+            guard entry.slots.mustBeConfirmed(at: start, within: window) else {
+                if entry.runsOut(within: prefetch, at: now) { order(key, &entry) }
+                return .wait(until: start)
+            }
+            // Early enough for the answer to come before the slot.
+            let early = start + window / -2
+            guard early <= now else { return .wait(until: early) }
+            order(key, &entry)
+            return .wait(until: start)
+        case .due, .none:
+            entry.isStarved = true
+            order(key, &entry)
+            return .paused
+        }
+    }
+
+    /// Takes a slot that was leased before the store was lost; nil without one.
+    private mutating func reserveOwn(
+        _ key: RuleKey, notBefore gate: Instant?, at now: Instant
+    ) -> Answer? {
+        guard var entry = keys.removeValue(forKey: key) else { return nil }
+        defer { keys[key] = entry }
+        entry.isStarved = false
+        entry.drop(at: now, notBefore: gate)
+        switch entry.slots.first(at: now) {
+        case .due:
+            entry.take()
+            return .granted
+        case .later(let start): return .wait(until: start)
+        case .none: return nil
+        }
+    }
+
+    /// The daemon's own share begins where the line was leased to, and at another time in each daemon.
+    private func ownShare(
+        of key: RuleKey, _ requestsPerSecond: Double, since: Instant
+    ) -> Answer {
+        let interval = Double(members.known) / requestsPerSecond
+        let begin = max(since, keys[key]?.reach ?? since)
+        return .ownShare(
+            of: members.known, notBefore: begin + .saturating(seconds: interval * phase))
+    }
+
+    /// When the slot after `position` others starts at the earliest, as far as is known.
+    func start(
+        _ key: RuleKey, position: Int, requestsPerSecond perSecond: Double, at now: Instant
+    ) -> Answer {
+        switch circuit.mode(policy, at: now) {
+        case .paused: .paused
+        case .share(let since): ownShare(of: key, perSecond, since: since)
+        case .shared: .wait(until: leasedStart(key, position, perSecond, at: now))
+        }
+    }
+
+    private func leasedStart(
+        _ key: RuleKey, _ position: Int, _ perSecond: Double, at now: Instant
+    ) -> Instant {
+        guard let entry = keys[key] else { return now }
+        if let start = entry.slots.start(position: position) { return max(now, start) }
+        let next = max(now, entry.nextStart ?? now)
+        let others = max(0, position - entry.slots.count)
+        return next + .saturating(seconds: Double(others) / perSecond)
+    }
+
+    /// Forgets what is leased of a key whose rate has changed.
+    mutating func forget(_ key: RuleKey) {
+        guard let entry = keys.removeValue(forKey: key) else { return }
+        if let timer = entry.timer { _ = timers.remove(timer) }
+    }
+
+    /// How long before the last slot starts more are asked for.
+    private var prefetch: Duration { max(roundTrip * 2, window / 2) }
+
+    /// Asks for slots of a key, or for news of it, unless that is under way.
+    mutating func order(_ key: RuleKey, _ entry: inout SharedKey) {
+        if circuit.isShared, entry.exchange.order() { add(.lease(key)) }
+    }
+
+    private mutating func sweep(at now: Instant) {
+        guard keys.count >= nextSweep else { return }
+        keys = keys.filter { !$0.value.isIdle(at: now) }
+        nextSweep = max(Self.smallestSweep, 2 * keys.count)
+    }
+}

@@ -1,0 +1,91 @@
+// Copyright the DataLoading authors
+// SPDX-License-Identifier: Apache-2.0
+
+/// The line of slots of one key, and the daemons that have asked for some lately.
+///
+/// The rules are those of the script that `RedisFleet` runs in its server. Times are microseconds of
+/// the store's clock; a fraction is kept, so that a rate of three a second adds up.
+package struct QuotaLine: Sendable {
+    /// A question, as the script gets it: lengths are microseconds.
+    package struct Question: Sendable {
+        package var member: String
+        package var interval: Double
+        package var burst = 1
+        /// The number of slots that can be used; zero only looks.
+        package var want: Int
+        /// How long the first slot may be away; nil for any time.
+        package var patience: Double?
+        package var window = 100_000.0
+        /// How far the line is known to be leased.
+        package var lead = 0.0
+        /// How many daemons there may be, for a line that was lost.
+        package var hint = 1
+
+        package init(member: String, interval: Double, want: Int) {
+            self.member = member
+            self.interval = interval
+            self.want = want
+        }
+    }
+
+    /// The answer to a question; lengths are whole microseconds from the store's now.
+    package struct Answer: Hashable, Sendable {
+        package var start: Int64
+        package var granted: Int
+        package var gate: Int64
+        package var lead: Int64
+        package var askers: Int
+    }
+
+    /// How long a line is kept that nobody asks about.
+    private static let rest = 60_000_000.0
+
+    private var tat: Double?
+    private var gate = 0.0
+    private var askers: [String: Double] = [:]
+    private var end = 0.0
+
+    package init() {}
+
+    /// Answers a question at an instant of the store's clock.
+    package mutating func answer(_ question: Question, at now: Double) -> Answer {
+        if now > end { self = QuotaLine() }
+        let interval = question.interval
+        let tolerance = Double(question.burst - 1) * interval
+        let isLost = tat == nil
+        if question.want > 0 { askers[question.member] = now }
+        let oldest = now - max(2_000_000, 3 * Double(askers.count) * interval)
+        askers = askers.filter { $0.value > oldest }
+        let count = max(1, askers.count)
+        let known = Double(isLost ? max(count, question.hint) : count)
+        let most = now + tolerance + 2 * max(question.window, known * interval) + interval
+        var reach = min(max(tat ?? 0, now + question.lead), most)
+        let due = max(reach, now, gate + tolerance)
+        let start = due - tolerance
+        var granted = 0
+        if question.want > 0, question.patience.map({ start - now <= $0 }) ?? true {
+            let free = start <= now ? Self.whole((now - start) / interval) + 1 : 0
+            let fair = Self.whole(question.window / (interval * Double(count)))
+            granted = min(question.want, max(1, fair, free))
+            reach = due + Double(granted) * interval
+        }
+        tat = reach
+        end = max(reach, gate, now) + Self.rest
+        return Answer(
+            start: Int64(start - now), granted: granted, gate: max(0, Int64(gate - now)),
+            lead: Int64(reach - now), askers: count)
+    }
+
+    /// Closes the key for so many microseconds, unless it is closed for longer.
+    ///
+    /// Who closes a key need not know its rate, so that nothing else changes.
+    package mutating func close(for delay: Double, at now: Double) {
+        if now > end { self = QuotaLine() }
+        gate = max(gate, now + delay)
+        end = max(end, gate + Self.rest)
+    }
+
+    private static func whole(_ number: Double) -> Int {
+        number >= 1e9 ? 1_000_000_000 : Int(number.rounded(.down))
+    }
+}
