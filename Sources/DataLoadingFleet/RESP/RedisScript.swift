@@ -5,13 +5,16 @@
 struct RedisScript: Hashable, Sendable {
     /// The text in Lua.
     let source: String
-    /// The SHA-1 of the text in hexadecimal digits.
+    /// The SHA-1 of the text in hexadecimal digits, by which the server remembers it.
+    ///
+    /// It is written beside the script, and a test asks the server for it. With a wrong one the text is
+    /// sent each time.
     let digest: String
 
     /// Makes a script.
-    init(_ source: String) {
+    init(_ source: String, digest: String) {
         self.source = source
-        digest = SHA1.hexDigest(of: Array(source.utf8))
+        self.digest = digest
     }
 
     /// Runs it where the server knows it.

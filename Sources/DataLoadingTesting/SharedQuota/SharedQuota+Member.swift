@@ -10,7 +10,7 @@ extension SharedQuota {
         private struct State: Sendable {
             var outage: Outage?
             var delay = Duration.zero
-            var memory = FleetMemory()
+            var counts = FleetCounts()
             var goodbyes = 0
         }
 
@@ -47,7 +47,7 @@ extension SharedQuota {
             question.patience = request.longestWait.map { $0.inSeconds * 1e6 }
             question.window = window.inSeconds * 1e6
             question.lead = request.knownLead.inSeconds * 1e6
-            question.hint = state.withLock { $0.memory.known(at: quota.clock.instant) }
+            question.hint = state.withLock { $0.counts.known(at: quota.clock.instant) }
             let answer = try await ask { [quota, question] in
                 quota.answer(question, about: request.key)
             }
@@ -64,19 +64,13 @@ extension SharedQuota {
 
         /// Says that the daemon is alive.
         public func heartbeat() async throws -> FleetView {
-            let pulse = try await ask { [quota, name] in quota.heartbeat(of: name) }
+            let (pulse, gates) = try await ask { [quota, name] in quota.heartbeat(of: name) }
             let now = quota.clock.instant
             let known = state.withLock { state in
-                for (member, age) in pulse.members {
-                    state.memory.hear(member, at: now.before(age))
-                }
-                for (member, age) in pulse.departures {
-                    state.memory.forget(member, leftAt: now.before(age))
-                }
-                return state.memory.known(at: now)
+                state.counts.add(pulse, at: now)
+                return state.counts.known(at: now)
             }
-            let present = pulse.members.values.count { $0 <= FleetMemory.presence }
-            return FleetView(present: present, known: known, gates: pulse.gates)
+            return FleetView(present: pulse.present, known: known, gates: gates)
         }
 
         /// Says goodbye.
@@ -107,10 +101,4 @@ extension SharedQuota {
     }
 
     private struct Unreachable: Error {}
-}
-
-extension Instant {
-    fileprivate func before(_ age: Duration) -> Instant {
-        advanced(byNanoseconds: -max(0, age.wholeNanoseconds))
-    }
 }

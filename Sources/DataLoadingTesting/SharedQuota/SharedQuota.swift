@@ -33,7 +33,7 @@ public final class SharedQuota: Sendable {
         var lines: [QuotaKey: QuotaLine] = [:]
         var gates: [QuotaKey: Double] = [:]
         var members: [String: Double] = [:]
-        var departures: [String: Double] = [:]
+        var departures: Int64 = 0
         var shift = 0.0
         var outage: Outage?
         var operations = 0
@@ -65,7 +65,7 @@ public final class SharedQuota: Sendable {
             state.lines = [:]
             state.gates = [:]
             state.members = [:]
-            state.departures = [:]
+            state.departures = 0
         }
     }
 
@@ -96,34 +96,29 @@ public final class SharedQuota: Sendable {
         }
     }
 
-    /// What a heartbeat finds: the age of each daemon's last one, and of each goodbye.
-    struct Pulse: Sendable {
-        var members: [String: Duration]
-        var departures: [String: Duration]
-        var gates: [QuotaKey: Duration]
-    }
-
-    func heartbeat(of name: String) -> Pulse {
+    /// Notes that a daemon lives; returns how many others do, and which keys are closed.
+    func heartbeat(of name: String) -> (FleetCounts.Pulse, gates: [QuotaKey: Duration]) {
         state.withLock { state in
             state.operations += 1
             let now = now(state)
-            let oldest = now - FleetMemory.length.inSeconds * 1e6
+            let oldest = now - FleetCounts.length.inSeconds * 1e6
+            let recent = now - FleetCounts.presence.inSeconds * 1e6
             state.members[name] = now
             state.members = state.members.filter { $0.value >= oldest }
-            state.departures = state.departures.filter { $0.value >= oldest }
             state.gates = state.gates.filter { $0.value > now }
-            return Pulse(
-                members: state.members.mapValues { .saturating(seconds: (now - $0) / 1e6) },
-                departures: state.departures.mapValues { .saturating(seconds: (now - $0) / 1e6) },
-                gates: state.gates.mapValues { .saturating(seconds: ($0 - now) / 1e6) })
+            return (
+                FleetCounts.Pulse(
+                    present: state.members.values.count { $0 >= recent },
+                    known: state.members.count, departures: state.departures),
+                state.gates.mapValues { .saturating(seconds: ($0 - now) / 1e6) }
+            )
         }
     }
 
     func leave(_ name: String) {
         state.withLock { state in
             state.operations += 1
-            state.members[name] = nil
-            state.departures[name] = now(state)
+            if state.members.removeValue(forKey: name) != nil { state.departures += 1 }
         }
     }
 }

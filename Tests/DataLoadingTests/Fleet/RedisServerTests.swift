@@ -71,7 +71,9 @@
             {
                 let server = try RedisServer()
                 let client = Self.client(server.endpoint)
-                let script = RedisScript("return {redis.call('INCR', KEYS[1]), ARGV[1]}")
+                let script = RedisScript(
+                    "return {redis.call('INCR', KEYS[1]), ARGV[1]}",
+                    digest: "4d48ef92b96c89f6a4b501f22746c23532f884c5")
                 for count in 1...3 {
                     let reply = try await client.run(script, keys: ["k"], arguments: ["a"])
                     #expect(reply == .array([.number(Int64(count)), .bulk([0x61])]))
@@ -133,7 +135,9 @@
                     configuration.user = "dataloading"
                     configuration.password = { "right" }
                 }
-                let script = RedisScript("return redis.call('INCR', KEYS[1])")
+                let script = RedisScript(
+                    "return redis.call('INCR', KEYS[1])",
+                    digest: "61636018f4e6b5817b89791bbed242f93fa089e3")
                 #expect(try await client.run(script, keys: ["dl:a"], arguments: []) == .number(1))
                 for command in [RedisCommand("FLUSHALL"), RedisCommand("GET", "other")] {
                     do {

@@ -1,0 +1,56 @@
+// Copyright the DataLoading authors
+// SPDX-License-Identifier: Apache-2.0
+
+package import DataLoadingSupport
+
+/// How many daemons share, by what heartbeats have found.
+///
+/// A provider keeps it in memory, so that a store that has lost everything makes nobody forget the
+/// others: who then takes the whole rate would take it from those who cannot tell.
+package struct FleetCounts: Sendable {
+    /// What a heartbeat finds in the store.
+    package struct Pulse: Hashable, Sendable {
+        /// The number of daemons that were heard of within `presence`.
+        package var present: Int
+        /// The number of daemons that were heard of within `length`, without those that have left.
+        package var known: Int
+        /// How many daemons have said goodbye since the store has counted.
+        package var departures: Int64
+
+        package init(present: Int, known: Int, departures: Int64) {
+            self.present = present
+            self.known = known
+            self.departures = departures
+        }
+    }
+
+    /// How long a daemon counts as known that is not heard of any more.
+    package static let length = Duration.seconds(30)
+    /// How long a daemon counts as present.
+    package static let presence = Duration.milliseconds(2_500)
+    /// A heartbeat comes once a second; more come only while a store is asked whether it is back.
+    private static let maxSamples = 64
+
+    private var samples: [(time: Instant, pulse: Pulse)] = []
+
+    package init() {}
+
+    /// Adds what a heartbeat has found.
+    package mutating func add(_ pulse: Pulse, at now: Instant) {
+        samples.removeAll { now - $0.time > Self.length }
+        if samples.count >= Self.maxSamples { samples.removeFirst() }
+        samples.append((now, pulse))
+    }
+
+    /// The most daemons that were present at once, without those that have left since, or as many as
+    /// the store knows; zero before the first heartbeat and long after the last.
+    package func known(at now: Instant) -> Int {
+        guard let last = samples.last, now - last.time <= Self.length else { return 0 }
+        return samples.reduce(last.pulse.known) { known, sample in
+            guard now - sample.time <= Self.length else { return known }
+            // A store that was emptied counts departures from zero.
+            let left = max(0, last.pulse.departures - sample.pulse.departures)
+            return max(known, sample.pulse.present - Int(clamping: left))
+        }
+    }
+}

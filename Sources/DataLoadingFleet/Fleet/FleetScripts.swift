@@ -1,0 +1,119 @@
+// Copyright the DataLoading authors
+// SPDX-License-Identifier: Apache-2.0
+
+/// The scripts that a fleet runs in its server. Each is one change that nothing comes between.
+///
+/// Times are microseconds of the server's own clock, which no daemon sees. Lua would write a number with
+/// 14 digits where it is made a text, which is not enough for them: they are formatted with 17.
+extension RedisScript {
+    /// Leases slots of a line.
+    ///
+    /// `KEYS`: the line, those who ask. `ARGV`: the daemon, the interval, the burst, the number wanted,
+    /// the longest wait or -1, the window, how far the daemon knows the line to be leased, how many
+    /// daemons there are. It returns when the first slot starts, the number of slots, how long the key
+    /// is closed yet, and how far the line is leased now.
+    static let lease = RedisScript(
+        """
+        local line, askers, member = KEYS[1], KEYS[2], ARGV[1]
+        local interval, burst, want = tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4])
+        local patience, window = tonumber(ARGV[5]), tonumber(ARGV[6])
+        local lead, members = tonumber(ARGV[7]), tonumber(ARGV[8])
+        local clock = redis.call('TIME')
+        local now = clock[1] * 1000000 + clock[2]
+        if want > 0 then redis.call('ZADD', askers, string.format('%.17g', now), member) end
+        local seen = redis.call('ZCARD', askers)
+        local old = now - math.max(2000000, 3 * seen * interval)
+        redis.call('ZREMRANGEBYSCORE', askers, '-inf', string.format('%.17g', old))
+        local count = math.max(1, redis.call('ZCARD', askers))
+        local state = redis.call('HMGET', line, 'reach', 'gate')
+        local reach, gate = tonumber(state[1] or '0'), tonumber(state[2] or '0')
+        -- Who lost a line has lost those who ask for it too.
+        local crowd = state[1] and count or math.max(count, members)
+        local slack = (burst - 1) * interval
+        -- What a daemon remembers restores the line, and cannot park it far away.
+        local farthest = now + slack + 2 * math.max(window, crowd * interval) + interval
+        reach = math.min(math.max(reach, now + lead), farthest)
+        local due = math.max(reach, now, gate + slack)
+        local start, granted = due - slack, 0
+        if want > 0 and (patience < 0 or start - now <= patience) then
+            local full = start <= now and math.floor((now - start) / interval) + 1 or 0
+            granted = math.min(want, math.max(1, math.floor(window / (interval * count)), full))
+            reach = due + granted * interval
+        end
+        redis.call('HSET', line, 'reach', string.format('%.17g', reach), 'gate', string.format('%.17g', gate))
+        local rest = math.ceil((math.max(reach, gate, now) - now) / 1000) + 60000
+        redis.call('PEXPIRE', line, rest)
+        redis.call('PEXPIRE', askers, rest)
+        return { start - now, granted, math.max(0, gate - now), reach - now }
+        """, digest: "0e387610109b21dbe4b4aacded335eeae2ae2c99")
+
+    /// Closes a line for all daemons, unless it is closed for longer.
+    ///
+    /// `KEYS`: the line, those who ask. `ARGV`: how long.
+    static let closeLine = RedisScript(
+        """
+        local clock = redis.call('TIME')
+        local now = clock[1] * 1000000 + clock[2]
+        local gate = math.max(tonumber(redis.call('HGET', KEYS[1], 'gate') or '0'), now + ARGV[1])
+        redis.call('HSET', KEYS[1], 'gate', string.format('%.17g', gate))
+        local rest = math.ceil((gate - now) / 1000) + 60000
+        if redis.call('PTTL', KEYS[1]) < rest then redis.call('PEXPIRE', KEYS[1], rest) end
+        return 1
+        """, digest: "d3255085d566ea793652bb6b44bfcc3ea7303f0a")
+
+    /// Tells the daemons of a closed key that have no line for it, at most 128 keys.
+    ///
+    /// `KEYS`: the gates. `ARGV`: the key, how long.
+    static let closeGate = RedisScript(
+        """
+        local clock = redis.call('TIME')
+        local now = clock[1] * 1000000 + clock[2]
+        local old = redis.call('HGET', KEYS[1], ARGV[1])
+        if not old and redis.call('HLEN', KEYS[1]) >= 128 then return 0 end
+        local gate = math.max(tonumber(old or '0'), now + ARGV[2])
+        redis.call('HSET', KEYS[1], ARGV[1], string.format('%.17g', gate))
+        local rest = math.ceil((gate - now) / 1000)
+        if redis.call('PTTL', KEYS[1]) < rest then redis.call('PEXPIRE', KEYS[1], rest) end
+        return 1
+        """, digest: "832ad18e06b98f1cd62abb5540151703b5111f64")
+
+    /// Notes that a daemon lives, and counts the others.
+    ///
+    /// `KEYS`: the daemons, the goodbyes, the gates. `ARGV`: the daemon. It returns how many were heard
+    /// of within 2.5 s and 30 s, the number of goodbyes, and each gate with how long it is closed.
+    static let heartbeat = RedisScript(
+        """
+        local clock = redis.call('TIME')
+        local now = clock[1] * 1000000 + clock[2]
+        redis.call('ZADD', KEYS[1], string.format('%.17g', now), ARGV[1])
+        redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', string.format('%.17g', now - 30000000))
+        redis.call('PEXPIRE', KEYS[1], 60000)
+        local present = redis.call('ZCOUNT', KEYS[1], string.format('%.17g', now - 2500000), '+inf')
+        local left = tonumber(redis.call('GET', KEYS[2]) or '0')
+        local gates, open = {}, {}
+        local all = redis.call('HGETALL', KEYS[3])
+        for place = 1, #all, 2 do
+            local rest = tonumber(all[place + 1]) - now
+            if rest <= 0 then
+                open[#open + 1] = all[place]
+            elseif #gates < 256 then
+                gates[#gates + 1] = all[place]
+                gates[#gates + 1] = rest
+            end
+        end
+        if #open > 0 then redis.call('HDEL', KEYS[3], unpack(open)) end
+        return { present, redis.call('ZCARD', KEYS[1]), left, gates }
+        """, digest: "c5e3a8933e398c164598be88df2dac41adae002e")
+
+    /// Removes a daemon that ends.
+    ///
+    /// `KEYS`: the daemons, the goodbyes. `ARGV`: the daemon.
+    static let goodbye = RedisScript(
+        """
+        if redis.call('ZREM', KEYS[1], ARGV[1]) == 1 then
+            redis.call('INCR', KEYS[2])
+            redis.call('PEXPIRE', KEYS[2], 120000)
+        end
+        return 1
+        """, digest: "e98fa521187ee38202ca9d032e8d4f5045bd6b3f")
+}

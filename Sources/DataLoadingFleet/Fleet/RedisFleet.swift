@@ -1,0 +1,89 @@
+// Copyright the DataLoading authors
+// SPDX-License-Identifier: Apache-2.0
+
+public import DataLoading
+import DataLoadingSupport
+
+/// Shares the rates of several daemons through a Redis or Valkey server.
+///
+/// ```swift
+/// let fleet = RedisFleet(
+///     RedisFleet.Configuration(
+///         endpoints: [try RedisEndpoint("rediss://redis.internal:6380")], namespace: "feeds"))
+/// configuration.rateLimiter.share(through: fleet, expectedMembers: 8)
+/// ```
+/// Daemons with the same namespace share. The server keeps a line of slots for each rate, in about half
+/// a KiB that expires a minute after its last use, so it needs neither persistence nor a copy of its own
+/// clock: only distances in time are exchanged. One connection and one thread serve all rates; they
+/// begin with the first load, and the thread sleeps while nothing is asked.
+///
+/// A server that is slow, gone or empty delays no load for longer than 250 ms in all: `LossPolicy` says
+/// what happens then. Redis 6 or later; there is no client of Redis Cluster in it, so a cluster that
+/// sends elsewhere is an error.
+public final class RedisFleet: QuotaProvider {
+    /// How far ahead the slots of a lease reach at most.
+    public let window: Duration
+    private let client: RedisClient
+    private let keys: FleetKeys
+    /// What others know this daemon by, for as long as it runs.
+    private let member: String
+    private let counts = Locked(FleetCounts())
+    private let timekeeper: any Timekeeper
+
+    /// Makes a member of a fleet; it connects when a load or a heartbeat asks.
+    public convenience init(_ configuration: Configuration) {
+        self.init(configuration, random: .system, timekeeper: SystemTimekeeper())
+    }
+
+    init(_ configuration: Configuration, random: RandomSource, timekeeper: any Timekeeper) {
+        window = configuration.window
+        keys = FleetKeys(namespace: configuration.namespace)
+        member = random.withGenerator { String($0.next() as UInt64, radix: 36) }
+        self.timekeeper = timekeeper
+        client = RedisClient(configuration.redis, randomness: random, timekeeper: timekeeper)
+    }
+
+    /// Leases the next slots of a key's line, or only looks at it.
+    public func lease(_ request: QuotaRequest) async throws -> QuotaLease {
+        let known = counts.withLock { $0.known(at: timekeeper.now) }
+        let question = LeaseQuestion(request, of: member, window: window, known: known)
+        let reply = try await client.run(
+            .lease, keys: keys.line(of: request.key), arguments: question.arguments)
+        return try question.lease(from: reply)
+    }
+
+    /// Closes a key for all daemons.
+    public func close(_ key: QuotaKey, for delay: Duration) async throws {
+        let length = "\(delay.microseconds)"
+        // One after the other, because in a cluster the two may be on different servers.
+        _ = try await client.run(.closeLine, keys: keys.line(of: key), arguments: [length])
+        _ = try await client.run(
+            .closeGate, keys: [keys.gates], arguments: [GateName.text(of: key), length])
+    }
+
+    /// Says that this daemon is alive, and returns what is known of the others.
+    public func heartbeat() async throws -> FleetView {
+        let reply = try await client.run(
+            .heartbeat, keys: [keys.members, keys.departures, keys.gates], arguments: [member])
+        let pulse = try FleetPulse(reply)
+        let now = timekeeper.now
+        let known = counts.withLock { counts in
+            counts.add(pulse.counts, at: now)
+            return counts.known(at: now)
+        }
+        return FleetView(present: pulse.counts.present, known: known, gates: pulse.gates)
+    }
+
+    /// Says goodbye, and ends the connection.
+    public func shutDown() async {
+        _ = try? await client.run(
+            .goodbye, keys: [keys.members, keys.departures], arguments: [member])
+        await client.shutDown()
+    }
+
+    /// How the connection is, and how many daemons share.
+    public var status: FleetStatus {
+        let now = timekeeper.now
+        return FleetStatus(client.status, members: counts.withLock { $0.known(at: now) }, at: now)
+    }
+}

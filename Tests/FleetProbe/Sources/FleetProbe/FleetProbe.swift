@@ -1,0 +1,50 @@
+// Copyright the DataLoading authors
+// SPDX-License-Identifier: Apache-2.0
+
+import DataLoading
+import DataLoadingFleet
+import Foundation
+
+/// One daemon of a fleet. It writes when each of its loads began, how long each had waited for its
+/// slot, and how many failed: words and nanoseconds, by the clock that all processes have.
+@main struct FleetProbe {
+    private static let host = "https://api.test/"
+
+    static func main() async throws {
+        let settings = Settings(CommandLine.arguments.dropFirst())
+        guard let url = URL(string: host) else { return }
+        let transport = RecordingTransport(refused: settings.refused)
+        let service = DataLoaderService(
+            configuration: try configuration(settings, url, transport))
+        let demand = Demand(
+            loader: service.makeFactory().makeDataLoader(), url: url, settings: settings)
+        let outcomes = await demand.run()
+        await service.shutDown(gracePeriod: .seconds(1))
+        for instant in transport.instants { print("start", instant) }
+        for outcome in outcomes {
+            switch outcome {
+            case .done(let wait): print("wait", Int64(wait / .nanoseconds(1)))
+            case .refused: print("refused 1")
+            case .failed(let reason): print("failed", reason)
+            }
+        }
+    }
+
+    private static func configuration(
+        _ settings: Settings, _ url: URL, _ transport: RecordingTransport
+    ) throws -> DataLoaderService.Configuration {
+        var configuration = DataLoaderService.Configuration()
+        configuration.transport = transport
+        configuration.limits.perOrigin = 1_000
+        configuration.limits.total = 1_000
+        configuration.rateLimiter.setRequestsPerSecond(
+            settings.rate, burst: settings.burst, forHostOf: url)
+        guard let server = settings.server else { return configuration }
+        let fleet = RedisFleet(
+            RedisFleet.Configuration(
+                endpoints: [try RedisEndpoint(server)], namespace: "probe"))
+        configuration.rateLimiter.share(
+            through: fleet, expectedMembers: settings.members, whenLost: settings.loss)
+        return configuration
+    }
+}
