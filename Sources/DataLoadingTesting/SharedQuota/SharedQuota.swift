@@ -108,7 +108,8 @@ public final class SharedQuota: Sendable {
             state.operations += 1
             let now = now(state)
             let oldest = now - FleetMemory.length.inSeconds * 1e6
-            state.members[name] = now
+            // A heartbeat may come after the goodbye that was sent later.
+            if state.departures[name] == nil { state.members[name] = now }
             state.members = state.members.filter { $0.value >= oldest }
             state.departures = state.departures.filter { $0.value >= oldest }
             state.gates = state.gates.filter { $0.value > now }
