@@ -34,6 +34,8 @@ public final class SharedQuota: Sendable {
         var gates: [QuotaKey: Double] = [:]
         var members: [String: Double] = [:]
         var departures: Int64 = 0
+        /// The daemons that have said goodbye.
+        var left: Set<String> = []
         var shift = 0.0
         var outage: Outage?
         var operations = 0
@@ -103,7 +105,8 @@ public final class SharedQuota: Sendable {
             let now = now(state)
             let oldest = now - FleetCounts.length.inSeconds * 1e6
             let recent = now - FleetCounts.presence.inSeconds * 1e6
-            state.members[name] = now
+            // A heartbeat may come after the goodbye that was sent later.
+            if !state.left.contains(name) { state.members[name] = now }
             state.members = state.members.filter { $0.value >= oldest }
             state.gates = state.gates.filter { $0.value > now }
             return (
@@ -118,6 +121,7 @@ public final class SharedQuota: Sendable {
     func leave(_ name: String) {
         state.withLock { state in
             state.operations += 1
+            state.left.insert(name)
             if state.members.removeValue(forKey: name) != nil { state.departures += 1 }
         }
     }

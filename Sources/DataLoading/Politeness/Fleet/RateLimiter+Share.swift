@@ -15,8 +15,8 @@ extension RateLimiter {
     /// For a rate of R a second, a burst of b and N daemons, all of them together start:
     /// - while the store answers: at most b + R·t loads in any t seconds, and R/40 more, because a
     ///   slot may be used up to 25 ms late, or by its interval if that is longer;
-    /// - after the store has lost what it knew: once R/5 loads more, rounded up, or 2·N if that is
-    ///   more;
+    /// - after the store has lost what it knew, or its clock was set: once R/5 loads more, rounded up,
+    ///   or 2·N if that is more, and b;
     /// - while k of them do not reach it: up to R·(1 + k/N) for the 3.5 s that the others need to
     ///   notice, and R then. After 30 s the others use all of R, so that `.share(for: nil)` means up
     ///   to R·(1 + k/N), less than 2·R, for as long as it takes; `.share(for: .seconds(30))` means R;
@@ -30,8 +30,8 @@ extension RateLimiter {
     /// ends `.rateLimited(wait:)`. `clearRetryAfter(for:)` opens a key until the store says again that
     /// it is closed.
     ///
-    /// The provider is kept until the last service with this limiter has ended, to which it says
-    /// goodbye. Only the first call has an effect. Call it before or after services are made.
+    /// The provider says goodbye when the last service with this limiter ends; services that are made
+    /// later use R/N. Only the first call has an effect. Call it before or after services are made.
     ///
     /// - Parameters:
     ///   - provider: The way to the store.

@@ -5,7 +5,9 @@ import DataLoading
 import DataLoadingFleet
 import Foundation
 
-/// One daemon of a fleet. It writes when each of its loads began, how long each had waited for its
+/// One daemon of a fleet.
+///
+/// It writes when each of its loads began, how long each had waited for its
 /// slot, and how many failed: words and nanoseconds, by the clock that all processes have.
 @main struct FleetProbe {
     private static let host = "https://api.test/"
