@@ -16,7 +16,7 @@ import DataLoadingSupport
 ///     var configuration = DataLoaderService.Configuration()
 ///     configuration.rateLimiter = RateLimiter(defaultRequestsPerSecond: 10)
 ///     configuration.rateLimiter.share(through: quota.makeMember(name), expectedMembers: 2)
-///     let service = DataLoaderService(configuration: configuration, clock: clock)
+///     services.append(DataLoaderService(configuration: configuration, clock: clock))
 /// }
 /// quota.outage = .silence  // from now on each uses five a second
 /// ```

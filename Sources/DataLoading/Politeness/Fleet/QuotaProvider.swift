@@ -8,7 +8,7 @@
 /// the line when it has loads that wait, and no two daemons get the same slot.
 ///
 /// ```swift
-/// let limiter = RateLimiter(defaultRequestsPerSecond: 100)
+/// let limiter = RateLimiter(defaultRequestsPerSecond: 10)
 /// limiter.share(through: provider, expectedMembers: 8)
 /// ```
 /// A limiter calls its provider from tasks of its own, on no thread of a load, and holds no lock
