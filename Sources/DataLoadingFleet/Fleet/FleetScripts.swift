@@ -30,9 +30,11 @@ extension RedisScript {
         -- Who lost a line has lost those who ask for it too.
         local crowd = state[1] and count or math.max(count, members)
         local slack = (burst - 1) * interval
-        -- What a daemon remembers restores the line, and cannot park it far away.
+        -- What a daemon remembers restores the line, and cannot park it far away. The line itself is
+        -- longer while many become busy at once, the n-th of whom gets an n-th of the window.
         local farthest = now + slack + 2 * math.max(window, crowd * interval) + interval
-        reach = math.min(math.max(reach, now + lead), farthest)
+        reach = math.max(reach, math.min(now + lead, farthest))
+        reach = math.min(reach, now + slack + 2 * crowd * interval + 10 * window + interval)
         local due = math.max(reach, now, gate + slack)
         local start, granted = due - slack, 0
         if want > 0 and (patience < 0 or start - now <= patience) then
@@ -45,7 +47,7 @@ extension RedisScript {
         redis.call('PEXPIRE', line, rest)
         redis.call('PEXPIRE', askers, rest)
         return { start - now, granted, math.max(0, gate - now), reach - now }
-        """, digest: "0e387610109b21dbe4b4aacded335eeae2ae2c99")
+        """, digest: "64b4e2c4d16608576b74ec756c579acfc92c123b")
 
     /// Closes a line for all daemons, unless it is closed for longer.
     ///

@@ -58,8 +58,12 @@ package struct QuotaLine: Sendable {
         askers = askers.filter { $0.value > oldest }
         let count = max(1, askers.count)
         let known = Double(isLost ? max(count, question.hint) : count)
-        let most = now + tolerance + 2 * max(question.window, known * interval) + interval
-        var reach = min(max(tat ?? 0, now + question.lead), most)
+        // What a daemon remembers restores the line, and cannot park it far away. The line itself is
+        // longer while many become busy at once, the n-th of whom gets an n-th of the window.
+        let farthest = now + tolerance + 2 * max(question.window, known * interval) + interval
+        var reach = max(tat ?? 0, min(now + question.lead, farthest))
+        reach = min(
+            reach, now + tolerance + 2 * known * interval + 10 * question.window + interval)
         let due = max(reach, now, gate + tolerance)
         let start = due - tolerance
         var granted = 0
