@@ -61,7 +61,7 @@ var targets: [Target] = [
     // What a fleet of daemons shares; apart, because a single daemon needs none of it.
     .target(
         name: "DataLoadingFleet",
-        dependencies: ["DataLoading", "DataLoadingSockets"]
+        dependencies: ["DataLoadingAuth", "DataLoadingSockets"]
             + (hasCurl
                 ? [.target(name: "DataLoadingCurl", condition: .when(platforms: [.linux]))] : []),
         swiftSettings: strict),

@@ -31,6 +31,12 @@ struct FleetKeys: Sendable {
         return ["dl:{\(tag)}:line", "dl:{\(tag)}:askers"]
     }
 
+    /// The credentials of a name, their lock and the count of locks.
+    func credentials(_ name: String) -> [String] {
+        let tag = Self.tag([namespace, "credentials", name])
+        return ["value", "lock", "count"].map { "dl:{\(tag)}:\($0)" }
+    }
+
     /// The first 16 hexadecimal digits of a hash over texts, none of which can run into the next.
     private static func tag(_ texts: [String]) -> String {
         let bytes = texts.flatMap { Array("\($0.utf8.count):".utf8) + Array($0.utf8) }

@@ -29,6 +29,7 @@ public final class RedisFleet: QuotaProvider {
     private let member: String
     private let counts = Locked(FleetCounts())
     private let timekeeper: any Timekeeper
+    private let random: RandomSource
 
     /// Makes a member of a fleet; it connects when a load or a heartbeat asks.
     public convenience init(_ configuration: Configuration) {
@@ -40,6 +41,7 @@ public final class RedisFleet: QuotaProvider {
         keys = FleetKeys(namespace: configuration.namespace)
         member = random.withGenerator { String($0.next() as UInt64, radix: 36) }
         self.timekeeper = timekeeper
+        self.random = random
         client = RedisClient(configuration.redis, randomness: random, timekeeper: timekeeper)
     }
 
@@ -79,6 +81,16 @@ public final class RedisFleet: QuotaProvider {
         _ = try? await client.run(
             .goodbye, keys: [keys.members, keys.departures], arguments: [member])
         await client.shutDown()
+    }
+
+    /// Makes a store of OAuth credentials for all members of the fleet, by the same connection.
+    ///
+    /// It ends with the fleet. Stores with the same name are one.
+    public func makeCredentialStore(
+        name: String, sealing seal: CredentialSeal? = nil
+    ) -> RedisCredentialStore {
+        RedisCredentialStore(
+            client, keys: keys.credentials(name), sealing: seal, timekeeper, random)
     }
 
     /// How the connection is, and how many daemons share.
