@@ -31,12 +31,12 @@ final class LockHold: Sendable {
         waker?.wake()
     }
 
-    /// Renews the lock until `end` is called; false when it went to another owner, or when for 30 s
-    /// nobody knows whether it did.
+    /// Renews the lock until `end` is called.
     ///
     /// - Parameters:
     ///   - taken: When the lock was asked for.
     ///   - renew: Returns whether the lock is still there.
+    /// - Returns: False when it went to another owner, or when for 30 s nobody knows whether it did.
     func keep(since taken: Instant, renew: @Sendable () async throws -> Bool) async -> Bool {
         var confirmed = taken
         while !(await pause()) {

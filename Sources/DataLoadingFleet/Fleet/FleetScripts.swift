@@ -34,7 +34,7 @@ extension RedisScript {
         -- longer while many become busy at once, the n-th of whom gets an n-th of the window.
         local farthest = now + slack + 2 * math.max(window, crowd * interval) + interval
         reach = math.max(reach, math.min(now + lead, farthest))
-        reach = math.min(reach, now + slack + 2 * crowd * interval + 10 * window + interval)
+        reach = math.min(reach, now + slack + 2 * crowd * interval + 4 * window + interval)
         local due = math.max(reach, now, gate + slack)
         local start, granted = due - slack, 0
         if want > 0 and (patience < 0 or start - now <= patience) then
@@ -47,7 +47,7 @@ extension RedisScript {
         redis.call('PEXPIRE', line, rest)
         redis.call('PEXPIRE', askers, rest)
         return { start - now, granted, math.max(0, gate - now), reach - now }
-        """, digest: "64b4e2c4d16608576b74ec756c579acfc92c123b")
+        """, digest: "f9979cc940230c324c6992f12be0a6fa383d740e")
 
     /// Closes a line for all daemons, unless it is closed for longer.
     ///

@@ -63,7 +63,7 @@ package struct QuotaLine: Sendable {
         let farthest = now + tolerance + 2 * max(question.window, known * interval) + interval
         var reach = max(tat ?? 0, min(now + question.lead, farthest))
         reach = min(
-            reach, now + tolerance + 2 * known * interval + 10 * question.window + interval)
+            reach, now + tolerance + 2 * known * interval + 4 * question.window + interval)
         let due = max(reach, now, gate + tolerance)
         let start = due - tolerance
         var granted = 0
