@@ -25,13 +25,12 @@ public final class Operations: Sendable {
         case over
     }
 
-    /// What a started service has; the service keeps its observers weakly.
+    /// What a started service has.
     private struct Running: Sendable {
         let service: DataLoaderService
         let logger: AccessLogger?
         let watchdog: Watchdog?
         let endpoint: EndpointServer?
-        let loadSpans: LoadSpanRecorder?
     }
 
     /// The time that a service takes at most beyond its grace period.
@@ -128,7 +127,7 @@ public final class Operations: Sendable {
         // Not on a queue, which may be too slow for all of them, and costs a change of threads: none of
         // these waits for anything.
         let observers: [(any ConsumptionObserver)?] = [
-            LoadRecorder(registry), running.logger, running.loadSpans, live,
+            LoadRecorder(registry), running.logger, makeLoadSpans(), live,
         ]
         for observer in observers.compactMap(\.self) { service.addInlineObserver(observer) }
         telemetry?.start()
@@ -149,11 +148,14 @@ public final class Operations: Sendable {
             environment: configuration.variables,
             process: getpid(), manager: manager,
             timerQueue: service.runtime.timerQueue, echoes: [service.transportEcho])
-        let loadSpans = telemetry?.spans.map { LoadSpanRecorder(tracer, $0, timekeeper) }
         return Running(
-            service: service, logger: logger,
-            watchdog: watchdog, endpoint: try makeEndpoint(service, logger),
-            loadSpans: configuration.recordsLoadSpans ? loadSpans : nil)
+            service: service, logger: logger, watchdog: watchdog,
+            endpoint: try makeEndpoint(service, logger))
+    }
+
+    private func makeLoadSpans() -> LoadSpanRecorder? {
+        guard configuration.recordsLoadSpans, let spans = telemetry?.spans else { return nil }
+        return LoadSpanRecorder(tracer, spans, timekeeper)
     }
 
     private func makeEndpoint(

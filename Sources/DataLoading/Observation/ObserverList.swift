@@ -26,7 +26,7 @@ final class ObserverList: Sendable {
     /// The number of reports that were dropped, over all observers.
     var droppedNotices: Int { dropped.withLock { $0 } }
 
-    /// The number of observers in the list.
+    /// The number of observers with a queue.
     var count: Int { state.withLock { $0.entries.count } }
 
     /// Adds an observer that is called on the thread on which a load ends, and must not block.

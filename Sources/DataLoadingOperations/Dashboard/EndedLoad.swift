@@ -15,11 +15,11 @@ struct EndedLoad: Sendable {
     /// The name of its error; nil for a success and for what the program cancelled.
     let error: String?
     let metrics: Waits
-    /// Its attempts, which were told before it.
+    /// Its attempts; set where it is added to the others, under one lock for both.
     var attempts = AttemptList()
     private let number: Int64
     private let started: Date
-    private let method: HTTPMethod
+    private let method: String
     private let place: Place
     private let status: HTTPStatus?
     private let bytes: (down: Int64, up: Int64)
@@ -37,8 +37,7 @@ struct EndedLoad: Sendable {
         /// Nothing, of a load that an authoriser makes.
         case secret
         case template(String)
-        /// The URL without its query; nil for what is no URL of a server.
-        case target(RequestTarget?)
+        case url(ShownURL)
     }
 
     init(
@@ -55,13 +54,13 @@ struct EndedLoad: Sendable {
             total: metrics.totalTime, slot: metrics.admissionTime,
             authorisation: metrics.authorisationTime, backOff: metrics.backOffTime)
         number = metrics.load
-        method = request.method
+        method = request.method.rawValue.shown(maxBytes: 16)
         if metrics.isInternal {
             place = .secret
         } else if let template = request.template {
-            place = .template(template)
+            place = .template(template.shown(maxBytes: Self.maxURLBytes))
         } else {
-            place = .target(try? request.target)
+            place = .url(ShownURL(try? request.target))
         }
         status = response.statusCode
         bytes = (bytesDownloaded, bytesUploaded)
@@ -72,8 +71,8 @@ struct EndedLoad: Sendable {
         guard !attempts.isInternal else { return nil }
         return switch place {
         case .secret: nil
-        case .template(let template): template.shown(maxBytes: Self.maxURLBytes)
-        case .target(let target): target.redactedText.shown(maxBytes: Self.maxURLBytes)
+        case .template(let template): template
+        case .url(let url): url.shown.text.shown(maxBytes: Self.maxURLBytes)
         }
     }
 
@@ -85,7 +84,7 @@ struct EndedLoad: Sendable {
         json.member("load", number)
         let url = url
         json.member("feature", feature)
-        json.member("method", method.rawValue.shown(maxBytes: 16))
+        json.member("method", method)
         json.member("url", url)
         json.member("internal", url == nil ? true : nil)
         json.member("status", status?.rawValue)

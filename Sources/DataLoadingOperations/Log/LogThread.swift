@@ -10,8 +10,8 @@ final class LogThread: Sendable {
     /// Wakes the task that waits for the end of the thread.
     let isOver = Waker()
     private let state: Locked<LogWriterState>
-    /// The time for which lines are gathered: a reader of the log does not notice it, and however many
-    /// loads end, the thread is woken two hundred times a second.
+    /// The time for which lines are gathered: a reader of the log does not notice it, and the thread is
+    /// woken some hundred times a second, and not once for each of thousands of lines.
     private static let gatherTime = DispatchTimeInterval.milliseconds(5)
     /// Signalled once each time the state changes to awake; a signal too many is a round for nothing.
     private let bell = DispatchSemaphore(value: 0)

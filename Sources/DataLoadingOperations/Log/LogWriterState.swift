@@ -42,15 +42,15 @@ struct LogWriterState {
     private var ring: LineRing
     private var next: LogFile?
     private var pauseEnd: Instant?
-    /// The number of bytes after which no more lines are gathered.
-    private let gathered: Int
+    /// In bytes.
+    private let gatherLimit: Int
     private var hasGathered = false
     /// The number of dropped lines that no line of the log has reported yet.
     private var untold = 0
 
     init(capacity: Int) {
         ring = LineRing(capacity: capacity)
-        gathered = ring.capacity / 4
+        gatherLimit = ring.capacity / 4
     }
 
     /// Adds a line, or drops and counts it; returns whether to wake the thread.
@@ -59,7 +59,7 @@ struct LogWriterState {
             drop(1)
             return false
         }
-        return stage == .gathering && ring.count < gathered ? false : wake()
+        return stage == .gathering && ring.count < gatherLimit ? false : wake()
     }
 
     /// Replaces the file; returns whether to wake the thread, and a file that was not used.
@@ -106,7 +106,7 @@ struct LogWriterState {
         if let end = pauseEnd, end <= now { pauseEnd = nil }
         if untold > 0, pauseEnd == nil { return .tell(untold) }
         if !ring.isEmpty {
-            if stage == .awake, !hasGathered, ring.count < gathered {
+            if stage == .awake, !hasGathered, ring.count < gatherLimit {
                 hasGathered = true
                 stage = .gathering
                 return .gather

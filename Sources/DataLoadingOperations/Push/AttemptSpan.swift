@@ -10,12 +10,11 @@ import Foundation
 /// Names, attributes and status are those of OpenTelemetry's conventions for HTTP clients. The URL is
 /// shown without its query, and with the pattern of its path where the request names one.
 struct AttemptSpan: Sendable {
-    private static let maxURL = 2_048
     private let own: TraceContext
     private let parent: TraceContext?
     private let method: HTTPMethod
     private let template: String?
-    private let url: URL
+    private let url: ShownURL
     /// Whether it is an authoriser's own, whose URL may be secret as a whole.
     private let isInternal: Bool
     private let status: HTTPStatus?
@@ -28,15 +27,15 @@ struct AttemptSpan: Sendable {
 
     /// Takes what is shown of an attempt; nil unless its trace is sampled.
     ///
-    /// Texts are made when it is sent: while no collector answers, most spans are not.
+    /// The URL is made a text when it is sent: while no collector answers, most spans are not.
     init?(_ attempt: AttemptRecord) {
         guard let span = attempt.span, span.isSampled else { return nil }
         own = span
         parent = attempt.parent
         method = attempt.method
         isInternal = attempt.context.isInternal
-        template = isInternal ? nil : attempt.template
-        url = attempt.url
+        template = isInternal ? nil : attempt.template?.cutForLabel
+        url = ShownURL(attempt.url)
         status = attempt.status
         error = Self.errorType(of: attempt)
         resendCount = attempt.context.resendCount
@@ -47,10 +46,10 @@ struct AttemptSpan: Sendable {
     }
 
     /// The URL without its query, or with the pattern in place of its path.
-    private func urlText(_ target: RequestTarget?, _ template: String?) -> String? {
+    private func urlText(_ shown: (origin: Origin?, text: String)) -> String? {
         guard !isInternal else { return nil }
-        let text = template.flatMap { template in target.map { $0.origin.text + template } }
-        return (text ?? target.redactedText).cut(to: Self.maxURL)
+        let text = template.flatMap { template in shown.origin.map { $0.text + template } }
+        return (text ?? shown.text).cut(to: ShownURL.maxLength)
     }
 
     /// Why the attempt is an error; nil for a success, and where the program cancelled it.
@@ -68,8 +67,7 @@ struct AttemptSpan: Sendable {
     /// Adds the members of the span.
     func addMembers(to json: inout JSONWriter) {
         let method = MethodLabel(self.method)
-        let template = template?.cutForLabel
-        let target = try? RequestTarget(url)
+        let shown = url.shown
         json.span(
             own, inside: parent, method.spanName(template), .client, from: begun,
             nanoseconds: nanoseconds)
@@ -79,9 +77,9 @@ struct AttemptSpan: Sendable {
             if method == .other {
                 json.attribute("http.request.method_original", self.method.rawValue.cutForLabel)
             }
-            json.attribute("server.address", target?.origin.addressText)
-            json.attribute("server.port", target.map { Int64($0.origin.port) })
-            json.attribute("url.full", urlText(target, template))
+            json.attribute("server.address", shown.origin?.addressText)
+            json.attribute("server.port", shown.origin.map { Int64($0.port) })
+            json.attribute("url.full", urlText(shown))
             json.attribute("url.template", template)
             json.attribute("http.response.status_code", status.map { Int64($0.rawValue) })
             json.attribute("error.type", error)

@@ -23,8 +23,8 @@ struct LoadSpan: Sendable {
         let request = response.request
         self.place = place
         method = request.method
-        template = request.template
-        source = request.sourceIdentifier
+        template = request.template?.cutForLabel
+        source = request.sourceIdentifier?.cutForLabel
         self.begun = begun
         metrics = response.metrics
         outcome = Outcome(response.error)
@@ -34,12 +34,11 @@ struct LoadSpan: Sendable {
     /// Adds the members of the span.
     func addMembers(to json: inout JSONWriter) {
         json.span(
-            place.own, inside: place.parent,
-            "load " + MethodLabel(method).spanName(template?.cutForLabel),
+            place.own, inside: place.parent, "load " + MethodLabel(method).spanName(template),
             .internal, from: begun, nanoseconds: metrics.totalTime.wholeNanoseconds)
         json.key("attributes")
         json.array { json in
-            json.attribute("dataloading.source", source?.cutForLabel)
+            json.attribute("dataloading.source", source)
             json.attribute("dataloading.load", metrics.load)
             json.attribute("dataloading.outcome", outcome.rawValue)
             json.attribute("error.type", error)

@@ -5,7 +5,7 @@ import DataLoading
 import DataLoadingSupport
 import Foundation
 
-/// Makes the span of each load that ended; called on the queue with which it is added to a service.
+/// Makes the span of each load that ended; it does not block.
 final class LoadSpanRecorder: ConsumptionObserver {
     private let tracer: Tracer
     private let spans: SpanExporter
@@ -26,7 +26,7 @@ final class LoadSpanRecorder: ConsumptionObserver {
         spans.add(.load(LoadSpan(response, at: place, begun: wallTime(of: response))))
     }
 
-    /// When a load began: reports come together, so that now is later than its end.
+    /// When a load began: a delegate that was told of its end first may have taken its time.
     private func wallTime(of response: DataLoaderResponse) -> Int64 {
         let total = response.metrics.totalTime
         let elapsed = response.begun.map { max(total, timekeeper.now - $0) } ?? total

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 @testable import DataLoadingOperations
+import DataLoadingTransport
 import Testing
 
 @Suite struct SpanQueueTests {
@@ -74,5 +75,20 @@ import Testing
         #expect(queue.waitIsOver() == .nothing)
         #expect(queue.takeBatch().count == 1)
         #expect(queue.takeBatch().isEmpty)
+    }
+
+    @Test func `a long URL is cut before it waits, and has its server`() throws {
+        let text = "https://api.test/" + String(repeating: "a", count: 100_000) + "?secret"
+        let url = testURL(text)
+        for shown in [ShownURL(url), ShownURL(try RequestTarget(url))] {
+            guard case .text(let origin, let text) = shown else {
+                Issue.record("\(shown)")
+                continue
+            }
+            #expect(text.utf8.count == 2_048)
+            #expect(text.hasPrefix("https://api.test/aaa"))
+            #expect(origin?.host == "api.test")
+        }
+        #expect(ShownURL(testURL("https://api.test/a?secret")).shown.text == "https://api.test/a?…")
     }
 }

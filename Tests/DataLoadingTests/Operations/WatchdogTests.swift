@@ -45,6 +45,16 @@ import Testing
                 await eventually { timerQueue.earliest == Instant(nanoseconds: 0) + time }
             }
 
+            /// Starts the watchdog, and returns what the first echo waits for when it has been asked for.
+            func startWithHeldEcho() async -> Waker {
+                let waker = Waker()
+                held.withLock { $0 = waker }
+                watchdog.start()
+                await waits(until: .seconds(5))
+                _ = await echoes.first(1)
+                return waker
+            }
+
             func advance(to time: Duration) { clock.advance(by: time - clock.elapsed) }
         }
 
@@ -66,11 +76,7 @@ import Testing
             async throws
         {
             let scene = try Scene()
-            let waker = Waker()
-            scene.held.withLock { $0 = waker }
-            scene.watchdog.start()
-            await scene.waits(until: .seconds(5))
-            _ = await scene.echoes.first(1)
+            let waker = await scene.startWithHeldEcho()
             scene.advance(to: .milliseconds(4_999))
             #expect(scene.listener.rest() == [])
             waker.wake()
@@ -80,11 +86,7 @@ import Testing
 
         @Test func `echoes that come late are reported when they come`() async throws {
             let scene = try Scene()
-            let waker = Waker()
-            scene.held.withLock { $0 = waker }
-            scene.watchdog.start()
-            await scene.waits(until: .seconds(5))
-            _ = await scene.echoes.first(1)
+            let waker = await scene.startWithHeldEcho()
             scene.advance(to: .seconds(5))
             await scene.waits(until: .seconds(10))
             #expect(scene.listener.rest() == [])

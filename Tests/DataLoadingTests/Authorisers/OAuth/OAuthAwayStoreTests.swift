@@ -33,7 +33,7 @@ import Testing
     }
 
     private func untilDeleted(_ store: AwayStore, _ test: OAuthBed) async {
-        await test.clock.waitForAlarms(1, within: .seconds(1))
+        await test.untilTimer(within: .seconds(1))
         // No further: a revocation that begins with the retry has five seconds.
         test.clock.advance(by: .seconds(1))
         await eventually { store.kept.withLock { $0 } == nil }

@@ -135,6 +135,15 @@ final class OAuthBed: Sendable {
         }
     }
 
+    /// Returns once a timer is due within a duration.
+    ///
+    /// The clock's alarms do not say that: the alarm of a cancelled timer stays until it is due, as
+    /// that of the second for which a reset waits for its queue.
+    func untilTimer(within duration: Duration) async {
+        let timers = bed.service.runtime.timerQueue
+        await eventually { timers.earliest.map { $0 - timers.now <= duration } ?? false }
+    }
+
     /// The `Authorization` fields that the resource has seen.
     var sent: [String?] {
         bed.transport.attempts.filter { $0.request.url.host == "origin.test" }

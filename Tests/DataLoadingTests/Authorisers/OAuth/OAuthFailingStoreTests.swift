@@ -82,8 +82,7 @@ private final class OddStore: PlainStore {
         await test.factory.reset()
         #expect(test.person.complaints.elements.count == 1)
         #expect(store.kept.withLock { $0 } != nil)
-        // Alarms of loads that have ended stay until they are due.
-        await test.clock.waitForAlarms(1, within: .seconds(1))
+        await test.untilTimer(within: .seconds(1))
         store.refusesDeletion.withLock { $0 = false }
         test.clock.advance(by: .seconds(1))
         await eventually { store.kept.withLock { $0 } == nil }
@@ -102,6 +101,7 @@ private final class OddStore: PlainStore {
         await test.logIn()
         store.refusesDeletion.withLock { $0 = true }
         await test.factory.reset()
+        await test.untilTimer(within: .seconds(1))
         test.goesOn.withLock { $0 = true }
         return test.clock
     }
@@ -110,7 +110,6 @@ private final class OddStore: PlainStore {
     func `a log out that the store could not delete outlives its authoriser`() async {
         let store = OddStore()
         let clock = await clockAfterRefusedLogOut(store)
-        await clock.waitForAlarms(1, within: .seconds(1))
         #expect(store.kept.withLock { $0 } != nil)
         store.refusesDeletion.withLock { $0 = false }
         clock.advance(by: .seconds(1))
