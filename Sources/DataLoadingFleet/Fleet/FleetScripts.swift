@@ -82,7 +82,7 @@ extension RedisScript {
     /// Notes that a daemon lives, and counts the others.
     ///
     /// `KEYS`: the daemons, the goodbyes, the gates. `ARGV`: the daemon. It returns how many were heard
-    /// of within 2.5 s and 30 s, the number of goodbyes, and each gate with how long it is closed.
+    /// of within 1.75 s and 30 s, the number of goodbyes, and each gate with how long it is closed.
     static let heartbeat = RedisScript(
         """
         local clock = redis.call('TIME')
@@ -90,7 +90,7 @@ extension RedisScript {
         redis.call('ZADD', KEYS[1], string.format('%.17g', now), ARGV[1])
         redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', string.format('%.17g', now - 30000000))
         redis.call('PEXPIRE', KEYS[1], 60000)
-        local present = redis.call('ZCOUNT', KEYS[1], string.format('%.17g', now - 2500000), '+inf')
+        local present = redis.call('ZCOUNT', KEYS[1], string.format('%.17g', now - 1750000), '+inf')
         local left = tonumber(redis.call('GET', KEYS[2]) or '0')
         local gates, open = {}, {}
         local all = redis.call('HGETALL', KEYS[3])
@@ -105,7 +105,7 @@ extension RedisScript {
         end
         if #open > 0 then redis.call('HDEL', KEYS[3], unpack(open)) end
         return { present, redis.call('ZCARD', KEYS[1]), left, gates }
-        """, digest: "c5e3a8933e398c164598be88df2dac41adae002e")
+        """, digest: "f2635cce32c708f322f52ba67036f07b7488449a")
 
     /// Removes a daemon that ends.
     ///

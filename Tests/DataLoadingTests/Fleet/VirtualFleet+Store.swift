@@ -41,7 +41,7 @@ extension VirtualFleet {
             return .heartbeat(
                 FleetPulse(
                     counts: FleetCounts.Pulse(
-                        present: members.values.count { $0 >= time - 2_500_000 },
+                        present: members.values.count { $0 >= time - 1_750_000 },
                         known: members.count, departures: departures),
                     gate: .saturating(seconds: max(0, gate - time) / 1e6)))
         }

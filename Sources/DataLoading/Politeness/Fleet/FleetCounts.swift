@@ -26,8 +26,9 @@ package struct FleetCounts: Sendable {
 
     /// How long a daemon counts as known that is not heard of any more.
     package static let length = Duration.seconds(30)
-    /// How long a daemon counts as present.
-    package static let presence = Duration.milliseconds(2_500)
+    /// How long a daemon counts as present: between one heartbeat of a second and two, so that those
+    /// who are back first after a store has stood still for two do not take the part of the others.
+    package static let presence = Duration.milliseconds(1_750)
     /// A heartbeat comes once a second; more come only while a store is asked whether it is back.
     private static let maxSamples = 64
 

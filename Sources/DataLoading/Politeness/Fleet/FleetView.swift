@@ -3,7 +3,7 @@
 
 /// What a daemon knows of the daemons that it shares rates with, itself included.
 public struct FleetView: Hashable, Sendable {
-    /// The number of daemons that the store has heard of within the last 2.5 s.
+    /// The number of daemons that the store has heard of within the last 1.75 s.
     public var present: Int
     /// The number of daemons that this one has heard of within the last 30 s.
     ///
