@@ -74,7 +74,7 @@ import Testing
         var circuit = FleetCircuit.shared(failingSince: nil)
         circuit.failed(sentAt: at(10))
         circuit.failed(sentAt: at(20))
-        #expect(circuit.patienceEnd == at(260))
+        #expect(circuit.end(of: ms(250)) == at(260))
         circuit.lose(at: at(260))
         #expect(circuit.mode(.share(for: ms(100)), at: at(359)) == .share(since: at(260)))
         #expect(circuit.mode(.share(for: ms(100)), at: at(360)) == .paused)
@@ -84,14 +84,16 @@ import Testing
         #expect(circuit.mode(.pause, at: at(400)) == .shared)
     }
 
-    @Test func `the rate is divided among those expected until the second heartbeat`() {
+    @Test func `the rate is divided among those expected for the first second`() {
         var members = FleetMembers(expected: 8)
         #expect(members.known == 8 && members.present == 1)
-        members.saw(FleetView(present: 2, known: 2))
+        members.saw(FleetView(present: 2, known: 2), at: at(10))
         #expect(members.known == 8 && members.portion == 0.25)
-        members.saw(FleetView(present: 4, known: 4))
+        members.saw(FleetView(present: 3, known: 3), at: at(160))
+        #expect(members.known == 8 && members.portion == 0.375)
+        members.saw(FleetView(present: 4, known: 4), at: at(1_010))
         #expect(members.known == 4 && members.portion == 1)
-        members.saw(FleetView(present: -1, known: .max))
+        members.saw(FleetView(present: -1, known: .max), at: at(2_010))
         #expect(members.known == 1_000_000 && members.present == 1)
     }
 }

@@ -13,8 +13,8 @@ enum FleetCircuit: Hashable, Sendable {
     /// This daemon has said goodbye.
     case ended(since: Instant)
 
-    /// How long loads wait for an answer before the daemon goes on without.
-    static let patience = Duration.milliseconds(250)
+    /// How long an answer may take to count.
+    static let answerLimit = Duration.milliseconds(250)
 
     var isShared: Bool {
         if case .shared = self { true } else { false }
@@ -40,10 +40,10 @@ enum FleetCircuit: Hashable, Sendable {
         self = .shared(failingSince: min(since ?? sent, sent))
     }
 
-    /// When the patience ends; nil while the store answers, or is lost already.
-    var patienceEnd: Instant? {
+    /// When a patience ends; nil while the store answers, or is lost already.
+    func end(of patience: Duration) -> Instant? {
         guard case .shared(let since?) = self else { return nil }
-        return since + Self.patience
+        return since + patience
     }
 
     /// Gives the store up.

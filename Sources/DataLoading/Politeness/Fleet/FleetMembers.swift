@@ -1,13 +1,15 @@
 // Copyright the DataLoading authors
 // SPDX-License-Identifier: Apache-2.0
 
+import DataLoadingSupport
+
 /// The number of daemons that share a rate, and of those that reach the store.
 struct FleetMembers: Sendable {
     private enum Stage: Sendable {
         /// No heartbeat was answered.
         case unknown
-        /// One was: the others may not have had the time to send theirs.
-        case first(FleetView)
+        /// One was, at an instant: the others may not have had the time to send theirs.
+        case first(FleetView, at: Instant)
         case usual(FleetView)
     }
 
@@ -25,7 +27,7 @@ struct FleetMembers: Sendable {
     var known: Int {
         switch stage {
         case .unknown: expected
-        case .first(let view): max(view.known, view.present, expected)
+        case .first(let view, _): max(view.known, view.present, expected)
         case .usual(let view): max(view.known, view.present)
         }
     }
@@ -34,7 +36,7 @@ struct FleetMembers: Sendable {
     var present: Int {
         switch stage {
         case .unknown: 1
-        case .first(let view), .usual(let view): view.present
+        case .first(let view, _), .usual(let view): view.present
         }
     }
 
@@ -42,11 +44,17 @@ struct FleetMembers: Sendable {
     var portion: Double { Double(present) / Double(known) }
 
     /// Notes the answer to a heartbeat.
-    mutating func saw(_ view: FleetView) {
+    mutating func saw(_ view: FleetView, at now: Instant) {
         func limited(_ number: Int) -> Int {
             min(max(number, Self.range.lowerBound), Self.range.upperBound)
         }
         let view = FleetView(present: limited(view.present), known: limited(view.known))
-        if case .unknown = stage { stage = .first(view) } else { stage = .usual(view) }
+        stage =
+            switch stage {
+            case .unknown: .first(view, at: now)
+            case .first(_, let first) where now - first < FleetPause.heartbeat * 0.75:
+                .first(view, at: first)
+            case .first, .usual: .usual(view)
+            }
     }
 }

@@ -9,6 +9,11 @@ enum FleetPause {
     static let first = Duration.milliseconds(100)
     /// The time between two heartbeats.
     static let heartbeat = Duration.seconds(1)
+    /// The time between two after this daemon has come, or come back, while others are missing: they
+    /// come back one after the other, within a second or so.
+    static let gathering = Duration.milliseconds(150)
+    /// For how long they come so often.
+    static let gatheringLength = Duration.seconds(3)
 
     /// The pause after so many failures in a row, by a random number from zero to one.
     static func length(after failures: Int, chance: Double) -> Duration {

@@ -17,7 +17,7 @@ extension RateLimiter {
     ///   slot may be used up to 25 ms late, or by its interval if that is longer;
     /// - after the store has lost what it knew, or its clock was set: once R/5 loads more, rounded up,
     ///   or 2·N if that is more, and b;
-    /// - while k of them do not reach it: up to R·(1 + k/N) for the 3.5 s that the others need to
+    /// - while k of them do not reach it: up to R·(1 + k/N) for the 3 s that the others need to
     ///   notice, and R then. After 30 s the others use all of R, so that `.share(for: nil)` means up
     ///   to R·(1 + k/N), less than 2·R, for as long as it takes; `.share(for: .seconds(30))` means R;
     /// - after the first of them has begun: R times the part of the expected daemons that is there,
@@ -25,10 +25,10 @@ extension RateLimiter {
     ///
     /// Loads that another daemon's `Retry-After` concerns still start for the window of the provider,
     /// 100 ms, and the time of an answer; without a rate for about a second. When the store does not
-    /// answer, loads wait up to 250 ms for it, once and not each, and then use the daemon's own share
-    /// of the rate, R/N without bursts. No load fails of it; one whose deadline comes before its slot
-    /// ends `.rateLimited(wait:)`. `clearRetryAfter(for:)` opens a key until the store says again that
-    /// it is closed.
+    /// answer, loads wait up to 250 ms for it, 100 ms if it has answered within 25 lately, once and not
+    /// each, and then use the daemon's own share of the rate, R/N without bursts. No load fails of it;
+    /// one whose deadline comes before its slot ends `.rateLimited(wait:)`. `clearRetryAfter(for:)`
+    /// opens a key until the store says again that it is closed.
     ///
     /// The provider says goodbye when the last service with this limiter ends; services that are made
     /// later use R/N. Only the first call has an effect. Call it before or after services are made.

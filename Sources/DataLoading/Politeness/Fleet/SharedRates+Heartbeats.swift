@@ -15,7 +15,7 @@ extension SharedRates {
         let number = nextNumber()
         guard heartbeat.begin(number, at: now) else { return nil }
         heartbeatTimer = timers.insert(
-            .heartbeatLimit(number: number), at: now + FleetCircuit.patience)
+            .heartbeatLimit(number: number), at: now + FleetCircuit.answerLimit)
         return number
     }
 
@@ -28,10 +28,22 @@ extension SharedRates {
             return false
         }
         failures = 0
-        members.saw(view)
-        restHeartbeat(until: max(now, sent + FleetPause.heartbeat))
-        let isReturn = circuit.answered()
+        if gatheringEnd == .distantFuture { gather(at: now) }
+        members.saw(view, at: now)
+        let isReturn = storeAnswered(at: now)
+        let isGathering = members.portion < 1 && now < gatheringEnd
+        let pause = isGathering ? FleetPause.gathering : FleetPause.heartbeat
+        restHeartbeat(until: max(now, sent + pause))
         return dropDistant(at: now) || isReturn
+    }
+
+    /// Watches closely for a while which of the daemons come back.
+    mutating func gather(at now: Instant) {
+        gatheringEnd = now + FleetPause.gatheringLength
+        guard heartbeat == .resting else { return }
+        heartbeat.wake()
+        if let timer = heartbeatTimer.take() { _ = timers.remove(timer) }
+        orderHeartbeat()
     }
 
     /// Drops slots that are far away because they were leased at a small part of the rate.

@@ -61,7 +61,7 @@ extension SharedRates {
         let number = nextNumber()
         guard entry.exchange.begin(number, at: now) else { return nil }
         entry.timer = timers.insert(
-            .leaseLimit(key, number: number), at: now + FleetCircuit.patience)
+            .leaseLimit(key, number: number), at: now + patience)
         entry.interval = .saturating(seconds: 1 / perSecond)
         entry.requested = min(lacking, entry.allowance)
         entry.unserved = lacking
@@ -97,7 +97,7 @@ extension SharedRates {
             return LeaseNews()
         }
         if let timer = entry.timer.take() { _ = timers.remove(timer) }
-        let isReturn = circuit.answered()
+        let isReturn = storeAnswered(at: now)
         note(roundTrip: now - sent)
         var news = LeaseNews(isChange: entry.isStarved, isReturn: isReturn)
         if lease.gate > .zero { news.gate = sent + min(lease.gate, RateTable.maxGate) }
@@ -139,13 +139,18 @@ extension SharedRates {
         return storeFailed(sentAt: sent, at: now, chance: chance)
     }
 
-    /// Notes that the time for an answer about a key is over.
+    /// Notes that the patience with an answer about a key is over, and later the time for it.
     mutating func leaseExpired(
         _ key: RuleKey, _ number: UInt64, at now: Instant, chance: Double
     ) -> Bool {
         guard case .sent(number, let sent)? = keys[key]?.exchange else { return false }
-        _ = keys[key]?.exchange.expire(number)
-        keys[key]?.timer = nil
+        let limit = sent + FleetCircuit.answerLimit
+        if now < limit {
+            keys[key]?.timer = timers.insert(.leaseLimit(key, number: number), at: limit)
+        } else {
+            _ = keys[key]?.exchange.expire(number)
+            keys[key]?.timer = nil
+        }
         return storeFailed(sentAt: sent, at: now, chance: chance)
     }
 

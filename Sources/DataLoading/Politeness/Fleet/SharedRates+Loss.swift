@@ -8,9 +8,9 @@ extension SharedRates {
     mutating func storeFailed(
         sentAt sent: Instant, at now: Instant, chance: Double
     ) -> Bool {
-        let wasWell = circuit.patienceEnd == nil
+        let wasWell = patienceEnd == nil
         circuit.failed(sentAt: sent)
-        guard let end = circuit.patienceEnd else { return false }
+        guard let end = patienceEnd else { return false }
         if end <= now { return loseIfStarved(at: now, chance: chance) }
         if wasWell { _ = timers.insert(.patience, at: end) }
         return false
@@ -18,7 +18,7 @@ extension SharedRates {
 
     /// Notes that the patience has ended; returns whether waiting loads are to ask again.
     private mutating func patienceEnded(at now: Instant, chance: Double) -> Bool {
-        guard let end = circuit.patienceEnd, end <= now else { return false }
+        guard let end = patienceEnd, end <= now else { return false }
         return loseIfStarved(at: now, chance: chance)
     }
 
@@ -26,6 +26,13 @@ extension SharedRates {
         guard keys.values.contains(where: \.isStarved) else { return false }
         phase = chance
         lose(at: now)
+        return true
+    }
+
+    /// Notes that the store has answered; returns whether it was lost before.
+    mutating func storeAnswered(at now: Instant) -> Bool {
+        guard circuit.answered() else { return false }
+        gather(at: now)
         return true
     }
 
@@ -43,7 +50,7 @@ extension SharedRates {
         orderHeartbeat()
         if case .sent(let number, let sent) = heartbeat {
             heartbeatTimer = timers.insert(
-                .heartbeatLimit(number: number), at: sent + FleetCircuit.patience)
+                .heartbeatLimit(number: number), at: sent + FleetCircuit.answerLimit)
         }
     }
 

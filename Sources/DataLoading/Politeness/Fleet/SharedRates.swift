@@ -52,6 +52,8 @@ struct SharedRates: Sendable {
     var heartbeatTimer: SharedKey.TimerHandle?
     /// The failures of heartbeats in a row.
     var failures = 0
+    /// Until when heartbeats come faster while daemons are missing, which may be about to come back.
+    var gatheringEnd = Instant.distantFuture
     /// The time that answers take lately.
     var roundTrip = Duration.zero
     /// Where in a first interval of its own share this daemon starts, from zero to one.
@@ -99,7 +101,7 @@ struct SharedRates: Sendable {
         var entry = keys.removeValue(forKey: key) ?? SharedKey()
         entry.drop(at: now, notBefore: gate)
         let answer = reserve(key, &entry, at: now)
-        let isImpatient = entry.isStarved && circuit.patienceEnd.map { $0 <= now } ?? false
+        let isImpatient = entry.isStarved && patienceEnd.map { $0 <= now } ?? false
         keys[key] = entry
         guard isImpatient else { return answer }
         lose(at: now)
@@ -183,6 +185,18 @@ struct SharedRates: Sendable {
     mutating func forget(_ key: RuleKey) {
         guard let entry = keys.removeValue(forKey: key) else { return }
         if let timer = entry.timer { _ = timers.remove(timer) }
+    }
+
+    /// When loads no longer wait for a store that does not answer; nil while it does.
+    var patienceEnd: Instant? { circuit.end(of: patience) }
+
+    /// How long loads wait for an answer before the daemon goes on without.
+    ///
+    /// With a store that answers at once it is short: its share for a moment costs a daemon less than
+    /// loads that stand still.
+    var patience: Duration {
+        guard roundTrip > .zero else { return FleetCircuit.answerLimit }
+        return min(FleetCircuit.answerLimit, max(.milliseconds(100), roundTrip * 4))
     }
 
     /// How long before the last slot starts more are asked for.
