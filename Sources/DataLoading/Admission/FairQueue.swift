@@ -88,17 +88,6 @@ struct FairQueue<Element: Sendable>: Sendable {
         return removed
     }
 
-    /// Calls `body` with each element, in no particular order.
-    func forEach(_ body: (Element) -> Void) {
-        for line in lineOf.values {
-            var next = lines[line]?.waiting.first
-            while let index = next {
-                next = waiters.index(after: index)
-                if let waiter = waiters[index] { body(waiter.element) }
-            }
-        }
-    }
-
     /// The number of elements that would leave before one that joins now, if no others join.
     ///
     /// Counts turns: a loader with few waiting elements is not behind one with thousands.

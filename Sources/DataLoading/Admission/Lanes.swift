@@ -52,6 +52,8 @@ struct Lanes: Sendable {
         var place: Int?
         /// Whether the last start of its rule was one of its loads.
         var hadLastStart = false
+        /// The latest deadline of all loads that have waited in it.
+        var latestDeadline = Instant(nanoseconds: .min)
     }
 
     private var lanes: [LaneKey: Lane] = [:]
@@ -73,11 +75,12 @@ struct Lanes: Sendable {
 
     /// The loads that wait for slots of a rule.
     ///
-    /// It looks at every load, so that only a rate that is shared asks for it, once for each lease.
+    /// The deadline may be that of a load which has started or ended before the others of its lane.
     func demand(for rule: RuleKey) -> SlotDemand {
         var demand = SlotDemand()
         for key in LaneKey(rule: rule).all {
-            lanes[key]?.queue.forEach { demand += SlotDemand(count: 1, latest: $0.deadline) }
+            guard let lane = lanes[key], !lane.queue.isEmpty else { continue }
+            demand += SlotDemand(count: lane.queue.count, latest: lane.latestDeadline)
         }
         return demand
     }
@@ -190,6 +193,7 @@ struct Lanes: Sendable {
     private static func append(
         _ application: Admission.Application, to lane: inout Lane
     ) -> Admission.Ticket {
+        lane.latestDeadline = max(lane.latestDeadline, application.candidate.deadline)
         let place = lane.queue.append(
             application.candidate, loader: application.loader, priority: application.priority)
         return Admission.Ticket(key: application.lane, lane: lane.number, place: place)

@@ -81,13 +81,18 @@ extension RedisScript {
 
     /// Notes that a daemon lives, and counts the others.
     ///
-    /// `KEYS`: the daemons, the goodbyes, the gates. `ARGV`: the daemon. It returns how many were heard
-    /// of within 1.75 s and 30 s, the number of goodbyes, and each gate with how long it is closed.
+    /// `KEYS`: the daemons, the goodbyes, the gates. `ARGV`: the daemon, and the server's time when it
+    /// asked, as far as it knows, or 0. A server that has stood still runs what it was sent before,
+    /// which says nothing of who is there now. It returns how many were heard of within 1.75 s and 30 s,
+    /// the number of goodbyes, each gate with how long it is closed, and the server's time.
     static let heartbeat = RedisScript(
         """
         local clock = redis.call('TIME')
         local now = clock[1] * 1000000 + clock[2]
-        redis.call('ZADD', KEYS[1], string.format('%.17g', now), ARGV[1])
+        local asked = tonumber(ARGV[2])
+        if asked == 0 or now - asked < 500000 then
+            redis.call('ZADD', KEYS[1], string.format('%.17g', now), ARGV[1])
+        end
         redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', string.format('%.17g', now - 30000000))
         redis.call('PEXPIRE', KEYS[1], 60000)
         local present = redis.call('ZCOUNT', KEYS[1], string.format('%.17g', now - 1750000), '+inf')
@@ -104,8 +109,8 @@ extension RedisScript {
             end
         end
         if #open > 0 then redis.call('HDEL', KEYS[3], unpack(open)) end
-        return { present, redis.call('ZCARD', KEYS[1]), left, gates }
-        """, digest: "f2635cce32c708f322f52ba67036f07b7488449a")
+        return { present, redis.call('ZCARD', KEYS[1]), left, gates, now }
+        """, digest: "4a2c4e5abdb500d55fe78abfdfe9471434590557")
 
     /// Removes a daemon that ends.
     ///

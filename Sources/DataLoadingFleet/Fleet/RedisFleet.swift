@@ -28,6 +28,7 @@ public final class RedisFleet: QuotaProvider {
     /// What others know this daemon by, for as long as it runs.
     private let member: String
     private let counts = Locked(FleetCounts())
+    private let serverTime = Locked<ServerTime?>(nil)
     private let timekeeper: any Timekeeper
     private let random: RandomSource
 
@@ -65,10 +66,14 @@ public final class RedisFleet: QuotaProvider {
 
     /// Says that this daemon is alive, and returns what is known of the others.
     public func heartbeat() async throws -> FleetView {
+        let sent = timekeeper.now
+        let asked = serverTime.withLock { $0?.time(at: sent) } ?? 0
         let reply = try await client.run(
-            .heartbeat, keys: [keys.members, keys.departures, keys.gates], arguments: [member])
+            .heartbeat, keys: [keys.members, keys.departures, keys.gates],
+            arguments: [member, "\(asked)"])
         let pulse = try FleetPulse(reply)
         let now = timekeeper.now
+        serverTime.withLock { $0 = ServerTime(pulse.time, received: now) }
         let known = counts.withLock { counts in
             counts.add(pulse.counts, at: now)
             return counts.known(at: now)

@@ -53,13 +53,24 @@ import Testing
 
     @Test(arguments: [
         RESPValue.null, .array([]), .number(1), .simple("OK"),
-        .array([.number(2), .number(1), .number(0), .array([])]),
-        .array([.number(-1), .number(1), .number(0), .array([])]),
-        .array([.number(1), .number(1), .number(-1), .array([])]),
-        .array([.number(1), .number(1), .number(0), .null]),
+        .array([.number(2), .number(1), .number(0), .array([]), .number(5)]),
+        .array([.number(-1), .number(1), .number(0), .array([]), .number(5)]),
+        .array([.number(1), .number(1), .number(-1), .array([]), .number(5)]),
+        .array([.number(1), .number(1), .number(0), .null, .number(5)]),
+        .array([.number(1), .number(1), .number(0), .array([])]),
+        .array([.number(1), .number(1), .number(0), .array([]), .null]),
     ])
     func `a reply that is no heartbeat's is an error`(_ reply: RESPValue) {
         #expect(throws: FleetReplyError.self) { try FleetPulse(reply) }
+    }
+
+    @Test func `the time of a server goes on with the daemon's own clock`() {
+        let time = ServerTime(1_000_000, received: Self.instant(10))
+        #expect(time.time(at: Self.instant(10)) == 1_000_000)
+        #expect(time.time(at: Self.instant(12)) == 3_000_000)
+        #expect(time.time(at: Self.instant(9)) == 1_000_000)
+        let last = ServerTime(.max, received: Self.instant(10))
+        #expect(last.time(at: Self.instant(12)) == .max)
     }
 
     @Test func `gates are read with their keys, and what nobody has written is left out`() throws {
@@ -69,7 +80,10 @@ import Testing
         ]
         let list = names.flatMap { [RESPValue.bulk(Array($0.utf8)), .number(2_000_000)] }
         let pulse = try FleetPulse(
-            .array([.number(1), .number(2), .number(0), .array(list + [.number(1), .null])]))
+            .array([
+                .number(1), .number(2), .number(0), .array(list + [.number(1), .null]), .number(5),
+            ]))
+        #expect(pulse.time == 5)
         #expect(
             pulse.gates == [
                 QuotaKey(scheme: "https", host: "a.test", port: 443): .seconds(2),

@@ -80,15 +80,35 @@
             let redis = try RedisServer()
             let (one, two) = (try fleet(redis), try fleet(redis))
             #expect(try await one.heartbeat() == FleetView(present: 1, known: 1))
-            #expect(try await two.heartbeat() == FleetView(present: 2, known: 2))
+            #expect(try await two.heartbeat().known == 2)
+            // On a busy machine the other one may be too late to count as present.
+            while try await two.heartbeat().present != 2 { _ = try await one.heartbeat() }
             #expect(try await one.heartbeat().known == 2)
             #expect(one.status.members == 2)
             #expect(one.status.connection == .ready)
             await two.shutDown()
-            let view = try await one.heartbeat()
-            #expect(view == FleetView(present: 1, known: 1))
+            #expect(try await one.heartbeat().known == 1)
             await one.shutDown()
             await #expect(throws: RedisError.self) { try await one.heartbeat() }
+        }
+
+        @Test func `a heartbeat that waited in a server that stood still counts nobody as present`()
+            async throws
+        {
+            let redis = try RedisServer()
+            let client = RedisClient.make(redis.endpoint)
+            let keys = FleetKeys(namespace: "feeds")
+            func heartbeat(asked: Int64) async throws -> FleetPulse {
+                try FleetPulse(
+                    try await client.run(
+                        .heartbeat, keys: [keys.members, keys.departures, keys.gates],
+                        arguments: ["one", "\(asked)"]))
+            }
+            let now = try await heartbeat(asked: 1).time
+            #expect(try await heartbeat(asked: now - 600_000).counts.known == 0)
+            #expect(try await heartbeat(asked: 0).counts.present == 1)
+            #expect(try await heartbeat(asked: .max).counts.known == 1)
+            await client.shutDown()
         }
 
         @Test func `a server that was emptied makes nobody forget the others`() async throws {
@@ -100,7 +120,7 @@
             _ = try await client.run(RedisCommand("FLUSHALL"))
             _ = try await client.run(RedisCommand("SCRIPT", "FLUSH"))
             let view = try await one.heartbeat()
-            #expect(view.present == 1)
+            #expect(view.present <= 1)
             #expect(view.known == 2)
             // What a member knows of a line restores it.
             var request = request(1)
