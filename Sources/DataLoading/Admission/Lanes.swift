@@ -73,9 +73,7 @@ struct Lanes: Sendable {
 
     func length(_ key: LaneKey) -> Int { lanes[key]?.queue.count ?? 0 }
 
-    /// The loads that wait for slots of a rule.
-    ///
-    /// The deadline may be that of a load which has started or ended before the others of its lane.
+    /// The loads that wait for slots of a rule; the deadline may be that of one that waits no more.
     func demand(for rule: RuleKey) -> SlotDemand {
         var demand = SlotDemand()
         for key in LaneKey(rule: rule).all {
