@@ -31,10 +31,12 @@ extension RedisScript {
         local crowd = state[1] and count or math.max(count, members)
         local slack = (burst - 1) * interval
         -- What a daemon remembers restores the line, and cannot park it far away. The line itself is
-        -- longer while many become busy at once, the n-th of whom gets an n-th of the window.
-        local farthest = now + slack + 2 * math.max(window, crowd * interval) + interval
+        -- longer while many become busy at once, the n-th of whom gets an n-th of the window. While the
+        -- key is closed it begins where the key opens.
+        local first = math.max(now, gate) + slack
+        local farthest = first + 2 * math.max(window, crowd * interval) + interval
         reach = math.max(reach, math.min(now + lead, farthest))
-        reach = math.min(reach, now + slack + 2 * crowd * interval + 4 * window + interval)
+        reach = math.min(reach, first + 2 * crowd * interval + 4 * window + interval)
         local due = math.max(reach, now, gate + slack)
         local start, granted = due - slack, 0
         if want > 0 and (patience < 0 or start - now <= patience) then
@@ -47,7 +49,7 @@ extension RedisScript {
         redis.call('PEXPIRE', line, rest)
         redis.call('PEXPIRE', askers, rest)
         return { start - now, granted, math.max(0, gate - now), reach - now }
-        """, digest: "f9979cc940230c324c6992f12be0a6fa383d740e")
+        """, digest: "fd1091c2574cc680433d513f75408ae6a750bcb4")
 
     /// Closes a line for all daemons, unless it is closed for longer.
     ///

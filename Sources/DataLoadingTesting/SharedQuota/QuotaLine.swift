@@ -59,11 +59,12 @@ package struct QuotaLine: Sendable {
         let count = max(1, askers.count)
         let known = Double(isLost ? max(count, question.hint) : count)
         // What a daemon remembers restores the line, and cannot park it far away. The line itself is
-        // longer while many become busy at once, the n-th of whom gets an n-th of the window.
-        let farthest = now + tolerance + 2 * max(question.window, known * interval) + interval
+        // longer while many become busy at once, the n-th of whom gets an n-th of the window. While the
+        // key is closed it begins where the key opens.
+        let first = max(now, gate) + tolerance
+        let farthest = first + 2 * max(question.window, known * interval) + interval
         var reach = max(tat ?? 0, min(now + question.lead, farthest))
-        reach = min(
-            reach, now + tolerance + 2 * known * interval + 4 * question.window + interval)
+        reach = min(reach, first + 2 * known * interval + 4 * question.window + interval)
         let due = max(reach, now, gate + tolerance)
         let start = due - tolerance
         var granted = 0

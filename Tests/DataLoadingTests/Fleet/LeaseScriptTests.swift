@@ -12,11 +12,16 @@
     /// The script in a real server against the same rules in Swift, which `SharedQuota` has.
     @Suite(.enabled(if: RedisServer.isInstalled), .timeLimit(.minutes(30))) struct LeaseScriptTests
     {
-        /// The script with the time of the test in place of the server's.
-        private static let script = RedisScript(
-            RedisScript.lease.source.replacingOccurrences(
-                of: "redis.call('TIME')", with: "{ ARGV[#ARGV - 1], ARGV[#ARGV] }"),
-            digest: "")
+        private static let script = withTimeOfTest(.lease)
+        private static let closeScript = withTimeOfTest(.closeLine)
+
+        /// A script with the time of the test in place of the server's.
+        private static func withTimeOfTest(_ script: RedisScript) -> RedisScript {
+            RedisScript(
+                script.source.replacingOccurrences(
+                    of: "redis.call('TIME')", with: "{ ARGV[#ARGV - 1], ARGV[#ARGV] }"),
+                digest: "")
+        }
 
         private static let cases =
             ProcessInfo.processInfo.environment["PROPERTY_CASES"].flatMap { Int($0) } ?? 4_000
@@ -36,6 +41,13 @@
                 now += [0, 1, 777, 10_000, 250_000, 3_000_000].randomElement(using: &random) ?? 0
                 // A clock that is set back.
                 if Int.random(in: 0..<50, using: &random) == 0 { now -= 5_000_000 }
+                let time = ["\(now / 1_000_000)", "\(now % 1_000_000)"]
+                if Int.random(in: 0..<30, using: &random) == 0 {
+                    let delay = [50_000, 1_000_000, 4_000_000].randomElement(using: &random) ?? 1
+                    line.close(for: Double(delay), at: Double(now))
+                    _ = try await client.run(
+                        Self.closeScript, keys: keys, arguments: ["\(delay)"] + time)
+                }
                 var question = QuotaLine.Question(
                     member: "m\(Int.random(in: 0..<8, using: &random))",
                     interval: [200.0, 1e6 / 3, 10_000, 100_000, 2e6].randomElement(using: &random)
@@ -53,9 +65,8 @@
                         question.member, "\(question.interval)", "\(question.burst)",
                         "\(question.want)",
                         question.patience.map { "\(Int($0))" } ?? "-1", "\(Int(question.window))",
-                        "\(Int(question.lead))", "\(question.hint)", "\(now / 1_000_000)",
-                        "\(now % 1_000_000)",
-                    ])
+                        "\(Int(question.lead))", "\(question.hint)",
+                    ] + time)
                 let numbers = reply.elements?.compactMap(\.number) ?? []
                 let answer = line.answer(question, at: Double(now))
                 let expected = [answer.start, Int64(answer.granted), answer.gate, answer.lead]

@@ -30,7 +30,24 @@ enum RandomFleet {
         fleet.run(for: .saturating(seconds: max(3, 4 * Double(count) / rate)))
         let starved = fleet.shares(from: healed).firstIndex(of: 0)
         if let starved { return "daemon \(starved) of \(count) starved at \(rate)/s" }
-        return excess(fleet, rate, burst, disturbances)
+        return gate(&fleet, &generator) ?? excess(fleet, rate, burst, disturbances)
+    }
+
+    /// One daemon is told to wait: nobody starts a load any more once the window is over.
+    private static func gate(
+        _ fleet: inout VirtualFleet, _ generator: inout SeededGenerator
+    ) -> String? {
+        let delay = Duration.milliseconds(Int64.random(in: 300...3_000, using: &generator))
+        let closed = fleet.now
+        fleet.close(delay, by: Int.random(in: fleet.daemons.indices, using: &generator))
+        fleet.run(for: delay + .seconds(1))
+        let noticed = closed.nanoseconds + 110_000_000 + fleet.lateness
+        let late = fleet.admissions.filter {
+            noticed < $0.at && $0.at < (closed + delay).nanoseconds - 1_000_000
+        }
+        guard let first = late.first else { return nil }
+        let after = Double(first.at - closed.nanoseconds) / 1e6
+        return "\(late.count) loads in a gate of \(delay), the first after \(after) ms"
     }
 
     private static func disturb(
