@@ -1,0 +1,23 @@
+// Copyright the DataLoading authors
+// SPDX-License-Identifier: Apache-2.0
+
+import DataLoadingSupport
+
+/// The time of a server, as far as a daemon knows it: what it has said, and how long ago that was.
+struct ServerTime: Sendable {
+    /// Microseconds since 1970.
+    private let microseconds: Int64
+    private let received: Instant
+
+    init(_ microseconds: Int64, received: Instant) {
+        self.microseconds = microseconds
+        self.received = received
+    }
+
+    /// The server's time at an instant, early by the way of its answer.
+    func time(at instant: Instant) -> Int64 {
+        let passed = max(.zero, instant - received).microseconds
+        let (sum, overflow) = microseconds.addingReportingOverflow(passed)
+        return overflow ? .max : sum
+    }
+}
