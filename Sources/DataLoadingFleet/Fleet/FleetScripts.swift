@@ -86,14 +86,16 @@ extension RedisScript {
     /// `KEYS`: the daemons, the goodbyes, the gates. `ARGV`: the daemon, and the server's time when it
     /// asked, as far as it knows, or 0. A server that has stood still runs what it was sent before,
     /// which says nothing of who is there now. It returns how many were heard of within 1.75 s and 30 s,
-    /// the number of goodbyes, each gate with how long it is closed, and the server's time.
+    /// the number of goodbyes, each gate with how long it is closed, the server's time, and whether the
+    /// daemon was not known.
     static let heartbeat = RedisScript(
         """
         local clock = redis.call('TIME')
         local now = clock[1] * 1000000 + clock[2]
         local asked = tonumber(ARGV[2])
+        local new = 0
         if asked == 0 or now - asked < 500000 then
-            redis.call('ZADD', KEYS[1], string.format('%.17g', now), ARGV[1])
+            new = redis.call('ZADD', KEYS[1], string.format('%.17g', now), ARGV[1])
         end
         redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', string.format('%.17g', now - 30000000))
         redis.call('PEXPIRE', KEYS[1], 60000)
@@ -111,8 +113,8 @@ extension RedisScript {
             end
         end
         if #open > 0 then redis.call('HDEL', KEYS[3], unpack(open)) end
-        return { present, redis.call('ZCARD', KEYS[1]), left, gates, now }
-        """, digest: "4a2c4e5abdb500d55fe78abfdfe9471434590557")
+        return { present, redis.call('ZCARD', KEYS[1]), left, gates, now, new }
+        """, digest: "87747d82172e458c43343cb72b148cd010472a93")
 
     /// Removes a daemon that ends.
     ///

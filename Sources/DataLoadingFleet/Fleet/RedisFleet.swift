@@ -21,6 +21,13 @@ import DataLoadingSupport
 /// what happens then. Redis 6 or later; there is no client of Redis Cluster in it, so a cluster that
 /// sends elsewhere is an error.
 public final class RedisFleet: QuotaProvider {
+    /// The last answer to a heartbeat.
+    private struct Heard {
+        let time: ServerTime
+        /// The number of its connection.
+        let connection: UInt64
+    }
+
     /// How far ahead the slots of a lease reach at most.
     public let window: Duration
     private let client: RedisClient
@@ -28,7 +35,7 @@ public final class RedisFleet: QuotaProvider {
     /// What others know this daemon by, for as long as it runs.
     private let member: String
     private let counts = Locked(FleetCounts())
-    private let serverTime = Locked<ServerTime?>(nil)
+    private let heard = Locked<Heard?>(nil)
     private let timekeeper: any Timekeeper
     private let random: RandomSource
 
@@ -67,18 +74,25 @@ public final class RedisFleet: QuotaProvider {
     /// Says that this daemon is alive, and returns what is known of the others.
     public func heartbeat() async throws -> FleetView {
         let sent = timekeeper.now
-        let asked = serverTime.withLock { $0?.time(at: sent) } ?? 0
+        let asked = heard.withLock { $0?.time.time(at: sent) } ?? 0
         let reply = try await client.run(
             .heartbeat, keys: [keys.members, keys.departures, keys.gates],
             arguments: [member, "\(asked)"])
         let pulse = try FleetPulse(reply)
         let now = timekeeper.now
-        serverTime.withLock { $0 = ServerTime(pulse.time, received: now) }
-        let known = counts.withLock { counts in
-            counts.add(pulse.counts, at: now)
-            return counts.known(at: now)
+        let answer = Heard(
+            time: ServerTime(pulse.time, received: now), connection: client.status.connections)
+        let last = heard.withLock { heard in
+            defer { heard = answer }
+            return heard
         }
-        return FleetView(present: pulse.counts.present, known: known, gates: pulse.gates)
+        // A server that has started anew has ended the connection.
+        let isEmptied = pulse.isNew && last?.connection == answer.connection
+        let (present, known) = counts.withLock { counts in
+            counts.add(pulse.counts, isEmptied: isEmptied, at: now)
+            return (counts.present, counts.known(at: now))
+        }
+        return FleetView(present: present, known: known, gates: pulse.gates)
     }
 
     /// Says goodbye, and ends the connection.

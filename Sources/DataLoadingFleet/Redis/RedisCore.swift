@@ -71,7 +71,7 @@ final class RedisCore: TimerTarget {
                 case .ready: .ready
                 }
             return RedisStatus(
-                connection: connection,
+                connection: connection, connections: machine.connections,
                 endpoint: endpoints.indices.contains(machine.endpoint)
                     ? endpoints[machine.endpoint] : nil,
                 lastFailure: machine.lastFailure, lastAnswer: machine.lastAnswer)

@@ -26,6 +26,8 @@ struct RedisMachine {
     /// Why the last connection ended.
     private(set) var lastFailure: RedisFailure?
     private(set) var lastAnswer: Instant?
+    /// The number of connections that were made.
+    private(set) var connections: UInt64 = 0
     private var lastUse: Instant?
     /// The endpoints that have failed since one was of use.
     private var failures = 0
@@ -142,6 +144,7 @@ extension RedisMachine {
     /// Greets the server that the thread has connected to.
     mutating func connected(user: String?, password: String?, name: String, now: Instant) {
         guard state == .connecting else { return }
+        connections &+= 1
         var words = ["HELLO", "3"]
         if let password { words += ["AUTH", user ?? "default", password] }
         words += ["SETNAME", name]

@@ -15,6 +15,8 @@ struct RedisStatus: Sendable {
     }
 
     var connection: Connection
+    /// The number of connections that were made.
+    var connections: UInt64
     /// The endpoint that is used or is the next to be tried; nil when there is none.
     var endpoint: RedisEndpoint?
     /// Why the last connection ended; nil when none has.

@@ -53,15 +53,29 @@ import Testing
 
     @Test(arguments: [
         RESPValue.null, .array([]), .number(1), .simple("OK"),
-        .array([.number(2), .number(1), .number(0), .array([]), .number(5)]),
-        .array([.number(-1), .number(1), .number(0), .array([]), .number(5)]),
-        .array([.number(1), .number(1), .number(-1), .array([]), .number(5)]),
-        .array([.number(1), .number(1), .number(0), .null, .number(5)]),
+        .array([.number(2), .number(1), .number(0), .array([]), .number(5), .number(0)]),
+        .array([.number(-1), .number(1), .number(0), .array([]), .number(5), .number(0)]),
+        .array([.number(1), .number(1), .number(-1), .array([]), .number(5), .number(0)]),
+        .array([.number(1), .number(1), .number(0), .null, .number(5), .number(0)]),
         .array([.number(1), .number(1), .number(0), .array([])]),
-        .array([.number(1), .number(1), .number(0), .array([]), .null]),
+        .array([.number(1), .number(1), .number(0), .array([]), .null, .number(0)]),
+        .array([.number(1), .number(1), .number(0), .array([]), .number(5), .null]),
     ])
     func `a reply that is no heartbeat's is an error`(_ reply: RESPValue) {
         #expect(throws: FleetReplyError.self) { try FleetPulse(reply) }
+    }
+
+    @Test func `daemons that were present stay so when a store has lost them a moment ago`() {
+        var counts = FleetCounts()
+        counts.add(Self.pulse(1), isEmptied: true, at: Self.instant(0))
+        #expect(counts.present == 1)
+        counts.add(Self.pulse(8), at: Self.instant(1))
+        counts.add(Self.pulse(1), isEmptied: true, at: Self.instant(2))
+        #expect(counts.present == 8)
+        counts.add(Self.pulse(3), at: Self.instant(3))
+        #expect(counts.present == 3)
+        counts.add(Self.pulse(1), isEmptied: true, at: Self.instant(5))
+        #expect(counts.present == 1)
     }
 
     @Test func `the time of a server goes on with the daemon's own clock`() {
@@ -82,8 +96,9 @@ import Testing
         let pulse = try FleetPulse(
             .array([
                 .number(1), .number(2), .number(0), .array(list + [.number(1), .null]), .number(5),
+                .number(1),
             ]))
-        #expect(pulse.time == 5)
+        #expect(pulse.time == 5 && pulse.isNew)
         #expect(
             pulse.gates == [
                 QuotaKey(scheme: "https", host: "a.test", port: 443): .seconds(2),

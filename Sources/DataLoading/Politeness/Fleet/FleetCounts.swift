@@ -36,8 +36,21 @@ package struct FleetCounts: Sendable {
 
     package init() {}
 
+    /// The number of daemons that were present at the last heartbeat.
+    package var present: Int { samples.last?.pulse.present ?? 0 }
+
     /// Adds what a heartbeat has found.
-    package mutating func add(_ pulse: Pulse, at now: Instant) {
+    ///
+    /// - Parameters:
+    ///   - pulse: The numbers of the store.
+    ///   - isEmptied: Whether the store has lost what it knew, although it was there all the time: the
+    ///     others have not had the time to be counted again.
+    ///   - now: When the answer came.
+    package mutating func add(_ pulse: Pulse, isEmptied: Bool = false, at now: Instant) {
+        var pulse = pulse
+        if isEmptied, let last = samples.last, now - last.time <= Self.presence {
+            pulse.present = max(pulse.present, last.pulse.present)
+        }
         samples.removeAll { now - $0.time > Self.length }
         if samples.count >= Self.maxSamples { samples.removeFirst() }
         samples.append((now, pulse))
