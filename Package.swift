@@ -73,7 +73,9 @@ var targets: [Target] = [
         path: "Demo/QuickStart", swiftSettings: strict),
     .executableTarget(
         name: "FeedDaemon",
-        dependencies: ["DataLoadingAuth", "DataLoadingOperations", "DataLoadingTesting"],
+        dependencies: [
+            "DataLoadingAuth", "DataLoadingFleet", "DataLoadingOperations", "DataLoadingTesting",
+        ],
         path: "Demo/FeedDaemon", swiftSettings: strict),
     .testTarget(
         name: "DataLoadingTests",

@@ -21,6 +21,8 @@ final class Daemon {
     private let session: Session
     /// Nil without `--operations`.
     private let supervision: Supervision?
+    /// Nil without `--fleet`.
+    private var fleet: FleetWatch?
     /// What a reload gives another token; nil when the file has none.
     private let tokenAuthoriser: StaticTokenAuthoriser?
     private let observerQueue = DispatchQueue(label: "FeedDaemon.consumption")
@@ -48,6 +50,9 @@ final class Daemon {
         supervision =
             options.isOperated
             ? Supervision(options, instrumenting: &settings, stream: stream) : nil
+        fleet = options.fleet.map {
+            FleetWatch(sharing: settings.rateLimiter, through: $0, expected: options.members)
+        }
         try DataLoaderService.bootstrap(settings)
         service = .shared
         anonymous = service.makeFactory()
@@ -59,7 +64,7 @@ final class Daemon {
         let log = options.isOperated ? nil : options.log
         observers = [ReportObserver(stream)] + (log.map { [ConsumptionLogger(format: $0)] } ?? [])
         for observer in observers { service.addConsumptionObserver(observer, on: observerQueue) }
-        record = RunRecord(configuration)
+        record = RunRecord(configuration, fleet: options.fleet)
         gates = GateWatch(limiter: service.rateLimiter)
     }
 
@@ -78,8 +83,7 @@ final class Daemon {
                 switch event {
                 case .drop(let name): running[name] = nil
                 case .revive(let name): revive(name)
-                case .tick:
-                    configuration.features.compactMap { gates.look(at: $0) }.forEach(stream.send)
+                case .tick: look()
                 case .hangup: reload()
                 case .stop:
                     play?.cancel()
@@ -107,6 +111,15 @@ extension Daemon {
             return
         }
         start(plan)
+    }
+
+    /// Looks for what nobody tells: gates, and the state of the fleet.
+    private func look() {
+        guard !isEnding else { return }
+        fleet?.look().map(stream.send)
+        let members = fleet?.members ?? 1
+        let events = configuration.features.compactMap { gates.look(at: $0, sharedBy: members) }
+        events.forEach(stream.send)
     }
 
     /// Reads the file again; with an error in it, nothing changes.

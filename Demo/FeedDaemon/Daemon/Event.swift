@@ -27,6 +27,10 @@ enum Event: Sendable {
     case held(feature: String, for: Duration)
     /// A feature that was held back may send again.
     case released(feature: String)
+    /// Where the rates of a fleet come from has changed, or how many share them.
+    case fleet(FleetState)
+    /// A request arrived at the origin that counts.
+    case arrived(at: ContinuousClock.Instant)
     /// A tenth of a second is over.
     case tick
     /// The daemon has to read its file again.

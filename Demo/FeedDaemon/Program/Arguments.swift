@@ -2,11 +2,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import DataLoading
+import DataLoadingFleet
 
 /// What the command line says.
 enum Arguments: Equatable {
     case help
     case run(Options)
+    /// Be nothing but an origin that counts what arrives, for so long or until a signal.
+    case origin(Duration?)
 
     /// How the daemon runs.
     struct Options: Equatable, Sendable {
@@ -18,6 +21,10 @@ enum Arguments: Equatable {
         var log: ConsumptionLogger.Format? = .text
         /// Whether it is operated: with metrics, systemd's messages, and a reload on SIGHUP.
         var isOperated = false
+        /// The Redis through which several daemons share their rates; nil for rates of its own.
+        var fleet: RedisEndpoint?
+        /// How many daemons are expected to share, until Redis tells.
+        var members = 2
     }
 
     /// What is wrong with a command line.
@@ -30,6 +37,7 @@ enum Arguments: Equatable {
         var options = Options()
         var seen: Set<String> = []
         var rest = words[...]
+        var isOrigin = false
         while let word = rest.popFirst() {
             guard seen.insert(word).inserted else {
                 throw Mistake(message: "\(word) is given twice")
@@ -44,6 +52,12 @@ enum Arguments: Equatable {
                 options.log = word == "--json" ? .json : nil
             case "--operations":
                 options.isOperated = true
+            case "--origin":
+                isOrigin = true
+            case "--fleet":
+                options.fleet = try endpoint(rest.popFirst())
+            case "--members":
+                options.members = try members(rest.popFirst())
             case "--duration":
                 options.duration = try duration(rest.popFirst())
             case "--config":
@@ -55,7 +69,30 @@ enum Arguments: Equatable {
                 throw Mistake(message: "\(word) is not an option")
             }
         }
-        return .run(options)
+        guard !seen.contains("--members") || options.fleet != nil else {
+            throw Mistake(message: "--members needs --fleet")
+        }
+        guard isOrigin else { return .run(options) }
+        guard seen.isSubset(of: ["--origin", "--duration"]) else {
+            throw Mistake(message: "--origin takes --duration only")
+        }
+        return .origin(options.duration)
+    }
+
+    private static func endpoint(_ text: String?) throws(Mistake) -> RedisEndpoint {
+        guard let text else { throw Mistake(message: "--fleet needs the URL of a Redis") }
+        do throws(RedisEndpointError) {
+            return try RedisEndpoint(text)
+        } catch {
+            throw Mistake(message: "--fleet needs the URL of a Redis: \(error)")
+        }
+    }
+
+    private static func members(_ text: String?) throws(Mistake) -> Int {
+        guard let text, let number = Int(text), (1...10_000).contains(number) else {
+            throw Mistake(message: "--members needs a number, from 1 to 10000")
+        }
+        return number
     }
 
     private static func duration(_ text: String?) throws(Mistake) -> Duration {

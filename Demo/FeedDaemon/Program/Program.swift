@@ -22,6 +22,8 @@ import Foundation
                 Console.write(Usage.text)
             case .run(let options):
                 try await run(options)
+            case .origin(let duration):
+                try await CountingOrigin.run(for: duration)
             }
             return 0
         } catch let error as Arguments.Mistake {

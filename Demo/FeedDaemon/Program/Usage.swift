@@ -6,12 +6,18 @@ enum Usage {
     static let text = """
         FeedDaemon loads feeds at limited rates, and reports what its loads cost.
 
-        usage: FeedDaemon [--duration SECONDS] [--config FILE] [--operations] [--json | --quiet]
+        usage: FeedDaemon [--duration SECONDS] [--config FILE] [--operations]
+                          [--fleet URL [--members N]] [--json | --quiet]
+               FeedDaemon --origin [--duration SECONDS]
 
           --duration SECONDS  how long to run at most
           --config FILE       load what a JSON file describes, not the embedded origin's feeds
           --operations        keep metrics, tell systemd, read the file again on SIGHUP, and run
                               until a signal
+          --fleet URL         share all rates with the daemons that name the same Redis or Valkey:
+                              redis://host:port, rediss://host:port or unix:///path
+          --members N         how many daemons share, until Redis tells; 2 if it is not given
+          --origin            be an origin for other daemons, and report how fast loads arrive
           --json              log loads on standard error as JSON, not as text
           --quiet             do not log loads
           --help              print this text

@@ -14,11 +14,16 @@ struct GateWatch {
     }
 
     /// Returns an event if a feature's gate closed or opened since the last call.
-    mutating func look(at feature: FeedConfiguration.Feature) -> Event? {
+    ///
+    /// The next slots of a rate that several daemons share may belong to the others.
+    mutating func look(
+        at feature: FeedConfiguration.Feature, sharedBy members: Int = 1
+    ) -> Event? {
         let (name, wait) = (feature.name, longest(feature) { self.wait(for: $0) })
         // The rate makes the next request wait for the space between two requests at most.
+        let factor = members > 1 ? 2 * Double(members) : 1
         let spacing = longest(feature) { url in
-            limiter.requestsPerSecond(for: url).map { .seconds(1 / max($0, 0.001)) } ?? .zero
+            limiter.requestsPerSecond(for: url).map { .seconds(factor / max($0, 0.001)) } ?? .zero
         }
         if wait > spacing + .milliseconds(50) {
             return held.insert(name).inserted ? .held(feature: name, for: wait) : nil

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import DataLoading
+import DataLoadingFleet
 import Foundation
 
 /// Everything that the daemon knows about its run: events update it, the report shows it.
@@ -37,13 +38,22 @@ struct RunRecord {
     private(set) var renewedTokens = 0
     /// How often each feature was held back, and for how long in all.
     private(set) var held: [String: (times: Int, length: Duration)] = [:]
+    /// Nil for a daemon that shares nothing.
+    private var fleet: FleetRecord?
 
-    init(_ configuration: FeedConfiguration, begun: ContinuousClock.Instant = .now) {
+    init(
+        _ configuration: FeedConfiguration, fleet: RedisEndpoint? = nil,
+        begun: ContinuousClock.Instant = .now
+    ) {
         names = configuration.features.map(\.name)
         limits = configuration.limits
         addresses = AddressWatch(addresses: configuration.addresses)
         self.begun = begun
+        self.fleet = fleet.map { FleetRecord(endpoint: $0) }
     }
+
+    /// How the rates were shared until a time of the run; nil for a daemon that shares nothing.
+    func sharing(until end: Duration) -> String? { fleet?.text(until: end) }
 
     /// How long the run has lasted.
     func elapsed(at now: ContinuousClock.Instant = .now) -> Duration { now - begun }
@@ -89,7 +99,11 @@ struct RunRecord {
             return notes(feature, "is held back for \(time.text) by the server's Retry-After")
         case .released(let feature):
             return notes(feature, "may send again")
-        case .drop, .revive, .tick, .hangup, .stopped:
+        case .fleet(let state):
+            let time = elapsed(at: now)
+            fleet?.learn(state, at: time)
+            return notes("fleet", state.text)
+        case .drop, .revive, .arrived, .tick, .hangup, .stopped:
             break
         }
         return []

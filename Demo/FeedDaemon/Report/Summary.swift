@@ -47,7 +47,8 @@ struct Summary {
             guard evidence != nil || isShow else { return nil }
             return Self.line(finding.rawValue, evidence ?? "not seen in this run")
         }
-        return lines + (record.failures.map { [Self.line("failures", $0)] } ?? [])
+        let sharing = record.sharing(until: elapsed).map { [Self.line("fleet", $0)] } ?? []
+        return lines + sharing + (record.failures.map { [Self.line("failures", $0)] } ?? [])
     }
 
     private static func line(_ what: String, _ evidence: String) -> String {

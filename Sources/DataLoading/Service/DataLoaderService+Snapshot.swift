@@ -28,6 +28,7 @@ extension DataLoaderService {
             rules: Self.first(limit, of: rules) { $0.precedes($1) },
             otherRules: max(0, rules.count - limit),
             defaultRequestsPerSecond: runtime.limiter.usualRule.requestsPerSecond,
+            sharing: runtime.limiter.sharingState,
             addresses: Array(
                 (addresses.filter { $0.condition != .inUse }
                     + addresses.filter { $0.condition == .inUse }).prefix(limit)),

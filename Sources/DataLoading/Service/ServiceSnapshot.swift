@@ -42,6 +42,8 @@ public struct ServiceSnapshot: Sendable {
     public let otherRules: Int
     /// The default rate, in requests per second; nil without a limit.
     public let defaultRequestsPerSecond: Double?
+    /// How rates are shared with other daemons; nil for rates of this one only.
+    package let sharing: SharingState?
     /// The fallback addresses: those out of use first, 64 at most.
     public let addresses: [AddressState]
     /// The number of addresses that `addresses` leaves out.

@@ -197,7 +197,7 @@ extension DashboardScript {
               ? state("warn", "◆", "held for " + span(Math.ceil(rule.gateRemaining)))
               : rule.requestsPerSecond === 0 ? state("warn", "■", "paused")
               : host?.isFailing ? state("bad", "✕", "no connection") : state("good", "●", "open");
-            if (rule.fleet) mark.append(make("span", { class: "muted" }, " " + rule.fleet));
+            if (service.sharing && rule.requestsPerSecond) mark.append(shared(service.sharing));
             const set = rule.requestsPerSecond === undefined ? "no limit" : rule.requestsPerSecond + "/s";
             const kept = rule.isUsual ? undefined : rateKept(rule);
             return [rule.pathComponent ? ["/" + rule.pathComponent, "part"] : rule.origin.replace(/^https:\/\//, ""),
@@ -221,6 +221,13 @@ extension DashboardScript {
             item.isUsable ? state("good", "●", item.remaining === undefined ? "valid" : "valid for " + span(item.remaining))
               : state("bad", "✕", "no valid token"), [many(item.waiting), "n"], [many(item.fetches), "n"],
             [many(item.failures), item.failures ? "n bad" : "n"]], "No authoriser has a credential.");
+        }
+        // How a rate is shared with other daemons.
+        function shared({ source, present, known }) {
+          const isWell = source === "store";
+          const words = isWell ? " shared by " + known + (present < known ? ", " + present + " there" : "")
+            : source === "ownShare" ? " own share 1/" + known : " waits: the fleet's store is gone";
+          return make("span", { class: isWell ? "muted" : "warn" }, words);
         }
         // 500 is the usual size of a budget.
         function budget(tokens) {

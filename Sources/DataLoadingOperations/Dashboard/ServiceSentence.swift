@@ -25,6 +25,9 @@ struct ServiceSentence {
             return
         }
         addStage(service, features)
+        if service.stage == .open, let sharing = service.sharing {
+            add([Self.lost(sharing)].compactMap(\.self), "")
+        }
         add(service.rules.compactMap(Self.held), "are held by their servers too")
         add(service.rules.compactMap(Self.paused), "are paused too")
         add(service.addresses.compactMap(Self.leftOut), "are left out too")
@@ -63,6 +66,16 @@ struct ServiceSentence {
             parts.append("\(sentences.count - Self.maxNamed) \(others).")
         }
         troubles += sentences.count
+    }
+
+    private static func lost(_ sharing: SharingState) -> String? {
+        switch sharing.source {
+        case .store: nil
+        case .ownShare:
+            "The store of shared rates does not answer; this daemon uses its share, "
+                + "1/\(sharing.known)."
+        case .none: "The store of shared rates does not answer; loads with a rate wait."
+        }
     }
 
     private static func held(_ rule: RuleState) -> String? {

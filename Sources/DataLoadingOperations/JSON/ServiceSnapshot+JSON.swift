@@ -42,6 +42,10 @@ extension ServiceSnapshot {
         json.list("credentials", credentials, "otherCredentials", otherCredentials, maxEntries) {
             $1.addMembers(to: &$0)
         }
+        if let sharing {
+            json.key("sharing")
+            json.object { sharing.addMembers(to: &$0) }
+        }
         guard let transport else { return }
         json.key("transport")
         json.object { transport.addMembers(to: &$0) }
@@ -70,6 +74,14 @@ extension CredentialState {
         json.member("fetches", fetches)
         json.member("failures", failures)
         json.member("waiting", waiting)
+    }
+}
+
+extension SharingState {
+    fileprivate func addMembers(to json: inout JSONWriter) {
+        json.member("source", "\(source)")
+        json.member("present", present)
+        json.member("known", known)
     }
 }
 

@@ -53,6 +53,13 @@ extension MetricFamily {
     static let gateClosings = MetricFamily(
         "dataloading.gate.closings", unit: "{closing}", .counter,
         "Number of times that a Retry-After has closed a host or a part of it.")
+    static let fleetMembers = MetricFamily(
+        "dataloading.fleet.members", unit: "{daemon}", .gauge,
+        "Number of daemons among which shared rates are divided.")
+    static let fleetShared = MetricFamily(
+        "dataloading.fleet.shared", .gauge,
+        "Whether the store of shared rates answers; 0 while the daemon uses its own share or waits."
+    )
     static let retryBudget = MetricFamily(
         "dataloading.retry.budget", unit: "{token}", .gauge,
         "Tokens that are left for retries; a host that is not told has all of them.")

@@ -18,6 +18,12 @@ extension MetricRegistry {
             visitor.begin(.addressesEjected)
             let ejected = snapshot.addresses.count { $0.condition != .inUse }
             visitor.add(.whole(Int64(ejected)), NoLabels())
+            if let sharing = snapshot.sharing {
+                visitor.begin(.fleetMembers)
+                visitor.add(.whole(Int64(sharing.known)), NoLabels())
+                visitor.begin(.fleetShared)
+                visitor.add(.whole(sharing.source == .store ? 1 : 0), NoLabels())
+            }
             if let transport = snapshot.transport {
                 visitor.begin(.openConnections)
                 visitor.add(.whole(Int64(transport.openConnections)), NoLabels())

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import DataLoading
+import DataLoadingFleet
 import Testing
 
 @testable import FeedDaemon
@@ -27,6 +28,33 @@ import Testing
         #expect(try options()?.isOperated == false)
     }
 
+    @Test func `the fleet is named by the URL of a Redis`() throws {
+        let options = try #require(try options("--fleet", "unix:///run/redis.sock"))
+        #expect(options.fleet == (try RedisEndpoint("unix:///run/redis.sock")))
+        #expect(options.members == 2)
+        #expect(
+            try self.options("--members", "8", "--fleet", "redis://r.test")?.members == 8)
+        #expect(try self.options()?.fleet == nil)
+    }
+
+    @Test(arguments: [
+        ("http://r.test", "the URL does not begin with redis://, rediss:// or unix://"),
+        ("redis://r.test:0", "the port is not 1 to 65535"),
+        ("redis://user:secret@r.test", "the URL has user information"),
+        ("redis://r.test/3", "the URL has a path or a query"),
+        ("unix://redis.sock", "the path of the socket is relative, too long, or has a query"),
+    ])
+    func `a URL that is none of a Redis is told with its fault`(url: String, fault: String) {
+        #expect(
+            throws: Arguments.Mistake(message: "--fleet needs the URL of a Redis: \(fault)")
+        ) { try Arguments.parse(["--fleet", url]) }
+    }
+
+    @Test func `an origin that counts takes a duration and nothing else`() throws {
+        #expect(try Arguments.parse(["--origin"]) == .origin(nil))
+        #expect(try Arguments.parse(["--duration", "2", "--origin"]) == .origin(.seconds(2)))
+    }
+
     @Test func `the help is printed whatever valid arguments there are`() throws {
         #expect(try Arguments.parse(["--duration", "1", "--help"]) == .help)
         #expect(try Arguments.parse(["-h"]) == .help)
@@ -37,7 +65,8 @@ import Testing
         ["--duration", "0"], ["--duration", "nan"], ["--duration", "1e3"], ["--duration", "inf"],
         ["--duration=3"], ["--duration", "99999999999"], ["--config"], ["--config", ""],
         ["--json", "--quiet"], ["--json=x"], ["--json", "--json"],
-        ["--duration", "1", "--duration", "2"],
+        ["--duration", "1", "--duration", "2"], ["--fleet"], ["--fleet", ""], ["--members", "3"],
+        ["--fleet", "redis://r.test", "--members", "0"], ["--origin", "--quiet"],
     ])
     func `arguments that are unknown or out of range are errors`(words: [String]) {
         #expect(throws: Arguments.Mistake.self) { try Arguments.parse(words) }

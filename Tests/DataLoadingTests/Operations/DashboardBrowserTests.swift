@@ -1,7 +1,7 @@
 // Copyright the DataLoading authors
 // SPDX-License-Identifier: Apache-2.0
 
-import DataLoading
+@testable import DataLoading
 @testable import DataLoadingOperations
 import DataLoadingTesting
 import Foundation
@@ -81,6 +81,28 @@ struct DashboardBrowserTests {
                 try await browser.value("document.querySelectorAll('#addresses tbody tr').length")
                     as? Int == 4)
             #expect(try await browser.text("#rules tbody tr:nth-child(2)").contains("held for"))
+        }
+    }
+
+    @Test func `the page shows for each rate how daemons share it`() async throws {
+        let limiter = RateLimiter(defaultRequestsPerSecond: nil)
+        limiter.setRequestsPerSecond(5, forHostOf: testURL("https://a.test/"))
+        limiter.setRequestsPerSecond(0, forHostOf: testURL("https://b.test/"))
+        let texts: [(source: SharingState.Source, present: Int, text: String)] = [
+            (.store, 8, "● open shared by 8"), (.store, 6, "● open shared by 8, 6 there"),
+            (.ownShare, 6, "● open own share 1/8"),
+            (.none, 6, "● open waits: the fleet's store is gone"),
+        ]
+        try await withBrowser(traffic: false) { browser, scene, _ in
+            for row in texts {
+                let sharing = SharingState(source: row.source, present: row.present, known: 8)
+                scene.state.show { .make(limiter: limiter, sharing: sharing) }
+                let cell = "document.querySelector('#rules tbody tr td')?.innerText"
+                let isShown = try await browser.holds("\(cell) === `\(row.text)`")
+                #expect(isShown, "\(row.text)")
+                let paused = try await browser.text("#rules tbody tr:nth-child(2) td")
+                #expect(paused == "■ paused")
+            }
         }
     }
 

@@ -105,7 +105,8 @@ extension ServiceSnapshot {
     static func make(
         stage: Stage = .open, waiting: Int = 0, running: Int = 0, origins: [OriginState] = [],
         limiter: RateLimiter? = nil, addresses: [AddressState] = [],
-        credentials: [CredentialState] = [], transport: TransportSnapshot? = nil
+        credentials: [CredentialState] = [], sharing: SharingState? = nil,
+        transport: TransportSnapshot? = nil
     ) -> ServiceSnapshot {
         var configuration = DataLoaderService.Configuration()
         if let limiter { configuration.rateLimiter = limiter }
@@ -115,7 +116,8 @@ extension ServiceSnapshot {
             stage: stage, liveLoads: running + waiting, waiting: waiting,
             queueCapacity: real.queueCapacity, running: running, origins: origins,
             otherOrigins: 0, rules: real.rules, otherRules: real.otherRules,
-            defaultRequestsPerSecond: real.defaultRequestsPerSecond, addresses: addresses,
+            defaultRequestsPerSecond: real.defaultRequestsPerSecond, sharing: sharing,
+            addresses: addresses,
             otherAddresses: 0, credentials: credentials, otherCredentials: 0,
             transport: transport, droppedConsumptionNotices: 0)
     }

@@ -103,6 +103,34 @@ import Testing
     }
 
     @Test(arguments: [
+        (SharingState.Source.store, "store", "No loads yet. Nothing is held or left out."),
+        (
+            .ownShare, "ownShare",
+            "No loads yet. The store of shared rates does not answer; this daemon uses its share, "
+                + "1/8."
+        ),
+        (
+            .none, "none",
+            "No loads yet. The store of shared rates does not answer; loads with a rate wait."
+        ),
+    ])
+    func `a snapshot and its sentence tell whether rates are shared`(
+        _ source: SharingState.Source, _ name: String, _ sentence: String
+    ) throws {
+        scene.state.show {
+            .make(sharing: SharingState(source: source, present: 6, known: 8))
+        }
+        let service = try #require(scene.snapshot["service"] as? [String: Any])
+        let sharing = try #require(service["sharing"] as? [String: Any])
+        #expect(sharing["source"] as? String == name)
+        #expect(sharing["present"] as? Int == 6)
+        #expect(sharing["known"] as? Int == 8)
+        #expect(scene.sentence == sentence)
+        scene.state.show { .make() }
+        #expect((scene.snapshot["service"] as? [String: Any])?["sharing"] == nil)
+    }
+
+    @Test(arguments: [
         (ServiceSnapshot.Stage.closing, "The service is shutting down; loads left: 3."),
         (.over, "The service is shut down."),
     ])

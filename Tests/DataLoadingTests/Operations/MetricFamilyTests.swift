@@ -73,6 +73,12 @@ import Testing
             family: .gateClosings, name: "dataloading.gate.closings",
             text: "dataloading_gate_closings", unit: "{closing}", kind: "counter", isTold: true),
         Row(
+            family: .fleetMembers, name: "dataloading.fleet.members",
+            text: "dataloading_fleet_members", unit: "{daemon}", kind: "gauge", isTold: true),
+        Row(
+            family: .fleetShared, name: "dataloading.fleet.shared",
+            text: "dataloading_fleet_shared", unit: "", kind: "gauge", isTold: true),
+        Row(
             family: .retryBudget, name: "dataloading.retry.budget",
             text: "dataloading_retry_budget", unit: "{token}", kind: "gauge", isTold: true),
         Row(

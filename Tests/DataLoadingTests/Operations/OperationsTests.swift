@@ -157,6 +157,18 @@ import Testing
             }
         }
 
+        @Test func `a service that shares its rates tells how many daemons do`() async throws {
+            let quota = SharedQuota(clock: ManualClock())
+            let (operations, service, _) = scene()
+            try operations.start(for: service)
+            #expect(samples(operations, "dataloading_fleet_members").isEmpty)
+            service.rateLimiter.share(through: quota.makeMember("a"), expectedMembers: 3)
+            await eventually { samples(operations, "dataloading_fleet_members").count == 1 }
+            #expect(samples(operations, "dataloading_fleet_members").map(\.value) == [3])
+            #expect(samples(operations, "dataloading_fleet_shared").map(\.value) == [1])
+            await operations.shutDown(gracePeriod: .zero)
+        }
+
         @Test func `the counters of more rules than a snapshot shows are all there`() async throws {
             let (operations, service, _) = scene()
             for part in 0..<100 {

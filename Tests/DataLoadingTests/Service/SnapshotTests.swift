@@ -56,6 +56,37 @@ import Testing
         #expect(bed.service.snapshot().rules.map(\.gateRemaining) == [nil, nil])
     }
 
+    @Test func `shared rates tell where their slots come from, and others tell nothing`()
+        async throws
+    {
+        let clock = ManualClock()
+        let quota = SharedQuota(clock: clock)
+        let policies: [LossPolicy] = [.share(for: nil), .pause]
+        let beds = policies.map { policy in
+            TestBed(otherwise: .respond(status: 200), clock: clock) { configuration in
+                configuration.rateLimiter = RateLimiter(defaultRequestsPerSecond: 10)
+                configuration.rateLimiter.share(
+                    through: quota.makeMember("\(policy)"), expectedMembers: 8,
+                    whenLost: policy)
+            }
+        }
+        try await clock.autoAdvance { try await clock.sleep(for: .seconds(3)) }
+        func states() -> [SharingState?] { beds.map { $0.service.snapshot().sharing } }
+        let shared = SharingState(source: .store, present: 2, known: 2)
+        #expect(states() == [shared, shared])
+        quota.outage = .silence
+        for bed in beds { bed.loader.perform(.make()) }
+        try await clock.autoAdvance { try await clock.sleep(for: .seconds(3)) }
+        #expect(
+            states()
+                == [.ownShare, .none].map {
+                    SharingState(source: $0, present: 2, known: 2)
+                })
+        #expect(TestBed().service.snapshot().sharing == nil)
+        quota.outage = nil
+        for bed in beds { await bed.service.shutDown(gracePeriod: .zero) }
+    }
+
     @Test func `counts outlive the sweep of idle keys`() throws {
         let clock = ManualClock()
         let limiter = RateLimiter(defaultRequestsPerSecond: 1_000)
