@@ -5,6 +5,7 @@
     @testable import DataLoadingFleet
     import DataLoadingSupport
     import DataLoadingTesting
+    import Dispatch
     import Foundation
     import Testing
 
@@ -95,7 +96,8 @@
                 await #expect(processExitsWith: .exitCode(7)) {
                     let server = try ScriptedRedis { _, peer in
                         peer.greet()
-                        peer.waitForEnd()
+                        // A thread that has ended without being joined would count as a leak.
+                        DispatchSemaphore(value: 0).wait()
                     }
                     var configuration = RedisConfiguration(endpoints: [server.endpoint])
                     configuration.patience = .seconds(60)
