@@ -2,7 +2,8 @@
 // Copyright the DataLoading authors
 // SPDX-License-Identifier: Apache-2.0
 
-// One daemon of a fleet, of which `.ci/fleet` starts eight. Nothing is sent: what counts is when.
+// One daemon of a fleet, of which `.ci/fleet` starts eight. Nothing is sent for a rate: what counts is
+// when. Those that share a login load from the driver.
 
 import PackageDescription
 
@@ -15,6 +16,7 @@ let package = Package(
             name: "FleetProbe",
             dependencies: [
                 .product(name: "DataLoading", package: "DataLoading"),
+                .product(name: "DataLoadingAuth", package: "DataLoading"),
                 .product(name: "DataLoadingFleet", package: "DataLoading"),
             ])
     ],

@@ -2,26 +2,36 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// The scripts of a store of credentials. `KEYS`: the credentials, the lock, the count of locks.
+///
+/// They call nothing that the access list of the documentation does not name.
 extension RedisScript {
-    /// Takes the lock for a minute; returns its number, or 0 while another owner has it.
+    /// Takes the lock, or keeps it if the owner has it already; returns its number, or 0 while another
+    /// owner has it.
     ///
-    /// `ARGV`: the owner.
+    /// `ARGV`: the owner, how long it lasts in milliseconds. The count expires an hour after the last
+    /// lock; the credentials have the number that they were written under, so that the numbers go on
+    /// where one of the two was lost.
     static let takeLock = RedisScript(
         """
-        if redis.call('SET', KEYS[2], ARGV[1], 'NX', 'PX', 60000) then
-            return redis.call('INCR', KEYS[3])
-        end
-        return 0
-        """, digest: "c0ec88865ae7bb2f9ce5a40275c24523c548d1b1")
+        local holder = redis.call('GET', KEYS[2])
+        if holder and holder ~= ARGV[1] then return 0 end
+        redis.call('SET', KEYS[2], ARGV[1], 'PX', ARGV[2])
+        local last = tonumber(redis.call('GET', KEYS[3]) or '') or 0
+        local written = tonumber(redis.call('HMGET', KEYS[1], 'fence')[1] or '') or 0
+        local number = math.max(last, written) + 1
+        redis.call('SET', KEYS[3], string.format('%.0f', number), 'PX', 3600000)
+        return number
+        """, digest: "9b62a26221e0c46a3ee692f4490b8702e43bab29")
 
-    /// Keeps the lock for another minute; 0 if it is not the owner's any more.
+    /// Keeps the lock for another life; 0 if it is not the owner's any more.
     ///
-    /// `ARGV`: the owner.
+    /// `ARGV`: the owner, how long it lasts in milliseconds.
     static let renewLock = RedisScript(
         """
         if redis.call('GET', KEYS[2]) ~= ARGV[1] then return 0 end
-        return redis.call('PEXPIRE', KEYS[2], 60000)
-        """, digest: "48046d7c719850118ef855ee04ae28c5ef9871ea")
+        redis.call('PEXPIRE', KEYS[3], 3600000)
+        return redis.call('PEXPIRE', KEYS[2], ARGV[2])
+        """, digest: "a1fc9cb8df53a64f228627d94c8616880136eb5d")
 
     /// Lets the lock go, if it is the owner's.
     ///
@@ -32,21 +42,23 @@ extension RedisScript {
         return 0
         """, digest: "d8784a086bb204c45f5b7a0bd5e4ee0ba9443a1f")
 
-    /// Writes credentials, or deletes them where there is none; 0 if the holder of a later lock has
-    /// written since.
+    /// Writes credentials, or deletes them where none are given; 0 if a later lock was taken.
     ///
-    /// `ARGV`: the number of the lock, the credentials. That the lock may have gone to another owner
-    /// meanwhile is no reason to lose them: the server knows only the newest refresh token.
+    /// `ARGV`: the number of the lock, the credentials. A lock that is gone and that nobody has taken
+    /// since is no reason to lose them: the authorization server knows only the newest refresh token.
     static let saveCredentials = RedisScript(
         """
-        local fence = tonumber(redis.call('HGET', KEYS[1], 'fence') or '0')
-        if tonumber(ARGV[1]) < fence then return 0 end
+        local number = tonumber(ARGV[1])
+        local last = tonumber(redis.call('GET', KEYS[3]) or '')
+        local written = tonumber(redis.call('HMGET', KEYS[1], 'fence')[1] or '') or 0
+        if number < written or last and last ~= number then return 0 end
+        redis.call('DEL', KEYS[1])
         redis.call('HSET', KEYS[1], 'fence', ARGV[1])
         if ARGV[2] then
             redis.call('HSET', KEYS[1], 'value', ARGV[2])
         else
-            redis.call('HDEL', KEYS[1], 'value')
+            redis.call('PEXPIRE', KEYS[1], 3600000)
         end
         return 1
-        """, digest: "aa0bd077e1512c937feac0a44ab9dd77b915577b")
+        """, digest: "9b1956c2fdafa5c1d27ec18f360c0fc817b3291d")
 }

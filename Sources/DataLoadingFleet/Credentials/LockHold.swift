@@ -1,66 +1,73 @@
 // Copyright the DataLoading authors
 // SPDX-License-Identifier: Apache-2.0
 
+import DataLoading
 import DataLoadingSupport
 
-/// Keeps a lock while something is done, and says when it cannot be kept.
-final class LockHold: Sendable {
-    private struct State: Sendable {
-        var isOver = false
-        var waker: Waker?
-    }
+/// Keeps a lock while something is done, which is cancelled when the lock cannot be kept.
+struct LockHold: Sendable {
+    /// Asks the server to renew the lock; returns whether it was still there.
+    typealias Renewal = @Sendable () async throws -> Bool
 
-    /// How often the lock is renewed, which lasts six times as long.
-    private static let interval = Duration.seconds(10)
-    /// How long the lock counts as kept without an answer: half of the time for which it lasts.
-    private static let trust = Duration.seconds(30)
+    let timerQueue: TimerQueue
+    let times: LockTimes
 
-    private let timerQueue: TimerQueue
-    private let state = Locked(State())
-
-    init(_ timerQueue: TimerQueue) {
-        self.timerQueue = timerQueue
-    }
-
-    /// What was done under the lock has ended.
-    func end() {
-        let waker = state.withLock { state in
-            state.isOver = true
-            return state.waker.take()
-        }
-        waker?.wake()
-    }
-
-    /// Renews the lock until `end` is called.
+    /// Runs `body` while the lock is renewed, and returns its value.
     ///
-    /// - Parameters:
-    ///   - taken: When the lock was asked for.
-    ///   - renew: Returns whether the lock is still there.
-    /// - Returns: False when it went to another owner, or when for 30 s nobody knows whether it did.
-    func keep(since taken: Instant, renew: @Sendable () async throws -> Bool) async -> Bool {
-        var confirmed = taken
-        while !(await pause()) {
-            let asked = timerQueue.now
-            if let isKept = try? await renew() {
-                guard isKept else { return false }
-                confirmed = asked
+    /// A value that comes after the lock was lost counts: the write decides whether it is too late.
+    /// It throws the error of `body`, or `AuthorisationError.store` when the loss of the lock ended
+    /// it. `taken` is when the lock was asked for.
+    func run<Output: Sendable>(
+        since taken: Instant, renewing renew: @escaping Renewal,
+        _ body: @Sendable () async throws -> Output
+    ) async throws -> Output {
+        let result = Locked<Result<Output, any Error>?>(nil)
+        let isLost = await runUntilLost(since: taken, renew) {
+            do {
+                let output = try await body()
+                result.withLock { $0 = .success(output) }
+            } catch {
+                result.withLock { $0 = .failure(error) }
             }
-            if timerQueue.now - confirmed > Self.trust { return false }
+        }
+        switch result.withLock({ $0 }) {
+        case .success(let output): return output
+        case .failure(let error) where !isLost: throw error
+        default: throw AuthorisationError.store(reason: "the lock was lost")
+        }
+    }
+
+    /// Returns whether the lock was lost before `body` ended by itself.
+    private func runUntilLost(
+        since taken: Instant, _ renew: @escaping Renewal, _ body: @Sendable () async -> Void
+    ) async -> Bool {
+        let keeper = Task { await renewUntilLost(since: taken, renew) }
+        // Leaving the scope of a child task cancels it, and waits for it.
+        async let ended: Void = {
+            await body()
+            keeper.cancel()
+        }()
+        let isLost = await keeper.value
+        if !isLost { await ended }
+        return isLost
+    }
+
+    /// Renews the lock; returns true once it is lost, and false once the task is cancelled.
+    private func renewUntilLost(since taken: Instant, _ renew: @escaping Renewal) async -> Bool {
+        var end = taken + times.trust
+        var pause = times.renewal
+        while timerQueue.now < end {
+            try? await timerQueue.sleep(for: min(pause, end - timerQueue.now))
+            if Task.isCancelled { return false }
+            let asked = timerQueue.now
+            guard asked < end else { break }
+            // A server that is silent has no longer than the lock counts as kept.
+            let answer = try? await timerQueue.within(end - asked, renew)
+            if Task.isCancelled { return false }
+            if answer == false { break }
+            if answer == true { end = asked + times.trust }
+            pause = answer == true ? times.renewal : times.retry
         }
         return true
-    }
-
-    /// Waits for an interval or the end; returns whether it was the end.
-    private func pause() async -> Bool {
-        let waker = Waker()
-        let isOver = state.withLock { state in
-            state.waker = waker
-            return state.isOver
-        }
-        guard !isOver else { return true }
-        let entry = timerQueue.schedule(at: timerQueue.now + Self.interval, for: waker, tag: 0)
-        await waker.wait()
-        timerQueue.cancel(entry)
-        return state.withLock { $0.isOver }
     }
 }

@@ -4,6 +4,7 @@
 #if os(Linux)
     @testable import DataLoadingFleet
     import DataLoading
+    import DataLoadingAuth
     import DataLoadingSupport
     import DataLoadingTesting
     import Foundation
@@ -90,6 +91,48 @@
                 #expect(try await ping(server, good) == "PONG")
                 // With TLS 1.3 the refusal comes after the handshake, as a reset or an alert.
                 #expect(try await ping(server, policy()) != "PONG")
+                // Another authority's word is none.
+                let stranger = try TestCertificate("Another", isAuthority: true)
+                let forged = try TestCertificate("client", issuer: stranger)
+                let other = ClientIdentity(
+                    certificateChain: try forged.pem, privateKey: try forged.keyPEM())
+                let wrong = try policy { $0.clientIdentities = ["localhost": other] }
+                #expect(try await ping(server, wrong) != "PONG")
+            }
+
+            @Test func `a server whose certificate is over is not trusted`() async throws {
+                let old = try TestCertificate(
+                    "localhost", issuer: authority, lifetime: -172_800...(-86_400))
+                let server = try RedisServer.secure(certificate: old, authority: authority)
+                #expect(try await ping(server, policy()) == "certificate")
+            }
+
+            @Test func `a fleet shares rates and credentials over TLS with a certificate`()
+                async throws
+            {
+                let server = try RedisServer.secure(
+                    certificate: leaf, authority: authority, requiresClients: true)
+                let shown = try TestCertificate("client", issuer: authority)
+                let identity = ClientIdentity(
+                    certificateChain: try shown.pem, privateKey: try shown.keyPEM())
+                var configuration = RedisFleet.Configuration(
+                    endpoints: [try RedisEndpoint("rediss://localhost:\(server.port)")],
+                    namespace: "feeds")
+                configuration.trust = try policy { $0.clientIdentities = ["localhost": identity] }
+                configuration.patience = .seconds(60)
+                let fleet = RedisFleet(configuration)
+                let key = QuotaKey(scheme: "https", host: "api.test", port: 443)
+                let lease = try await fleet.lease(
+                    QuotaRequest(
+                        key: key, requestsPerSecond: 1, burst: 1, count: 1, longestWait: nil,
+                        knownLead: .zero))
+                #expect(lease.count == 1)
+                let store = fleet.makeCredentialStore(name: "login")
+                let credentials = OAuthCredentials(
+                    accessToken: "a", received: Date(timeIntervalSince1970: 1_767_225_600))
+                try await store.update { _ in credentials }
+                #expect(try await store.load() == credentials)
+                await fleet.shutDown()
             }
         }
     }

@@ -66,7 +66,12 @@ struct StoreUpdate: Sendable {
         begins.finish()
         // A second call of `body` would refresh once more.
         guard let work else { throw CancellationError() }
-        return try await work.value
+        // A store cancels this when it has lost its lock.
+        return try await withTaskCancellationHandler {
+            try await work.value
+        } onCancel: {
+            work.cancel()
+        }
     }
 
     /// Ends an update that has not begun; false when it has.

@@ -14,6 +14,7 @@ import Foundation
 
     static func main() async throws {
         let settings = Settings(CommandLine.arguments.dropFirst())
+        guard !settings.sharesLogin else { return try await LoginShare(settings)?.run() ?? () }
         guard let url = URL(string: host) else { return }
         let transport = RecordingTransport(refused: settings.refused)
         let service = DataLoaderService(

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import DataLoading
+import Foundation
 
 /// What a probe is told, as words of the form "name=value".
 struct Settings {
@@ -41,6 +42,15 @@ struct Settings {
         default: .share(for: nil)
         }
     }
+
+    /// Whether daemons share a login, and no rate.
+    var sharesLogin: Bool { values["scene"] == "credentials" }
+    /// Where those that share a login load from, and get their tokens.
+    var origin: URL? { values["origin"].flatMap { URL(string: String($0)) } }
+    /// The first refresh token, for the process that stores it and ends.
+    var seed: String? { values["seed"].map(String.init) }
+    /// The number of this daemon.
+    var place: Int { Int(number("place", 0)) }
 
     private func number(_ name: Substring, _ standard: Double) -> Double {
         values[name].flatMap { Double($0) } ?? standard

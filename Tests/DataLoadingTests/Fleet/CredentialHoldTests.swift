@@ -1,0 +1,136 @@
+// Copyright the DataLoading authors
+// SPDX-License-Identifier: Apache-2.0
+
+import DataLoading
+@testable import DataLoadingFleet
+import DataLoadingSupport
+import DataLoadingTesting
+import Testing
+
+/// How a lock is kept, by a clock of the test.
+@Suite(.timeLimit(.minutes(15))) struct CredentialHoldTests {
+    private let clock = ManualClock()
+    private let timerQueue: TimerQueue
+    private let renewals = HeldFetch<Bool>()
+    private let lost = AuthorisationError.store(reason: "the lock was lost")
+
+    init() {
+        timerQueue = TimerQueue(timekeeper: clock.timekeeper)
+    }
+
+    private func begin(
+        _ body: @escaping @Sendable () async throws -> Int = {
+            try await untilCancelled()
+            return 0
+        }
+    ) -> Task<Int, any Error> {
+        let hold = LockHold(timerQueue: timerQueue, times: LockTimes())
+        let taken = timerQueue.now
+        return Task { [renewals] in
+            try await hold.run(since: taken, renewing: { try await renewals(nil) }, body)
+        }
+    }
+
+    /// Advances the clock to the next timer, which must be so far away.
+    private func advance(by duration: Duration) async {
+        await eventually { timerQueue.earliest == timerQueue.now + duration }
+        clock.advance(by: duration)
+    }
+
+    @Test func `a lock is renewed every ten seconds, and lost with the server's word`() async throws
+    {
+        let task = begin()
+        for index in 0..<5 {
+            await advance(by: .seconds(10))
+            await renewals.call(index).answer(true)
+        }
+        await advance(by: .seconds(10))
+        await renewals.call(5).answer(false)
+        await #expect(throws: lost) { try await task.value }
+    }
+
+    @Test func `a renewal that fails is tried again each second, and counts once it succeeds`()
+        async throws
+    {
+        let task = begin()
+        await advance(by: .seconds(10))
+        await renewals.call(0).fail(TestFailure())
+        for index in 1..<19 {
+            await advance(by: .seconds(1))
+            await renewals.call(index).fail(TestFailure())
+        }
+        // 28 seconds after the last word.
+        await advance(by: .seconds(1))
+        await renewals.call(19).answer(true)
+        await advance(by: .seconds(10))
+        await renewals.call(20).answer(false)
+        await #expect(throws: lost) { try await task.value }
+        #expect(clock.elapsed == .seconds(39))
+    }
+
+    @Test func `a lock that nobody confirms is lost after thirty seconds`() async throws {
+        let task = begin()
+        await advance(by: .seconds(10))
+        for index in 0..<20 {
+            await renewals.call(index).fail(TestFailure())
+            await advance(by: .seconds(1))
+        }
+        await #expect(throws: lost) { try await task.value }
+        #expect(renewals.count == 20)
+    }
+
+    @Test func `a server that says nothing is waited for until thirty seconds are over`()
+        async throws
+    {
+        let task = begin()
+        await advance(by: .seconds(10))
+        let call = await renewals.call(0)
+        await advance(by: .seconds(20))
+        await #expect(throws: lost) { try await task.value }
+        call.answer(true)
+    }
+
+    @Test func `the time counts from when the lock was asked for`() async throws {
+        let hold = LockHold(timerQueue: timerQueue, times: LockTimes())
+        let taken = timerQueue.now
+        clock.advance(by: .seconds(31))
+        await #expect(throws: lost) {
+            try await hold.run(since: taken, renewing: { true }) { try await untilCancelled() }
+        }
+    }
+
+    @Test func `what is done ends the renewals, with its value or its error`() async throws {
+        #expect(try await begin { 7 }.value == 7)
+        await #expect(throws: TestFailure.self) { try await begin { throw TestFailure() }.value }
+        #expect(renewals.count == 0)
+        #expect(timerQueue.count == 0)
+    }
+
+    @Test func `a value that comes although the lock was lost is returned`() async throws {
+        let task = begin {
+            try? await untilCancelled()
+            return 7
+        }
+        await advance(by: .seconds(10))
+        await renewals.call(0).answer(false)
+        #expect(try await task.value == 7)
+    }
+
+    @Test func `what is done is cancelled with its task, and the error is its own`() async throws {
+        let task = begin()
+        await eventually { timerQueue.count == 1 }
+        task.cancel()
+        await #expect(throws: CancellationError.self) { try await task.value }
+    }
+}
+
+/// Waits until the task is cancelled.
+func untilCancelled() async throws {
+    let waker = Waker()
+    await withTaskCancellationHandler {
+        await waker.wait()
+    } onCancel: {
+        waker.wake()
+    }
+    try Task.checkCancellation()
+}
