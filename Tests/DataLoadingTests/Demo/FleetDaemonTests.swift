@@ -20,6 +20,7 @@
                     arrivals.signal()
                     return .ok("news")
                 }
+                defer { server.stop() }
                 let feeds = """
                     {"features": [{"name": "news", "urls": ["\(server.url("/news"))"],
                                    "interval": 0.01}], "rates": {"default": 20}}

@@ -17,7 +17,7 @@
                 return !(target ?? "").hasPrefix("/memfd:DataLoading")
             }
         }
-        /// The number of open sockets of the internet protocols.
+        /// The number of open stream sockets of the internet protocols.
         static var sockets: Int {
             let names =
                 (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")) ?? []
@@ -32,7 +32,16 @@
                 }
                 let family = Int32(address.ss_family)
                 return failure == 0 && (family == AF_INET || family == AF_INET6)
+                    && isStream(descriptor)
             }
+        }
+
+        /// Foundation keeps two datagram sockets from the first `Process` on.
+        private static func isStream(_ descriptor: Int32) -> Bool {
+            var kind: Int32 = 0
+            var length = socklen_t(MemoryLayout<Int32>.size)
+            return getsockopt(descriptor, SOL_SOCKET, SO_TYPE, &kind, &length) == 0
+                && kind == Int32(SOCK_STREAM.rawValue)
         }
 
         /// The number of transport threads, found by their names.
