@@ -84,6 +84,14 @@ import Testing
         #expect(circuit.mode(.pause, at: at(400)) == .shared)
     }
 
+    @Test(arguments: [(0, 250), (1, 100), (25, 100), (40, 160), (90, 250)])
+    func `a store that is usually quick is waited for less`(_ trip: Int64, _ patience: Int64) {
+        var shared = SharedRates(
+            policy: .share(for: nil), window: ms(100), expectedMembers: 2)
+        shared.roundTrip = ms(trip)
+        #expect(shared.patience == ms(patience))
+    }
+
     @Test func `the rate is divided among those expected for the first second`() {
         var members = FleetMembers(expected: 8)
         #expect(members.known == 8 && members.present == 1)

@@ -95,6 +95,18 @@ import Testing
         #expect((last?.at ?? 0) - start.nanoseconds <= 110_000_000)
     }
 
+    @Test func `after a long gate the daemons begin in turn`() {
+        var fleet = Self.fleet(40, 16)
+        fleet.keepBusy(0..<16)
+        fleet.run(for: .seconds(5))
+        fleet.close(.seconds(3), by: 3)
+        fleet.run(for: .seconds(3) - .milliseconds(1))
+        let open = fleet.now
+        fleet.run(for: .seconds(2))
+        #expect(fleet.most(in: .milliseconds(500), from: open) <= 22)
+        #expect(fleet.shares(from: open).reduce(0, +) >= 76)
+    }
+
     @Test func `loads that cannot start before their deadline are refused, and the others start`() {
         var fleet = Self.fleet(10, 2)
         fleet.run(for: .seconds(3))

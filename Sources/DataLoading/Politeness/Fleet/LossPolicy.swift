@@ -3,7 +3,7 @@
 
 /// What a daemon does while the store of its rates does not answer.
 ///
-/// The rates of the daemons that still reach the store are lowered within 3.5 s by what the others
+/// The rates of the daemons that still reach the store are lowered within 3 s by what the others
 /// use. That lasts as long as those count as known: 30 s.
 public enum LossPolicy: Hashable, Sendable {
     /// Uses its equal share, the rate divided by the number of known daemons, for some time, and
