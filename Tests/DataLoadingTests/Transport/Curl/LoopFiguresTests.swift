@@ -28,28 +28,39 @@
             // A loop that has slept since has nothing to tell.
             #expect(figures.longestRound(at: 130 * second) == 0)
         }
+    }
 
-        @Test func `a transport counts its connections and attempts, and the time of a slow sink`()
-            async throws
-        {
-            let gate = DispatchSemaphore(value: 0)
-            let server = try LoopbackServer { _ in
-                gate.wait()
-                return .ok("a")
+    extension SocketTests {
+        /// What a transport tells of its loops.
+        @Suite struct LoopFiguresSocketTests {
+            @Test
+            func `a transport counts its connections and attempts, and the time of a slow sink`()
+                async throws
+            {
+                let gate = DispatchSemaphore(value: 0)
+                let server = try LoopbackServer { _ in
+                    gate.wait()
+                    return .ok("a")
+                }
+                let service = DataLoaderService()
+                let loader = service.makeFactory().makeDataLoader()
+                #expect(service.snapshot().transport?.openConnections == 0)
+                // The test may have to wait for a thread among all the others.
+                let request = DataLoaderRequest.make("", host: server.url().absoluteString) {
+                    $0.timeout = .seconds(1_800)
+                    $0.idleTimeout = .seconds(1_800)
+                }
+                async let response = loader.response(for: request)
+                await eventually { service.snapshot().transport?.runningAttempts == 1 }
+                #expect(service.snapshot().transport?.openConnections == 1)
+                gate.signal()
+                #expect(try await response.statusCode == .ok)
+                await eventually { service.snapshot().transport?.runningAttempts == 0 }
+                let idle = service.snapshot().transport
+                #expect(idle?.openConnections == 1 && idle?.longestRound ?? .zero > .zero)
+                await service.shutDown(gracePeriod: .zero)
+                #expect(service.snapshot().transport?.openConnections == 0)
             }
-            let service = DataLoaderService()
-            let loader = service.makeFactory().makeDataLoader()
-            #expect(service.snapshot().transport?.openConnections == 0)
-            async let response = loader.response(for: DataLoaderRequest(url: server.url("/")))
-            await eventually { service.snapshot().transport?.runningAttempts == 1 }
-            #expect(service.snapshot().transport?.openConnections == 1)
-            gate.signal()
-            #expect(try await response.statusCode == .ok)
-            await eventually { service.snapshot().transport?.runningAttempts == 0 }
-            let idle = service.snapshot().transport
-            #expect(idle?.openConnections == 1 && idle?.longestRound ?? .zero > .zero)
-            await service.shutDown(gracePeriod: .zero)
-            #expect(service.snapshot().transport?.openConnections == 0)
         }
     }
 #endif
