@@ -43,11 +43,16 @@ import Foundation
         configuration.rateLimiter.setRequestsPerSecond(
             settings.rate, burst: settings.burst, forHostOf: url)
         guard let server = settings.server else { return configuration }
-        let fleet = RedisFleet(
-            RedisFleet.Configuration(
-                endpoints: [try RedisEndpoint(server)], namespace: "probe"))
+        var sharing = RedisFleet.Configuration(
+            endpoints: try server.split(separator: ",").map { try RedisEndpoint(String($0)) },
+            namespace: "probe")
+        if let user = settings.user {
+            sharing.user = user
+            sharing.password = { "secret" }
+        }
         configuration.rateLimiter.share(
-            through: fleet, expectedMembers: settings.members, whenLost: settings.loss)
+            through: RedisFleet(sharing), expectedMembers: settings.members,
+            whenLost: settings.loss)
         return configuration
     }
 }

@@ -16,8 +16,10 @@ struct Settings {
         values = Dictionary(pairs) { _, last in last }
     }
 
-    /// The endpoint of the server; nil for a probe that shares with nobody.
+    /// The endpoint of the server, or several; nil for a probe that shares with nobody.
     var server: String? { values["server"].map(String.init) }
+    /// The user of the server, whose password is "secret"; nil for the one that is there.
+    var user: String? { values["user"].map(String.init) }
     /// The rate of all daemons together.
     var rate: Double { number("rate", 100) }
     /// The burst of the rate.
