@@ -16,6 +16,8 @@ import Testing
         _ change: (inout TransportRequest) -> Void = { _ in }
     ) -> TransportRequest {
         var request = TransportRequest(url: testURL("http://peer.test/a"))
+        // Most have the system's clock, and their tasks may wait for a thread among all the tests.
+        request.idleTimeout = .seconds(1_800)
         change(&request)
         return request
     }
