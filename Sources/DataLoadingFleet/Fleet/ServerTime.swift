@@ -14,10 +14,12 @@ struct ServerTime: Sendable {
         self.received = received
     }
 
-    /// The server's time at an instant, early by the way of its answer.
-    func time(at instant: Instant) -> Int64 {
-        let passed = max(.zero, instant - received).microseconds
-        let (sum, overflow) = microseconds.addingReportingOverflow(passed)
+    /// The server's time at an instant, early by the way of its answer; nil when a minute has passed,
+    /// in which one of the two clocks may have been set.
+    func time(at instant: Instant) -> Int64? {
+        let passed = max(.zero, instant - received)
+        guard passed < .seconds(60) else { return nil }
+        let (sum, overflow) = microseconds.addingReportingOverflow(passed.microseconds)
         return overflow ? .max : sum
     }
 }

@@ -1,6 +1,9 @@
 // Copyright the DataLoading authors
 // SPDX-License-Identifier: Apache-2.0
 
+package import DataLoading
+import DataLoadingSupport
+
 /// The line of slots of one key, and the daemons that have asked for some lately.
 ///
 /// The rules are those of the script that `RedisFleet` runs in its server. Times are microseconds of
@@ -25,6 +28,26 @@ package struct QuotaLine: Sendable {
             self.member = member
             self.interval = interval
             self.want = want
+        }
+
+        /// What a daemon asks that knows of so many daemons.
+        package init(_ request: QuotaRequest, of member: String, window: Duration, known: Int) {
+            self.member = member
+            interval = 1e6 / request.requestsPerSecond
+            burst = request.burst
+            want = request.count
+            patience = request.longestWait.map { $0.inSeconds * 1e6 }
+            self.window = window.inSeconds * 1e6
+            lead = request.knownLead.inSeconds * 1e6
+            hint = known
+        }
+
+        /// What the daemon learns from the answer.
+        package func lease(from answer: Answer) -> QuotaLease {
+            QuotaLease(
+                count: answer.granted, firstStart: .microseconds(answer.start),
+                interval: .saturating(seconds: interval / 1e6), lead: .microseconds(answer.lead),
+                gate: .microseconds(answer.gate))
         }
     }
 

@@ -41,20 +41,10 @@ extension SharedQuota {
 
         /// Leases slots by the rules of the script.
         public func lease(_ request: QuotaRequest) async throws -> QuotaLease {
-            let interval = 1e6 / request.requestsPerSecond
-            var question = QuotaLine.Question(member: name, interval: interval, want: request.count)
-            question.burst = request.burst
-            question.patience = request.longestWait.map { $0.inSeconds * 1e6 }
-            question.window = window.inSeconds * 1e6
-            question.lead = request.knownLead.inSeconds * 1e6
-            question.hint = state.withLock { $0.counts.known(at: quota.clock.instant) }
-            let answer = try await ask { [quota, question] in
-                quota.answer(question, about: request.key)
-            }
-            return QuotaLease(
-                count: answer.granted, firstStart: .microseconds(answer.start),
-                interval: .saturating(seconds: interval / 1e6), lead: .microseconds(answer.lead),
-                gate: .microseconds(answer.gate))
+            let known = state.withLock { $0.counts.known(at: quota.clock.instant) }
+            let question = QuotaLine.Question(request, of: name, window: window, known: known)
+            return question.lease(
+                from: try await ask { [quota] in quota.answer(question, about: request.key) })
         }
 
         /// Closes a key for all daemons.

@@ -83,6 +83,8 @@ import Testing
         #expect(time.time(at: Self.instant(10)) == 1_000_000)
         #expect(time.time(at: Self.instant(12)) == 3_000_000)
         #expect(time.time(at: Self.instant(9)) == 1_000_000)
+        #expect(time.time(at: Self.instant(69)) == 60_000_000)
+        #expect(time.time(at: Self.instant(70)) == nil)
         let last = ServerTime(.max, received: Self.instant(10))
         #expect(last.time(at: Self.instant(12)) == .max)
     }

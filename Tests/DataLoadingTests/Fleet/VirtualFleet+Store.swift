@@ -17,18 +17,10 @@ extension VirtualFleet {
         switch call {
         case .lease(let request, _):
             operations += 1
-            let interval = 1e6 / request.requestsPerSecond
-            var question = QuotaLine.Question(member: name, interval: interval, want: request.count)
-            question.burst = request.burst
-            question.patience = request.longestWait.map { $0.inSeconds * 1e6 }
-            question.lead = request.knownLead.inSeconds * 1e6
-            question.hint = daemons[index].counts.known(at: now)
-            let answer = line.answer(question, at: time)
-            return .lease(
-                QuotaLease(
-                    count: answer.granted, firstStart: .microseconds(answer.start),
-                    interval: .saturating(seconds: interval / 1e6),
-                    lead: .microseconds(answer.lead), gate: .microseconds(answer.gate)))
+            let question = QuotaLine.Question(
+                request, of: name, window: .milliseconds(100),
+                known: daemons[index].counts.known(at: now))
+            return .lease(question.lease(from: line.answer(question, at: time)))
         case .close(let delay, _):
             operations += 1
             line.close(for: delay.inSeconds * 1e6, at: time)
@@ -37,11 +29,13 @@ extension VirtualFleet {
         case .heartbeat:
             heartbeats += 1
             if !left.contains(name) { members[name] = time }
-            members = members.filter { $0.value >= time - 30_000_000 }
+            members = members.filter { $0.value >= time - FleetCounts.length.inSeconds * 1e6 }
             return .heartbeat(
                 FleetPulse(
                     counts: FleetCounts.Pulse(
-                        present: members.values.count { $0 >= time - 1_750_000 },
+                        present: members.values.count {
+                            $0 >= time - FleetCounts.presence.inSeconds * 1e6
+                        },
                         known: members.count, departures: departures),
                     gate: .saturating(seconds: max(0, gate - time) / 1e6)))
         }

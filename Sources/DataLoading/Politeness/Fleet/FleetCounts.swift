@@ -29,8 +29,8 @@ package struct FleetCounts: Sendable {
     /// How long a daemon counts as present: between one heartbeat of a second and two, so that those
     /// who are back first after a store has stood still for two do not take the part of the others.
     package static let presence = Duration.milliseconds(1_750)
-    /// A heartbeat comes once a second; more come only while a store is asked whether it is back.
-    private static let maxSamples = 64
+    /// Those of `length` at the pace of heartbeats while daemons are missing, which are the fastest.
+    private static let maxSamples = 256
 
     private var samples: [(time: Instant, pulse: Pulse)] = []
 

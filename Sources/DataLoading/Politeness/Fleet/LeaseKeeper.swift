@@ -87,9 +87,9 @@ final class LeaseKeeper: Sendable {
 
     private func lease(_ key: RuleKey) async {
         guard let limiter, let (request, number) = limiter.beginLease(of: key) else {
-            return end()
+            return rest()
         }
-        begin()
+        rest()
         do {
             let lease = try await provider.lease(request)
             timekeeper.workBegan()
@@ -102,15 +102,15 @@ final class LeaseKeeper: Sendable {
             }
             if isChange { limiter.notify(.all(moved: [])) }
         }
-        end()
+        rest()
     }
 
     private func close(_ key: RuleKey) async {
         let closing = limiter?.withTable { table, clock in
             table.shared?.beginClosing(key, at: clock.now)
         }
-        guard let (delay, number) = closing else { return end() }
-        begin()
+        guard let (delay, number) = closing else { return rest() }
+        rest()
         let isTold = (try? await provider.close(QuotaKey(key), for: delay)) != nil
         timekeeper.workBegan()
         let chance = chance
@@ -118,15 +118,15 @@ final class LeaseKeeper: Sendable {
             table.shared?.closingEnded(
                 key, number, isTold: isTold, at: clock.now, chance: chance)
         }
-        end()
+        rest()
     }
 
     private func beat() async {
         let number = limiter?.withTable { table, clock in
             table.shared?.beginHeartbeat(at: clock.now)
         }
-        guard let number else { return end() }
-        begin()
+        guard let number else { return rest() }
+        rest()
         let view = try? await provider.heartbeat()
         timekeeper.workBegan()
         let chance = chance
@@ -137,16 +137,11 @@ final class LeaseKeeper: Sendable {
                 table.shared?.heartbeatFailed(number, at: clock.now, chance: chance)
             }
         }
-        end()
+        rest()
     }
 
-    /// Begins to wait for the provider.
-    private func begin() {
-        carryOut()
-        timekeeper.workEnded()
-    }
-
-    private func end() {
+    /// Carries out what came of the work, which ends, or waits for the provider.
+    private func rest() {
         carryOut()
         timekeeper.workEnded()
     }

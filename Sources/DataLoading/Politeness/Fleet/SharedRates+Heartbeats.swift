@@ -28,10 +28,10 @@ extension SharedRates {
             return false
         }
         failures = 0
-        if gatheringEnd == .distantFuture { gather(at: now) }
+        if gatheringEnd == nil { gather(at: now) }
         members.saw(view, at: now)
         let isReturn = storeAnswered(at: now)
-        let isGathering = members.portion < 1 && now < gatheringEnd
+        let isGathering = members.portion < 1 && gatheringEnd.map { now < $0 } ?? false
         let pause = isGathering ? FleetPause.gathering : FleetPause.heartbeat
         restHeartbeat(until: max(now, sent + pause))
         return dropDistant(at: now) || isReturn

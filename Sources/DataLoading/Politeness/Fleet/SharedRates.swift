@@ -52,8 +52,9 @@ struct SharedRates: Sendable {
     var heartbeatTimer: SharedKey.TimerHandle?
     /// The failures of heartbeats in a row.
     var failures = 0
-    /// Until when heartbeats come faster while daemons are missing, which may be about to come back.
-    var gatheringEnd = Instant.distantFuture
+    /// Until when heartbeats come faster while daemons are missing, which may be about to come back;
+    /// nil before the first.
+    var gatheringEnd: Instant?
     /// The time that answers take lately.
     var roundTrip = Duration.zero
     /// Where in a first interval of its own share this daemon starts, from zero to one.
