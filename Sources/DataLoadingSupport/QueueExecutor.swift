@@ -1,18 +1,18 @@
 // Copyright the DataLoading authors
 // SPDX-License-Identifier: Apache-2.0
 
-import Dispatch
+package import Dispatch
 
-/// Runs tasks on a serial queue, in the order in which they are made or resumed.
+/// Runs tasks on a queue: on a serial one in the order in which they are made or resumed.
 @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
-private final class QueueExecutor: TaskExecutor {
+package final class QueueExecutor: TaskExecutor {
     private let queue: DispatchQueue
 
-    init(_ queue: DispatchQueue) {
+    package init(_ queue: DispatchQueue) {
         self.queue = queue
     }
 
-    func enqueue(_ job: consuming ExecutorJob) {
+    package func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
         queue.async { [self] in job.runSynchronously(on: asUnownedTaskExecutor()) }
     }

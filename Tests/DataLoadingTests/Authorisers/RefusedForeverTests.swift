@@ -9,7 +9,7 @@ import Foundation
 import Testing
 
 /// One endpoint that answers 401 whatever it is sent, beside others that do not.
-@Suite(.timeLimit(.minutes(15))) struct RefusedForeverTests {
+@Suite(.computesForLong, .timeLimit(.minutes(15))) struct RefusedForeverTests {
     /// How often the bad and the good endpoints are asked.
     @Test(arguments: [(1, 10), (7, 5), (60, 20), (300, 10), (601, 5)])
     func `an endpoint that refuses every token causes at most twenty fetches an hour`(

@@ -8,7 +8,7 @@ import DataLoadingTransport
 import Testing
 
 /// Random histories of requests to one URL, against a naive reading of RFC 9111.
-@Suite struct CacheOracleTests {
+@Suite(.computesForLong) struct CacheOracleTests {
     @Test func `random histories end as a naive reading of the RFC says`() {
         property(cases: propertyCases * 10) { generator in
             var history = CacheHistory()

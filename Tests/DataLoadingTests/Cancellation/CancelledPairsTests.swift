@@ -6,7 +6,7 @@ import DataLoadingTesting
 import Foundation
 import Testing
 
-@Suite(.timeLimit(.minutes(15))) struct CancelledPairsTests {
+@Suite(.computesForLong, .timeLimit(.minutes(15))) struct CancelledPairsTests {
     /// 100,000, or ten times as many as `PROPERTY_CASES` in the environment says.
     private static let pairs = propertyCases * 10
 

@@ -125,7 +125,10 @@
             case .serviceShutDown:
                 let service = service
                 shutDown.withLock {
-                    $0 = Task.detached { await service.shutDown(gracePeriod: .zero) }
+                    // No other test has this thread.
+                    $0 = DispatchQueue(label: "shut-down").task {
+                        await service.shutDown(gracePeriod: .zero)
+                    }
                 }
             }
         }

@@ -3,6 +3,5 @@
 
 import Testing
 
-/// Suites that simulate fleets, one test after another: each computes for seconds, for which it has a
-/// thread that other tests wait for.
-@Suite(.serialized) enum SimulatedFleets {}
+/// Suites that simulate fleets, one test after another.
+@Suite(.serialized, .computesForLong) enum SimulatedFleets {}

@@ -13,7 +13,7 @@ import Testing
 /// Each load has one outcome and leaves nothing behind, whatever happens in whatever order.
 ///
 /// Random scripts contain outcomes, cancellations, time, authorisers' answers and resets.
-@Suite struct RandomScriptsTests {
+@Suite(.computesForLong) struct RandomScriptsTests {
     @Test func `random scripts end each load once and leave nothing`() async {
         for index in 0..<UInt64(propertyCases) {
             let seed = 20_260_101 &+ index

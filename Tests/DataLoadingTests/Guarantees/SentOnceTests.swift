@@ -8,7 +8,7 @@ import Foundation
 import Testing
 
 /// A non-idempotent request is never on the wire twice unless the caller allows it.
-@Suite struct SentOnceTests {
+@Suite(.computesForLong) struct SentOnceTests {
     @Test func `a POST is written once at most, whatever the server and its addresses do`() {
         property { generator in
             let bed = TestBed()

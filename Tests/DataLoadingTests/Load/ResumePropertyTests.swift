@@ -9,7 +9,7 @@ import Foundation
 import Testing
 
 // A model of a server that breaks off bodies and serves ranges.
-@Suite struct ResumePropertyTests {
+@Suite(.computesForLong) struct ResumePropertyTests {
     // The body has the server's bytes after any breaks, correct answers and number of attempts.
     @Test(arguments: BodyMode.allCases)
     func `a body resumed after random breaks has exactly the server's bytes`(

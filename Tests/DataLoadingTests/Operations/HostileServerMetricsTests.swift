@@ -9,7 +9,7 @@ import Foundation
 import Testing
 
 /// What a server chooses adds no series without end, and everything is counted.
-@Suite struct HostileServerMetricsTests {
+@Suite(.computesForLong) struct HostileServerMetricsTests {
     @Test func `100,000 hosts, methods and statuses give at most 200 series an instrument`() {
         let registry = MetricRegistry.make(hosts: (0..<40).map { "h\($0).test" })
         let rounds = ProcessInfo.processInfo.environment["VIRTUAL_LOADS"].flatMap { Int($0) }

@@ -10,7 +10,7 @@ import Testing
 
 /// With the library's authorisers, no chain of redirects sends a credential or a body to another
 /// scheme, host or port than it was made for.
-@Suite struct AuthoriserSecrecyPropertyTests {
+@Suite(.computesForLong) struct AuthoriserSecrecyPropertyTests {
     enum Kind: CaseIterable, Sendable {
         case `static`, keyed, token, basic, oauth, methods
     }

@@ -9,7 +9,7 @@ import Testing
 
 /// No value reaches an origin that it was not made for along any chain of redirects.
 // X-Api-Key and the fields that an authoriser adds are among the values.
-@Suite struct RedirectSecrecyPropertyTests {
+@Suite(.computesForLong) struct RedirectSecrecyPropertyTests {
     /// Origins that are easily confused, and different spellings of one origin.
     private static let places: [[String]] = [
         [

@@ -9,7 +9,7 @@ import Foundation
 import Testing
 
 /// Three loads on the real state machine, with events in every order.
-@Suite struct ScheduleTests {
+@Suite(.computesForLong) struct ScheduleTests {
     /// The events of the loads 0, 1 and 2, besides one that is common to all.
     private static let configurations: [[[ScheduleEvent.Kind]]] = {
         let pairs: [[ScheduleEvent.Kind]] = [

@@ -10,7 +10,7 @@ import Testing
 
 // Random histories of one destination: its server changes the body, breaks off and lies about ranges,
 // and loads fail, are cancelled and are killed.
-@Suite struct ResumedFilePropertyTests {
+@Suite(.computesForLong) struct ResumedFilePropertyTests {
     @Test(arguments: [true, false])
     func `a file after a random history is one body of its server from start to end`(
         hasDates: Bool

@@ -7,4 +7,4 @@ import Testing
 /// only its own resources and time.
 ///
 /// A test that waits for ever fails at the time limit; the limit does not check speed.
-@Suite(.serialized, .leavesNothing, .timeLimit(.minutes(30))) enum SocketTests {}
+@Suite(.serialized, .leavesNothing, .checksTimes, .timeLimit(.minutes(30))) enum SocketTests {}
