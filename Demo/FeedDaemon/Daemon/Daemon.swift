@@ -50,9 +50,7 @@ final class Daemon {
         supervision =
             options.isOperated
             ? Supervision(options, instrumenting: &settings, stream: stream) : nil
-        fleet = options.fleet.map {
-            FleetWatch(sharing: settings.rateLimiter, through: $0, expected: options.members)
-        }
+        fleet = FleetWatch(sharing: settings.rateLimiter, options)
         try DataLoaderService.bootstrap(settings)
         service = .shared
         anonymous = service.makeFactory()

@@ -3,6 +3,7 @@
 
 import DataLoading
 import DataLoadingFleet
+import Foundation
 
 /// Shares the daemon's rates with others, and notices whether Redis answers and how many they are.
 struct FleetWatch {
@@ -15,17 +16,30 @@ struct FleetWatch {
     /// How many daemons share, as far as is known.
     private(set) var members: Int
 
-    /// Shares the rates of a limiter.
-    init(
-        sharing limiter: RateLimiter, through endpoint: RedisEndpoint, expected members: Int,
+    /// Shares the rates of a limiter; nil without a server to do it through.
+    init?(
+        sharing limiter: RateLimiter, _ options: Arguments.Options,
         at now: ContinuousClock.Instant = .now
     ) {
+        guard let endpoint = options.fleet else { return nil }
+        let members = options.members
         // Daemons that load from the same hosts have the same namespace.
-        fleet = RedisFleet(
-            RedisFleet.Configuration(endpoints: [endpoint], namespace: "feed-daemon"))
+        var configuration = RedisFleet.Configuration(
+            endpoints: [endpoint], namespace: "feed-daemon")
+        configuration.user = options.fleetUser
+        if let file = options.fleetPasswordFile {
+            // Read for each connection, so that it can be replaced while the daemon runs.
+            configuration.password = { try Self.firstLine(of: file) }
+        }
+        fleet = RedisFleet(configuration)
         limiter.share(through: fleet, expectedMembers: members)
         self.members = members
         begun = now
+    }
+
+    private static func firstLine(of file: String) throws -> String {
+        let text = try String(contentsOfFile: file, encoding: .utf8)
+        return String(text.prefix { !$0.isNewline })
     }
 
     /// Returns an event if the state has changed since the last call.

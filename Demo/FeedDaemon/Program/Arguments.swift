@@ -23,6 +23,10 @@ enum Arguments: Equatable {
         var isOperated = false
         /// The Redis through which several daemons share their rates; nil for rates of its own.
         var fleet: RedisEndpoint?
+        /// The user of that Redis; nil for its default user.
+        var fleetUser: String?
+        /// The file with the password for that Redis; nil for none.
+        var fleetPasswordFile: String?
         /// How many daemons are expected to share, until Redis tells.
         var members = 2
     }
@@ -56,27 +60,38 @@ enum Arguments: Equatable {
                 isOrigin = true
             case "--fleet":
                 options.fleet = try endpoint(rest.popFirst())
+            case "--fleet-user":
+                options.fleetUser = try text(rest.popFirst(), of: word, "a name")
+            case "--fleet-password-file":
+                options.fleetPasswordFile = try text(
+                    rest.popFirst(), of: word, "the name of a file")
             case "--members":
                 options.members = try members(rest.popFirst())
             case "--duration":
                 options.duration = try duration(rest.popFirst())
             case "--config":
-                guard let file = rest.popFirst(), !file.isEmpty else {
-                    throw Mistake(message: "--config needs the name of a file")
-                }
-                options.file = file
+                options.file = try text(rest.popFirst(), of: word, "the name of a file")
             default:
                 throw Mistake(message: "\(word) is not an option")
             }
         }
-        guard !seen.contains("--members") || options.fleet != nil else {
-            throw Mistake(message: "--members needs --fleet")
+        for word in ["--members", "--fleet-user", "--fleet-password-file"] {
+            guard !seen.contains(word) || options.fleet != nil else {
+                throw Mistake(message: "\(word) needs --fleet")
+            }
         }
         guard isOrigin else { return .run(options) }
         guard seen.isSubset(of: ["--origin", "--duration"]) else {
             throw Mistake(message: "--origin takes --duration only")
         }
         return .origin(options.duration)
+    }
+
+    private static func text(
+        _ text: String?, of option: String, _ kind: String
+    ) throws(Mistake) -> String {
+        guard let text, !text.isEmpty else { throw Mistake(message: "\(option) needs \(kind)") }
+        return text
     }
 
     private static func endpoint(_ text: String?) throws(Mistake) -> RedisEndpoint {

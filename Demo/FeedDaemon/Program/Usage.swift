@@ -7,7 +7,8 @@ enum Usage {
         FeedDaemon loads feeds at limited rates, and reports what its loads cost.
 
         usage: FeedDaemon [--duration SECONDS] [--config FILE] [--operations]
-                          [--fleet URL [--members N]] [--json | --quiet]
+                          [--fleet URL [--members N] [--fleet-user NAME]
+                           [--fleet-password-file FILE]] [--json | --quiet]
                FeedDaemon --origin [--duration SECONDS]
 
           --duration SECONDS  how long to run at most
@@ -17,6 +18,9 @@ enum Usage {
           --fleet URL         share all rates with the daemons that name the same Redis or Valkey:
                               redis://host:port, rediss://host:port or unix:///path
           --members N         how many daemons share, until Redis tells; 2 if it is not given
+          --fleet-user NAME   the user of that server; its default user if it is not given
+          --fleet-password-file FILE
+                              read the password for that server from the file's first line
           --origin            be an origin for other daemons, and report how fast loads arrive
           --json              log loads on standard error as JSON, not as text
           --quiet             do not log loads

@@ -37,6 +37,15 @@ import Testing
         #expect(try self.options()?.fleet == nil)
     }
 
+    @Test func `the fleet has a user, and a password in a file`() throws {
+        let options = try #require(
+            try options(
+                "--fleet-user", "feeds", "--fleet", "redis://r.test", "--fleet-password-file",
+                "/run/redis"))
+        #expect(options.fleetUser == "feeds")
+        #expect(options.fleetPasswordFile == "/run/redis")
+    }
+
     @Test(arguments: [
         ("http://r.test", "the URL does not begin with redis://, rediss:// or unix://"),
         ("redis://r.test:0", "the port is not 1 to 65535"),
@@ -67,6 +76,8 @@ import Testing
         ["--json", "--quiet"], ["--json=x"], ["--json", "--json"],
         ["--duration", "1", "--duration", "2"], ["--fleet"], ["--fleet", ""], ["--members", "3"],
         ["--fleet", "redis://r.test", "--members", "0"], ["--origin", "--quiet"],
+        ["--fleet-user", "feeds"], ["--fleet-password-file", "/run/redis"],
+        ["--fleet", "redis://r.test", "--fleet-user", ""],
     ])
     func `arguments that are unknown or out of range are errors`(words: [String]) {
         #expect(throws: Arguments.Mistake.self) { try Arguments.parse(words) }

@@ -48,6 +48,34 @@
                 #expect(line.hasSuffix(" s, and at the end"))
             }
 
+            @Test(.enabled(if: RedisServer.isInstalled))
+            func `FeedDaemon reads the password of the fleet's user from a file`() async throws {
+                let redis = try RedisServer([
+                    "--user", "default", "off", "--user", "feeds", "on", ">right", "~*", "+@all",
+                ])
+                let server = try LoopbackServer { _ in .ok("news") }
+                defer { server.stop() }
+                let feeds = """
+                    {"features": [{"name": "news", "urls": ["\(server.url("/news"))"],
+                                   "interval": 1}]}
+                    """
+                let file = try directory.write(Data(feeds.utf8), to: "feeds.json")
+                func report(_ password: String) async throws -> String {
+                    let secret = try directory.write(Data("\(password)\n".utf8), to: "password")
+                    let run = try await DemoProcess.run(
+                        "FeedDaemon",
+                        [
+                            "--quiet", "--duration", "3", "--config", file.path, "--fleet",
+                            "\(redis.endpoint)", "--fleet-user", "feeds", "--fleet-password-file",
+                            secret.path,
+                        ])
+                    #expect(run.status == 0)
+                    return run.output
+                }
+                #expect(try await report("right").contains("shares its rates through Redis"))
+                #expect(try await report("wrong").contains("does not reach Redis"))
+            }
+
             @Test func `an address that is none of a Redis ends FeedDaemon as other mistakes do`()
                 async throws
             {
