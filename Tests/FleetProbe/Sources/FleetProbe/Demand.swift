@@ -4,46 +4,37 @@
 import DataLoading
 import Foundation
 
-/// The loads that a daemon makes.
+/// The loads that a daemon makes; it writes what became of each.
 struct Demand: Sendable {
-    /// What became of a load.
-    enum Outcome: Sendable {
-        /// It was done, after so long a wait for its slot.
-        case done(Duration)
-        /// The server asked to be left alone.
-        case refused
-        case failed(String)
-    }
-
     let loader: DataLoader
     let url: URL
     let settings: Settings
+    private let begun = ContinuousClock.now
 
-    /// Makes loads until the time is up; returns what became of each.
-    func run() async -> [Outcome] {
-        let end = ContinuousClock.now + .seconds(settings.seconds)
-        return settings.demand > 0 ? await arrivals(until: end) : await queues(until: end)
+    init(loader: DataLoader, url: URL, settings: Settings) {
+        self.loader = loader
+        self.url = url
+        self.settings = settings
+    }
+
+    /// Makes loads until the time is up, and returns when all have ended.
+    func run() async {
+        let end = begun + .seconds(settings.seconds)
+        if settings.demand > 0 { await arrivals(until: end) } else { await queues(until: end) }
     }
 
     /// As many loads as there may be: a number of them waits at any time.
-    private func queues(until end: ContinuousClock.Instant) async -> [Outcome] {
-        await withTaskGroup(of: [Outcome].self) { group in
+    private func queues(until end: ContinuousClock.Instant) async {
+        await withDiscardingTaskGroup { group in
             for _ in 0..<settings.width {
-                group.addTask {
-                    var outcomes: [Outcome] = []
-                    while ContinuousClock.now < end { outcomes.append(await load()) }
-                    return outcomes
-                }
+                group.addTask { while ContinuousClock.now < end { await load() } }
             }
-            var outcomes: [Outcome] = []
-            for await more in group { outcomes += more }
-            return outcomes
         }
     }
 
     /// Loads that come as those of many users do, each independent of the others.
-    private func arrivals(until end: ContinuousClock.Instant) async -> [Outcome] {
-        await withTaskGroup(of: Outcome.self) { group in
+    private func arrivals(until end: ContinuousClock.Instant) async {
+        await withDiscardingTaskGroup { group in
             var next = ContinuousClock.now
             while true {
                 let chance = Double.random(in: Double.leastNonzeroMagnitude...1)
@@ -52,21 +43,24 @@ struct Demand: Sendable {
                 try? await Task.sleep(until: next, clock: .continuous)
                 group.addTask { await load() }
             }
-            var outcomes: [Outcome] = []
-            for await outcome in group { outcomes.append(outcome) }
-            return outcomes
         }
     }
 
-    private func load() async -> Outcome {
+    /// Loads once, and writes how long the load waited for its slot, and how long after the daemon's
+    /// start it came, or why it failed.
+    private func load() async {
         var request = DataLoaderRequest(url: url)
         request.timeout = .seconds(settings.patience)
+        let arrival = ContinuousClock.now - begun
         do {
-            return .done(try await loader.response(for: request).metrics.admissionTime)
+            let response = try await loader.response(for: request)
+            print("wait", nanoseconds(response.metrics.admissionTime), nanoseconds(arrival))
         } catch {
-            guard let error = error as? DataLoaderError else { return .failed("\(error)") }
-            if case .status(.tooManyRequests) = error.kind { return .refused }
-            return .failed("\(error.kind)")
+            guard let error = error as? DataLoaderError else { return print("failed", error) }
+            if case .status(.tooManyRequests) = error.kind { return }
+            print("failed", error.kind)
         }
     }
+
+    private func nanoseconds(_ duration: Duration) -> Int64 { Int64(duration / .nanoseconds(1)) }
 }

@@ -7,8 +7,8 @@ import Foundation
 
 /// One daemon of a fleet.
 ///
-/// It writes when each of its loads began, how long each had waited for its
-/// slot, and how many failed: words and nanoseconds, by the clock that all processes have.
+/// It writes when each of its loads began, how long each had waited for its slot, and why others
+/// failed: words and nanoseconds, by the clock that all processes have.
 @main struct FleetProbe {
     private static let host = "https://api.test/"
 
@@ -21,16 +21,8 @@ import Foundation
             configuration: try configuration(settings, url, transport))
         let demand = Demand(
             loader: service.makeFactory().makeDataLoader(), url: url, settings: settings)
-        let outcomes = await demand.run()
+        await demand.run()
         await service.shutDown(gracePeriod: .seconds(1))
-        for instant in transport.instants { print("start", instant) }
-        for outcome in outcomes {
-            switch outcome {
-            case .done(let wait): print("wait", Int64(wait / .nanoseconds(1)))
-            case .refused: print("refused 1")
-            case .failed(let reason): print("failed", reason)
-            }
-        }
     }
 
     private static func configuration(
