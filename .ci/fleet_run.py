@@ -107,7 +107,7 @@ class Resources:
 
     def __init__(self, process):
         with open(f"/proc/{process}/status") as status:
-            fields = dict(line.rstrip().split(":\t", 1) for line in status)
+            fields = dict(line.rstrip("\n").split(":\t", 1) for line in status)
         # KiB.
         self.memory = int(fields["VmRSS"].split()[0])
         self.others = int(fields["Threads"]) + len(os.listdir(f"/proc/{process}/fd"))
