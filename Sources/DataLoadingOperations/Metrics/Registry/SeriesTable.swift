@@ -5,6 +5,10 @@
 ///
 /// A series is never removed: a cumulative sum that started again would be read as a restart.
 struct SeriesTable<Labels: LabelSet, Cell: SeriesCell>: Sendable {
+    /// Nearly all loads have one of a few label sets: comparing so many takes less time than one hash.
+    private static var compared: Int { 8 }
+
+    /// Where the label sets after the first few are.
     private var rows: [Labels: Int] = [:]
     /// The series in the order in which they came, so that scrapes have one order.
     private var keys: [Labels] = []
@@ -25,10 +29,10 @@ struct SeriesTable<Labels: LabelSet, Cell: SeriesCell>: Sendable {
 
     /// Changes the series of a label set, or where there is no room for it the one of all others.
     mutating func change(_ labels: Labels, _ body: (inout Cell) -> Void) {
-        if let row = rows[labels] {
+        if let row = row(of: labels) {
             body(&cells[row])
         } else if limit.takeOne() {
-            rows[labels] = cells.count
+            if cells.count >= Self.compared { rows[labels] = cells.count }
             keys.append(labels)
             cells.append(empty)
             body(&cells[cells.count - 1])
@@ -37,5 +41,10 @@ struct SeriesTable<Labels: LabelSet, Cell: SeriesCell>: Sendable {
             body(&cell)
             overflow = cell
         }
+    }
+
+    private func row(of labels: Labels) -> Int? {
+        for row in 0..<min(keys.count, Self.compared) where keys[row] == labels { return row }
+        return rows.isEmpty ? nil : rows[labels]
     }
 }
