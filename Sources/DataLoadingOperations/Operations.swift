@@ -34,7 +34,7 @@ public final class Operations: Sendable {
     }
 
     /// The time that a service takes at most beyond its grace period.
-    private static let serviceLimit = Duration.seconds(32)
+    private static let serviceLimit = Duration.seconds(33)
     /// The time that the log has to write what waits when the service has ended.
     private static let logLimit = Duration.seconds(2)
 
@@ -92,7 +92,12 @@ public final class Operations: Sendable {
 
     /// Opens the log, watches the loads of a service, and tells systemd that it is ready.
     ///
-    /// The service is the one whose configuration was instrumented.
+    /// The service is the one whose configuration was instrumented. From then on the process writes no
+    /// core file, unless ``OperationsConfiguration/forbidsCoreDumps`` is false.
+    ///
+    /// - Throws: `.malformed` for a variable of the environment, `.log` and `.endpoint` where the log or
+    ///   the endpoint cannot be opened, `.startedBefore` for a second call, and `.shutDown` after or
+    ///   during the end.
     public func start(for service: DataLoaderService) throws(OperationsError) {
         let isFirst = stage.withLock { stage in
             guard case .idle = stage else { return false }

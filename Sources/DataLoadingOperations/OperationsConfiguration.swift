@@ -15,9 +15,10 @@ public struct OperationsConfiguration: Sendable {
         case none
     }
 
-    /// The name of the service, for `target_info`; default: the name of the program.
+    /// The name of the service, for `target_info`; default: `OTEL_SERVICE_NAME`, or else the name of
+    /// the program.
     public var serviceName: String
-    /// Its version; default nil: not told.
+    /// Its version; default: that of `OTEL_RESOURCE_ATTRIBUTES`, or else nil, which is not told.
     public var serviceVersion: String?
     /// What tells its instances apart; default: the host's name and the process's number.
     public var instance: String
@@ -34,7 +35,10 @@ public struct OperationsConfiguration: Sendable {
     public var log: AccessLog?
     /// Where operators are answered over HTTP; default nil: no socket is opened.
     public var endpoint: OperationsEndpoint?
-    /// Where metrics and spans are sent; default nil: nothing is sent, and no timer runs.
+    /// Where metrics and spans are sent; nil sends nothing and runs no timer.
+    ///
+    /// The default is what `OTEL_EXPORTER_OTLP_ENDPOINT` and its kin say, nil without them: a daemon
+    /// that must not send whatever its environment says sets nil.
     public var push: TelemetryPush?
     /// Which requests belong to a trace; default ``Tracing/whenAsked``.
     public var tracing = Tracing.whenAsked

@@ -22,11 +22,15 @@ extension RedisFleet {
         /// What a server with TLS must show, and the certificate that it asks for; nil, the default,
         /// for the system's authorities.
         public var trust: ServerTrustPolicy?
-        /// How far ahead the slots of a lease reach at most; default 100 ms, from 10 ms to 1 s.
+        /// How far ahead the slots of a lease reach at most; default 100 ms.
         ///
+        /// Less than 10 ms counts as 10 ms, and more than 1 s as 1 s.
         /// A longer one asks the server less often, and is later to learn that a key was closed.
         public var window = Duration.milliseconds(100)
-        /// How long the server may take for an answer; default 250 ms.
+        /// How long the server may take for an answer, a millisecond at least; default 250 ms.
+        ///
+        /// Loads wait no longer for their slots whatever this says: after 250 ms each daemon uses its
+        /// share.
         public var patience = Duration.milliseconds(250)
 
         /// Makes a configuration with the defaults above.

@@ -12,9 +12,9 @@ import DataLoadingSupport
 ///         endpoints: [try RedisEndpoint("rediss://redis.internal:6380")], namespace: "feeds"))
 /// configuration.rateLimiter.share(through: fleet, expectedMembers: 8)
 /// ```
-/// Daemons with the same namespace share. The server keeps a line of slots for each rate, in about half
-/// a KiB that expires a minute after its last use, so it needs neither persistence nor a copy of its own
-/// clock: only distances in time are exchanged. One connection and one thread serve all rates; they
+/// Daemons with the same namespace share. The server keeps a line of slots for each rate, in 0.1 KiB and
+/// 26 bytes for each daemon, which expire a minute after their last use, so it needs no persistence, and
+/// clocks do not matter: only distances in time are exchanged. One connection and one thread serve all rates; they
 /// begin with the first load, and the thread sleeps while nothing is asked.
 ///
 /// A server that is slow, gone or empty delays no load for longer than 250 ms in all: `LossPolicy` says
@@ -45,7 +45,7 @@ public final class RedisFleet: QuotaProvider {
     }
 
     init(_ configuration: Configuration, random: RandomSource, timekeeper: any Timekeeper) {
-        window = configuration.window
+        window = min(max(configuration.window, .milliseconds(10)), .seconds(1))
         keys = FleetKeys(namespace: configuration.namespace)
         member = random.withGenerator { String($0.next() as UInt64, radix: 36) }
         self.timekeeper = timekeeper

@@ -23,6 +23,8 @@ public struct RedisEndpoint: Hashable, Sendable {
     let place: Place
 
     /// Parses a URL.
+    ///
+    /// - Throws: `RedisEndpointError`, which says what of it is wrong.
     public init(_ url: String) throws(RedisEndpointError) {
         for (scheme, isSecure) in [("redis://", false), ("rediss://", true)] {
             guard let rest = Self.rest(of: url, after: scheme) else { continue }

@@ -3,7 +3,8 @@
 
 /// Whether a daemon works, and whether it takes loads.
 public struct Health: Hashable, Sendable {
-    /// Whether the service's timer and a thread of its transport answer; else a restart may help.
+    /// Whether the service's timer and each thread of its transport answer; else a restart may
+    /// help.
     public let isLive: Bool
     /// Whether new loads may start; false before the start, and while the service shuts down.
     public let isReady: Bool

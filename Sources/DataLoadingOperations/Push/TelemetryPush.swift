@@ -19,7 +19,8 @@ public struct TelemetryPush: Sendable {
     }
     /// Fields of each request, for example a key; default none.
     public var headers = HTTPHeaders()
-    /// The time from one push of the metrics to the next, at least a second; default 60 s.
+    /// The time from one push of the metrics to the next; default 60 s, and less than a second counts
+    /// as one.
     public var interval = Duration.seconds(60)
     /// Whether metrics are sent; default true.
     public var sendsMetrics = true

@@ -181,7 +181,7 @@ import Testing
                         "READY=1", "RELOADING=1", "READY=1", "RELOADING=1", "READY=1",
                         "STATUS=\(failure)", "RELOADING=1", "READY=1",
                         "STATUS=The configuration was read again.", "STOPPING=1",
-                        "EXTEND_TIMEOUT_USEC=34000000",
+                        "EXTEND_TIMEOUT_USEC=35000000",
                     ])
                 let log = try String(contentsOfFile: path + ".1", encoding: .utf8)
                 #expect(log.contains("\"level\":\"error\",\"message\":\"\(failure)\"}"))

@@ -225,7 +225,7 @@ import Testing
             #expect(
                 messages == [
                     "READY=1", "RELOADING=1", "READY=1", "RELOADING=1", "READY=1", "STATUS=going",
-                    "STOPPING=1", "EXTEND_TIMEOUT_USEC=34000000",
+                    "STOPPING=1", "EXTEND_TIMEOUT_USEC=35000000",
                 ])
             #expect(listener.rest().isEmpty)
         }
