@@ -68,6 +68,21 @@
             #expect(try await new.load() == nil)
         }
 
+        @Test func `the write of a holder is refused though the count was lost with its lock`()
+            async throws
+        {
+            let (old, new) = (bed.makeStore(), bed.makeStore())
+            try await new.save(CredentialBed.credentials("first"))
+            await #expect(throws: superseded) {
+                try await old.update { _ in
+                    try await bed.run("DEL", bed.lock, bed.count)
+                    try await new.updateForLogOut { _ in nil }
+                    return CredentialBed.credentials("old")
+                }
+            }
+            #expect(try await new.load() == nil)
+        }
+
         @Test func `the write of a holder is refused once the server was emptied and another came`()
             async throws
         {
