@@ -123,6 +123,7 @@ extension SharedRates {
         _ = closing.exchange.end(number)
         if isTold, closing.told == closing.end || closing.end <= now { return }
         if isTold {
+            closing.failures = 0
             if closing.exchange.order() { add(.close(key)) }
         } else {
             closing.failures += 1
@@ -132,6 +133,14 @@ extension SharedRates {
                 at: now + FleetPause.closing(after: closing.failures, chance: chance))
         }
         closings[key] = closing
+    }
+
+    /// Tells of all gates now, since the store has come back.
+    mutating func tellOfGates() {
+        for key in closings.keys {
+            closings[key]?.failures = 0
+            closingRested(key)
+        }
     }
 
     mutating func closingRested(_ key: RuleKey) {

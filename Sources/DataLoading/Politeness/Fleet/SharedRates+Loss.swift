@@ -45,6 +45,7 @@ extension SharedRates {
         if patienceEnd != nil, !keys.values.contains(where: \.isStarved) { circuit.calm() }
         guard circuit.answered(at: now) else { return false }
         gather(at: now)
+        tellOfGates()
         return true
     }
 
