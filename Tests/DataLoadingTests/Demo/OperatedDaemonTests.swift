@@ -67,7 +67,7 @@ import Testing
                         "STATUS=keeps its configuration: \(path): line 3, column \(column(of: server)): this is not JSON",
                         "RELOADING=1", "READY=1",
                         "STATUS=keeps its configuration: \(path): rates.urls[\"\(server.url("/"))\"] must be a number, not a string",
-                        "STOPPING=1", "EXTEND_TIMEOUT_USEC=35000000",
+                        "STOPPING=1", "EXTEND_TIMEOUT_USEC=36000000",
                     ])
                 #expect(run.output.contains("keeps its configuration: \(path): line 3, column "))
                 #expect(run.output.contains("daemon        ends: SIGTERM"))
