@@ -9,8 +9,8 @@ extension RedisScript {
     /// owner has it.
     ///
     /// `ARGV`: the owner, how long it lasts in milliseconds. The count expires an hour after the last
-    /// lock; the credentials have the number that they were written under, so that the numbers go on
-    /// where one of the two was lost.
+    /// lock; the credentials have the number that they were written under. Numbers begin with the time,
+    /// so that one is given once though the count is lost.
     static let takeLock = RedisScript(
         """
         local holder = redis.call('GET', KEYS[2])
@@ -18,10 +18,12 @@ extension RedisScript {
         redis.call('SET', KEYS[2], ARGV[1], 'PX', ARGV[2])
         local last = tonumber(redis.call('GET', KEYS[3]) or '') or 0
         local written = tonumber(redis.call('HMGET', KEYS[1], 'fence')[1] or '') or 0
-        local number = math.max(last, written) + 1
+        local clock = redis.call('TIME')
+        local now = clock[1] * 1000 + math.floor(clock[2] / 1000)
+        local number = math.max(last, written, now) + 1
         redis.call('SET', KEYS[3], string.format('%.0f', number), 'PX', 3600000)
         return number
-        """, digest: "9b62a26221e0c46a3ee692f4490b8702e43bab29")
+        """, digest: "eae653b4b2bb43d4bf42f93c87074f1e0921a8c0")
 
     /// Keeps the lock for another life; 0 if it is not the owner's any more.
     ///

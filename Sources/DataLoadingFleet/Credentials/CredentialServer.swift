@@ -73,11 +73,14 @@ struct CredentialServer: Sendable {
     ///
     /// A caller that was cancelled writes too: the authorization server knows only the newest token.
     func write(_ text: String?, under lock: Lock) async throws {
+        // The count of locks and the trace of a log-out last for an hour: a process that was stopped for
+        // as long would not be told of a later lock.
+        guard timerQueue.now - lock.taken < .seconds(1_800) else { throw Self.superseded }
         let arguments = ["\(lock.number)"] + [text].compactMap(\.self)
         let isWritten = try await Task {
             try await number(.saveCredentials, arguments, for: times.writing) == 1
         }.value
-        guard isWritten else { throw AuthorisationError.store(reason: "superseded") }
+        guard isWritten else { throw Self.superseded }
     }
 
     private var life: String { "\(max(1, Int(times.life / .milliseconds(1))))" }
@@ -115,15 +118,21 @@ struct CredentialServer: Sendable {
         try await timerQueue.sleep(for: .milliseconds(pause))
     }
 
+    private static let superseded = AuthorisationError.store(reason: "superseded")
     private static let malformed = AuthorisationError.store(reason: "the answer is malformed")
 }
 
 extension RedisError {
+    /// What a server says that can write again when its disk, its memory, its replicas or a script let it.
+    private static let passing: Set<String> = ["BUSY", "MISCONF", "NOREPLICAS", "OOM"]
+
     /// Whether another try may succeed soon.
     fileprivate var mayPass: Bool {
         switch self {
-        case .notSent(.forked), .notSent(.noEndpoint), .refused, .tooLarge, .shutDown: false
+        case .notSent(.forked), .notSent(.noEndpoint), .tooLarge, .shutDown: false
         case .notSent, .silent, .lost, .overloaded: true
+        // A server that starts, or that hands over to another.
+        case .refused(let error): error.isElsewhere || Self.passing.contains(error.code)
         }
     }
 }

@@ -20,13 +20,20 @@ extension RedisScript {
         local lead, members = tonumber(ARGV[7]), tonumber(ARGV[8])
         local clock = redis.call('TIME')
         local now = clock[1] * 1000000 + clock[2]
+        local state = redis.call('HMGET', line, 'reach', 'gate', 'seen')
+        local reach, gate = tonumber(state[1] or '0'), tonumber(state[2] or '0')
+        -- A clock that was set back takes all instants with it.
+        local back = tonumber(state[3] or '0') - now
+        if back > 0 then
+            reach, gate = reach - back, gate - back
+            redis.call('ZREMRANGEBYSCORE', askers, string.format('(%.17g', now), '+inf')
+        end
+        if gate <= now then gate = 0 end
         if want > 0 then redis.call('ZADD', askers, string.format('%.17g', now), member) end
         local seen = redis.call('ZCARD', askers)
         local old = now - math.max(2000000, 3 * seen * interval)
         redis.call('ZREMRANGEBYSCORE', askers, '-inf', string.format('%.17g', old))
         local count = math.max(1, redis.call('ZCARD', askers))
-        local state = redis.call('HMGET', line, 'reach', 'gate')
-        local reach, gate = tonumber(state[1] or '0'), tonumber(state[2] or '0')
         -- Who lost a line has lost those who ask for it too.
         local crowd = state[1] and count or math.max(count, members)
         local slack = (burst - 1) * interval
@@ -44,12 +51,13 @@ extension RedisScript {
             granted = math.min(want, math.max(1, math.floor(window / (interval * count)), full))
             reach = due + granted * interval
         end
-        redis.call('HSET', line, 'reach', string.format('%.17g', reach), 'gate', string.format('%.17g', gate))
+        redis.call('HSET', line, 'reach', string.format('%.17g', reach),
+            'gate', string.format('%.17g', gate), 'seen', string.format('%.17g', now))
         local rest = math.ceil((math.max(reach, gate, now) - now) / 1000) + 60000
         redis.call('PEXPIRE', line, rest)
         redis.call('PEXPIRE', askers, rest)
         return { start - now, granted, math.max(0, gate - now), reach - now }
-        """, digest: "fd1091c2574cc680433d513f75408ae6a750bcb4")
+        """, digest: "a476da08db605baf7c2fd1a8fe1654e15b468251")
 
     /// Closes a line for all daemons, unless it is closed for longer.
     ///
@@ -58,12 +66,20 @@ extension RedisScript {
         """
         local clock = redis.call('TIME')
         local now = clock[1] * 1000000 + clock[2]
-        local gate = math.max(tonumber(redis.call('HGET', KEYS[1], 'gate') or '0'), now + ARGV[1])
-        redis.call('HSET', KEYS[1], 'gate', string.format('%.17g', gate))
+        local state = redis.call('HMGET', KEYS[1], 'reach', 'gate', 'seen')
+        local back = math.max(0, tonumber(state[3] or '0') - now)
+        if back > 0 then
+            redis.call('ZREMRANGEBYSCORE', KEYS[2], string.format('(%.17g', now), '+inf')
+            if state[1] then
+                redis.call('HSET', KEYS[1], 'reach', string.format('%.17g', state[1] - back))
+            end
+        end
+        local gate = math.max(tonumber(state[2] or '0') - back, now + ARGV[1])
+        redis.call('HSET', KEYS[1], 'gate', string.format('%.17g', gate), 'seen', string.format('%.17g', now))
         local rest = math.ceil((gate - now) / 1000) + 60000
         if redis.call('PTTL', KEYS[1]) < rest then redis.call('PEXPIRE', KEYS[1], rest) end
         return 1
-        """, digest: "d3255085d566ea793652bb6b44bfcc3ea7303f0a")
+        """, digest: "1a6115580dd22e1c8f5cff7bfd1a3a7c1e73e8dc")
 
     /// Tells the daemons of a closed key that have no line for it, at most 128 keys.
     ///
@@ -93,6 +109,20 @@ extension RedisScript {
         local clock = redis.call('TIME')
         local now = clock[1] * 1000000 + clock[2]
         local asked = tonumber(ARGV[2])
+        local all = redis.call('HGETALL', KEYS[3])
+        -- A clock that was set back takes all instants with it.
+        local newest = redis.call('ZRANGE', KEYS[1], -1, -1, 'WITHSCORES')[2]
+        local back = newest and newest - now or 0
+        if back > 0 then
+            local known = redis.call('ZRANGE', KEYS[1], 0, -1, 'WITHSCORES')
+            for place = 1, #known, 2 do
+                redis.call('ZADD', KEYS[1], string.format('%.17g', known[place + 1] - back), known[place])
+            end
+            for place = 1, #all, 2 do
+                all[place + 1] = string.format('%.17g', all[place + 1] - back)
+                redis.call('HSET', KEYS[3], all[place], all[place + 1])
+            end
+        end
         local new = 0
         if asked == 0 or now - asked < 500000 then
             new = redis.call('ZADD', KEYS[1], string.format('%.17g', now), ARGV[1])
@@ -102,7 +132,6 @@ extension RedisScript {
         local present = redis.call('ZCOUNT', KEYS[1], string.format('%.17g', now - 1750000), '+inf')
         local left = tonumber(redis.call('GET', KEYS[2]) or '0')
         local gates, open = {}, {}
-        local all = redis.call('HGETALL', KEYS[3])
         for place = 1, #all, 2 do
             local rest = tonumber(all[place + 1]) - now
             if rest <= 0 then
@@ -114,7 +143,7 @@ extension RedisScript {
         end
         if #open > 0 then redis.call('HDEL', KEYS[3], unpack(open)) end
         return { present, redis.call('ZCARD', KEYS[1]), left, gates, now, new }
-        """, digest: "87747d82172e458c43343cb72b148cd010472a93")
+        """, digest: "7cc6a3bfce70c18212252ab935584f2983dd897e")
 
     /// Removes a daemon that ends.
     ///

@@ -18,9 +18,16 @@ struct LeaseQuestion: Sendable {
         arguments = [
             member, "\(interval)", "\(min(max(1, request.burst), 1_000_000))",
             "\(min(max(0, request.count), 1_000_000))",
-            request.longestWait.map { "\($0.microseconds)" } ?? "-1", "\(window.microseconds)",
+            Self.patience(request.longestWait), "\(window.microseconds)",
             "\(request.knownLead.microseconds)", "\(max(1, known))",
         ]
+    }
+
+    /// A wait of more than an hour counts as one without an end: a load with less time than that would
+    /// be turned away otherwise, and ask again and again.
+    private static func patience(_ wait: Duration?) -> String {
+        guard let wait, wait <= .seconds(3_600) else { return "-1" }
+        return "\(wait.microseconds)"
     }
 
     /// Reads the script's answer: offsets in whole microseconds from the server's now.

@@ -33,9 +33,10 @@ package struct QuotaLine: Sendable {
         /// What a daemon asks that knows of so many daemons.
         package init(_ request: QuotaRequest, of member: String, window: Duration, known: Int) {
             self.member = member
-            interval = 1e6 / request.requestsPerSecond
-            burst = request.burst
-            want = request.count
+            let exact = 1e6 / request.requestsPerSecond
+            interval = exact > 0 ? min(max(exact, 0.001), 1e12) : 1e12
+            burst = min(max(1, request.burst), 1_000_000)
+            want = min(max(0, request.count), 1_000_000)
             patience = request.longestWait.map { $0.inSeconds * 1e6 }
             self.window = window.inSeconds * 1e6
             lead = request.knownLead.inSeconds * 1e6
@@ -67,12 +68,16 @@ package struct QuotaLine: Sendable {
     private var gate = 0.0
     private var askers: [String: Double] = [:]
     private var end = 0.0
+    /// When the line was used last.
+    private var seen = 0.0
 
     package init() {}
 
     /// Answers a question at an instant of the store's clock.
     package mutating func answer(_ question: Question, at now: Double) -> Answer {
         if now > end { self = QuotaLine() }
+        see(now)
+        if gate <= now { gate = 0 }
         let interval = question.interval
         let tolerance = Double(question.burst - 1) * interval
         let isLost = tat == nil
@@ -109,8 +114,20 @@ package struct QuotaLine: Sendable {
     /// Who closes a key need not know its rate, so that nothing else changes.
     package mutating func close(for delay: Double, at now: Double) {
         if now > end { self = QuotaLine() }
+        see(now)
         gate = max(gate, now + delay)
         end = max(end, gate + Self.rest)
+    }
+
+    /// Notes the store's time; a clock that was set back takes all instants with it.
+    private mutating func see(_ now: Double) {
+        let back = seen - now
+        if back > 0 {
+            tat = tat.map { $0 - back }
+            gate -= back
+            askers = askers.filter { $0.value <= now }
+        }
+        seen = now
     }
 
     private static func whole(_ number: Double) -> Int {

@@ -105,6 +105,12 @@ public final class SharedQuota: Sendable {
             let now = now(state)
             let oldest = now - FleetCounts.length.inSeconds * 1e6
             let recent = now - FleetCounts.presence.inSeconds * 1e6
+            // A clock that was set back takes all instants with it.
+            let back = (state.members.values.max() ?? now) - now
+            if back > 0 {
+                state.members = state.members.mapValues { $0 - back }
+                state.gates = state.gates.mapValues { $0 - back }
+            }
             // A heartbeat may come after the goodbye that was sent later.
             if !state.left.contains(name) { state.members[name] = now }
             state.members = state.members.filter { $0.value >= oldest }

@@ -71,7 +71,7 @@ import Testing
     }
 
     @Test func `a store is lost once and back with its first answer`() {
-        var circuit = FleetCircuit.shared(failingSince: nil)
+        var circuit = FleetCircuit()
         circuit.failed(sentAt: at(10))
         circuit.failed(sentAt: at(20))
         #expect(circuit.end(of: ms(250)) == at(260))
@@ -79,8 +79,8 @@ import Testing
         #expect(circuit.mode(.share(for: ms(100)), at: at(359)) == .share(since: at(260)))
         #expect(circuit.mode(.share(for: ms(100)), at: at(360)) == .paused)
         #expect(circuit.mode(.pause, at: at(260)) == .paused)
-        #expect(circuit.answered() == true)
-        #expect(circuit.answered() == false)
+        #expect(circuit.answered(at: at(360)) == true)
+        #expect(circuit.answered(at: at(361)) == false)
         #expect(circuit.mode(.pause, at: at(400)) == .shared)
     }
 

@@ -9,201 +9,223 @@
     import DataLoadingTesting
     import Testing
 
-    /// Who may update credentials in a real server, and who may no longer.
-    @Suite(.enabled(if: RedisServer.isInstalled), .timeLimit(.minutes(30)))
-    struct RedisCredentialLockTests {
-        private let bed: CredentialBed
-        private let lost = AuthorisationError.store(reason: "the lock was lost")
-        private let superseded = AuthorisationError.store(reason: "superseded")
+    extension SocketTests {
+        /// Who may update credentials in a real server, and who may no longer.
+        @Suite(.enabled(if: RedisServer.isInstalled), .timeLimit(.minutes(30)))
+        struct RedisCredentialLockTests {
+            private let bed: CredentialBed
+            private let lost = AuthorisationError.store(reason: "the lock was lost")
+            private let superseded = AuthorisationError.store(reason: "superseded")
 
-        init() throws {
-            bed = try CredentialBed()
-        }
+            init() throws {
+                bed = try CredentialBed()
+            }
 
-        @Test func `one store has the lock at a time`() async throws {
-            let inside = Locked(0)
-            let most = Locked(0)
-            let count = Locked(0)
-            try await withThrowingTaskGroup(of: Void.self) { group in
-                for _ in 0..<4 {
-                    let store = bed.makeStore()
-                    group.addTask {
-                        for _ in 0..<3 {
-                            try await store.withLock {
-                                let now = inside.add(1)
-                                most.withLock { $0 = max($0, now) }
-                                await Task.yield()
-                                count.add(1)
-                                inside.add(-1)
+            @Test func `one store has the lock at a time`() async throws {
+                let inside = Locked(0)
+                let most = Locked(0)
+                let count = Locked(0)
+                try await withThrowingTaskGroup(of: Void.self) { group in
+                    for _ in 0..<4 {
+                        let store = bed.makeStore()
+                        group.addTask {
+                            for _ in 0..<3 {
+                                try await store.withLock {
+                                    let now = inside.add(1)
+                                    most.withLock { $0 = max($0, now) }
+                                    await Task.yield()
+                                    count.add(1)
+                                    inside.add(-1)
+                                }
                             }
                         }
                     }
+                    try await group.waitForAll()
                 }
-                try await group.waitForAll()
-            }
-            #expect(most.withLock { $0 } == 1)
-            #expect(count.withLock { $0 } == 12)
-            #expect(try await bed.run("EXISTS", bed.lock) == .number(0))
-        }
-
-        @Test func `the write of a holder is refused once another has had the lock`() async throws {
-            let (old, new) = (bed.makeStore(), bed.makeStore())
-            await #expect(throws: superseded) {
-                try await old.update { _ in
-                    try await bed.run("DEL", bed.lock)
-                    try await new.save(CredentialBed.credentials("new"))
-                    return CredentialBed.credentials("old")
-                }
-            }
-            #expect(try await old.load() == CredentialBed.credentials("new"))
-            // Also where the other has written nothing: a log-out stays one.
-            await #expect(throws: superseded) {
-                try await old.update { _ in
-                    try await bed.run("DEL", bed.lock)
-                    try await new.updateForLogOut { _ in nil }
-                    try await new.updateForLogOut { _ in nil }
-                    return CredentialBed.credentials("old")
-                }
-            }
-            #expect(try await new.load() == nil)
-        }
-
-        @Test func `the write of a holder is refused once the server was emptied and another came`()
-            async throws
-        {
-            let (old, new) = (bed.makeStore(), bed.makeStore())
-            for _ in 0..<5 { try await old.withLock {} }
-            await #expect(throws: superseded) {
-                try await old.update { _ in
-                    try await bed.run("FLUSHALL")
-                    try await new.withLock {}
-                    return CredentialBed.credentials("old")
-                }
-            }
-            try await new.save(CredentialBed.credentials("new"))
-            #expect(try await old.load() == CredentialBed.credentials("new"))
-        }
-
-        @Test func `what a holder got is written where the lock is gone and nobody has taken it`()
-            async throws
-        {
-            let store = bed.makeStore()
-            for _ in 0..<5 { try await store.withLock {} }
-            for trouble in [["DEL", bed.lock], ["FLUSHALL"], ["DEL", bed.count]] {
-                try await store.update { _ in
-                    try await bed.run(trouble)
-                    return CredentialBed.credentials(trouble.joined())
-                }
-                // The numbers go on, or all later writes would be refused.
-                try await bed.makeStore().save(CredentialBed.credentials("next"))
-                #expect(try await store.load() == CredentialBed.credentials("next"))
-            }
-        }
-
-        @Test(arguments: [true, false])
-        func `what is done under a lock ends once the lock is deleted or another's`(
-            _ isDeleted: Bool
-        ) async throws {
-            let store = bed.makeStore { $0.renewal = .milliseconds(1) }
-            try await store.save(CredentialBed.credentials())
-            await #expect(throws: lost) {
-                try await store.update { _ in
-                    try await bed.run(
-                        isDeleted ? ["DEL", bed.lock] : ["SET", bed.lock, "another"])
-                    try await untilCancelled()
-                    return nil
-                }
-            }
-            #expect(try await store.load() == CredentialBed.credentials())
-            // It lets nobody else's lock go.
-            let holder = try await bed.run("GET", bed.lock).text
-            #expect(holder == (isDeleted ? nil : "another"))
-        }
-
-        @Test func `a refresh of an authoriser ends with its lock`() async throws {
-            let store = bed.makeStore { $0.renewal = .milliseconds(1) }
-            let timerQueue = TimerQueue(timekeeper: SystemTimekeeper())
-            await #expect(throws: lost) {
-                try await StoreUpdate.run(on: store, timerQueue) { _ in
-                    try await bed.run("DEL", bed.lock)
-                    try await untilCancelled()
-                    return nil
-                }
-            }
-        }
-
-        @Test func `a lock is renewed while something is done under it`() async throws {
-            let store = bed.makeStore { $0.renewal = .milliseconds(1) }
-            try await store.withLock {
-                for _ in 0..<3 {
-                    try await bed.run("PEXPIRE", bed.lock, "900000")
-                    try await bed.until("PTTL", bed.lock) { ($0.number ?? 0) <= 60_000 }
-                }
-            }
-        }
-
-        @Test func `a daemon that dies loses the lock after its life`() async throws {
-            try await bed.run("SET", bed.lock, "dead", "PX", "100")
-            try await bed.makeStore().save(CredentialBed.credentials())
-            #expect(try await bed.text() != nil)
-        }
-
-        @Test func `a store gives up waiting for the lock, and leaves it`() async throws {
-            try await bed.run("SET", bed.lock, "another")
-            let store = bed.makeStore { $0.wait = .milliseconds(100) }
-            let held = AuthorisationError.store(reason: "another daemon has the lock")
-            await #expect(throws: held) {
-                try await store.withLock { Issue.record("called") }
-            }
-            #expect(try await bed.run("GET", bed.lock).text == "another")
-        }
-
-        @Test func `a caller that waits for the lock can be cancelled`() async throws {
-            let store = bed.makeStore()
-            try await bed.run("SET", bed.lock, "another")
-            let waiting = Task { try await store.withLock { Issue.record("called") } }
-            try await bed.until("INFO", "commandstats") {
-                $0.text?.contains("cmdstat_evalsha") ?? false
-            }
-            waiting.cancel()
-            await #expect(throws: CancellationError.self) { try await waiting.value }
-            #expect(try await bed.run("GET", bed.lock).text == "another")
-        }
-
-        @Test func `a cancelled caller lets the lock go wherever it is`() async throws {
-            let store = bed.makeStore()
-            for round in 0..<40 {
-                let task = Task { try await store.withLock {} }
-                for _ in 0..<round { await Task.yield() }
-                task.cancel()
-                _ = await task.result
+                #expect(most.withLock { $0 } == 1)
+                #expect(count.withLock { $0 } == 12)
                 #expect(try await bed.run("EXISTS", bed.lock) == .number(0))
             }
-        }
 
-        @Test func `a caller that is cancelled after it got credentials writes them`() async throws
-        {
-            let store = bed.makeStore()
-            let task = Task {
-                try await store.update { _ in
-                    withUnsafeCurrentTask { $0?.cancel() }
-                    return CredentialBed.credentials()
+            @Test func `the write of a holder is refused once another has had the lock`()
+                async throws
+            {
+                let (old, new) = (bed.makeStore(), bed.makeStore())
+                await #expect(throws: superseded) {
+                    try await old.update { _ in
+                        try await bed.run("DEL", bed.lock)
+                        try await new.save(CredentialBed.credentials("new"))
+                        return CredentialBed.credentials("old")
+                    }
+                }
+                #expect(try await old.load() == CredentialBed.credentials("new"))
+                // Also where the other has written nothing: a log-out stays one.
+                await #expect(throws: superseded) {
+                    try await old.update { _ in
+                        try await bed.run("DEL", bed.lock)
+                        try await new.updateForLogOut { _ in nil }
+                        try await new.updateForLogOut { _ in nil }
+                        return CredentialBed.credentials("old")
+                    }
+                }
+                #expect(try await new.load() == nil)
+            }
+
+            @Test func `the write of a holder is refused though the count was lost with its lock`()
+                async throws
+            {
+                let (old, new) = (bed.makeStore(), bed.makeStore())
+                try await new.save(CredentialBed.credentials("first"))
+                await #expect(throws: superseded) {
+                    try await old.update { _ in
+                        try await bed.run("DEL", bed.lock, bed.count)
+                        try await new.updateForLogOut { _ in nil }
+                        return CredentialBed.credentials("old")
+                    }
+                }
+                #expect(try await new.load() == nil)
+            }
+
+            @Test
+            func `the write of a holder is refused once the server was emptied and another came`()
+                async throws
+            {
+                let (old, new) = (bed.makeStore(), bed.makeStore())
+                for _ in 0..<5 { try await old.withLock {} }
+                await #expect(throws: superseded) {
+                    try await old.update { _ in
+                        try await bed.run("FLUSHALL")
+                        try await new.withLock {}
+                        return CredentialBed.credentials("old")
+                    }
+                }
+                try await new.save(CredentialBed.credentials("new"))
+                #expect(try await old.load() == CredentialBed.credentials("new"))
+            }
+
+            @Test
+            func `what a holder got is written where the lock is gone and nobody has taken it`()
+                async throws
+            {
+                let store = bed.makeStore()
+                for _ in 0..<5 { try await store.withLock {} }
+                for trouble in [["DEL", bed.lock], ["FLUSHALL"], ["DEL", bed.count]] {
+                    try await store.update { _ in
+                        try await bed.run(trouble)
+                        return CredentialBed.credentials(trouble.joined())
+                    }
+                    // The numbers go on, or all later writes would be refused.
+                    try await bed.makeStore().save(CredentialBed.credentials("next"))
+                    #expect(try await store.load() == CredentialBed.credentials("next"))
                 }
             }
-            try await task.value
-            #expect(try await store.load() == CredentialBed.credentials())
-            let other = Locked<Task<Void, any Error>?>(nil)
-            let cancelled = Task {
-                try await store.update { _ in
-                    await eventually { other.withLock { $0 != nil } }
-                    other.withLock { $0?.cancel() }
-                    return CredentialBed.credentials("b")
+
+            @Test(arguments: [true, false])
+            func `what is done under a lock ends once the lock is deleted or another's`(
+                _ isDeleted: Bool
+            ) async throws {
+                let store = bed.makeStore { $0.renewal = .milliseconds(1) }
+                try await store.save(CredentialBed.credentials())
+                await #expect(throws: lost) {
+                    try await store.update { _ in
+                        try await bed.run(
+                            isDeleted ? ["DEL", bed.lock] : ["SET", bed.lock, "another"])
+                        try await untilCancelled()
+                        return nil
+                    }
+                }
+                #expect(try await store.load() == CredentialBed.credentials())
+                // It lets nobody else's lock go.
+                let holder = try await bed.run("GET", bed.lock).text
+                #expect(holder == (isDeleted ? nil : "another"))
+            }
+
+            @Test func `a refresh of an authoriser ends with its lock`() async throws {
+                let store = bed.makeStore { $0.renewal = .milliseconds(1) }
+                let timerQueue = TimerQueue(timekeeper: SystemTimekeeper())
+                await #expect(throws: lost) {
+                    try await StoreUpdate.run(on: store, timerQueue) { _ in
+                        try await bed.run("DEL", bed.lock)
+                        try await untilCancelled()
+                        return nil
+                    }
                 }
             }
-            other.withLock { $0 = cancelled }
-            try await cancelled.value
-            #expect(try await store.load() == CredentialBed.credentials("b"))
-            #expect(try await bed.run("EXISTS", bed.lock) == .number(0))
+
+            @Test func `a lock is renewed while something is done under it`() async throws {
+                let store = bed.makeStore { $0.renewal = .milliseconds(1) }
+                try await store.withLock {
+                    for _ in 0..<3 {
+                        try await bed.run("PEXPIRE", bed.lock, "900000")
+                        try await bed.until("PTTL", bed.lock) { ($0.number ?? 0) <= 60_000 }
+                    }
+                }
+            }
+
+            @Test func `a daemon that dies loses the lock after its life`() async throws {
+                try await bed.run("SET", bed.lock, "dead", "PX", "100")
+                try await bed.makeStore().save(CredentialBed.credentials())
+                #expect(try await bed.text() != nil)
+            }
+
+            @Test func `a store gives up waiting for the lock, and leaves it`() async throws {
+                try await bed.run("SET", bed.lock, "another")
+                let store = bed.makeStore { $0.wait = .milliseconds(100) }
+                let held = AuthorisationError.store(reason: "another daemon has the lock")
+                await #expect(throws: held) {
+                    try await store.withLock { Issue.record("called") }
+                }
+                #expect(try await bed.run("GET", bed.lock).text == "another")
+            }
+
+            @Test func `a caller that waits for the lock can be cancelled`() async throws {
+                let store = bed.makeStore()
+                try await bed.run("SET", bed.lock, "another")
+                let waiting = Task { try await store.withLock { Issue.record("called") } }
+                try await bed.until("INFO", "commandstats") {
+                    $0.text?.contains("cmdstat_evalsha") ?? false
+                }
+                waiting.cancel()
+                await #expect(throws: CancellationError.self) { try await waiting.value }
+                #expect(try await bed.run("GET", bed.lock).text == "another")
+            }
+
+            @Test func `a cancelled caller lets the lock go wherever it is`() async throws {
+                let store = bed.makeStore()
+                for round in 0..<40 {
+                    let task = Task { try await store.withLock {} }
+                    for _ in 0..<round { await Task.yield() }
+                    task.cancel()
+                    _ = await task.result
+                    #expect(try await bed.run("EXISTS", bed.lock) == .number(0))
+                }
+            }
+
+            @Test func `a caller that is cancelled after it got credentials writes them`()
+                async throws
+            {
+                let store = bed.makeStore()
+                let task = Task {
+                    try await store.update { _ in
+                        withUnsafeCurrentTask { $0?.cancel() }
+                        return CredentialBed.credentials()
+                    }
+                }
+                try await task.value
+                #expect(try await store.load() == CredentialBed.credentials())
+                let other = Locked<Task<Void, any Error>?>(nil)
+                let cancelled = Task {
+                    try await store.update { _ in
+                        await eventually { other.withLock { $0 != nil } }
+                        other.withLock { $0?.cancel() }
+                        return CredentialBed.credentials("b")
+                    }
+                }
+                other.withLock { $0 = cancelled }
+                try await cancelled.value
+                #expect(try await store.load() == CredentialBed.credentials("b"))
+                #expect(try await bed.run("EXISTS", bed.lock) == .number(0))
+            }
         }
     }
 #endif

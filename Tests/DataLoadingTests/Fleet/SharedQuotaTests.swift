@@ -51,6 +51,20 @@ import Testing
         await bed.service.shutDown(gracePeriod: .zero)
     }
 
+    @Test func `a gate is over when its time is, though the store's clock was set back`() {
+        var line = QuotaLine()
+        let question = QuotaLine.Question(member: "a", interval: 1e5, want: 1)
+        _ = line.answer(question, at: 1e15)
+        line.close(for: 10e6, at: 1e15)
+        #expect(line.answer(question, at: 1e15 + 4e6).gate == 6_000_000)
+        // An hour back, and a second later.
+        #expect(line.answer(question, at: 1e15 + 4e6 - 3.6e9).gate == 6_000_000)
+        line.close(for: 8e6, at: 1e15 + 4e6 - 7.2e9)
+        #expect(line.answer(question, at: 1e15 + 5e6 - 7.2e9).gate == 7_000_000)
+        #expect(line.answer(question, at: 1e15 + 13e6 - 7.2e9).gate == 0)
+        #expect(line.answer(question, at: 1e15 - 1e11).gate == 0)
+    }
+
     @Test func `a gate of one service closes the host for another without a rate`() async throws {
         let quota = SharedQuota(clock: clock)
         let beds = ["a", "b"].map { bed(quota.makeMember($0), rate: nil) }

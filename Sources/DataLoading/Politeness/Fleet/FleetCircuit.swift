@@ -5,57 +5,82 @@ import DataLoadingSupport
 
 /// Whether the store of the rates answers: one state for all keys, so that the wait for a store that
 /// does not is paid once.
-enum FleetCircuit: Hashable, Sendable {
-    /// It answers, or has failed to since an instant.
-    case shared(failingSince: Instant?)
-    /// It did not answer in time.
-    case lost(since: Instant)
-    /// This daemon has said goodbye.
-    case ended(since: Instant)
+///
+/// A store may answer heartbeats and refuse slots, for a right that it does not give. Heartbeats show
+/// that it is there, and only answers about keys that it does what it is for.
+struct FleetCircuit: Hashable, Sendable {
+    enum State: Hashable, Sendable {
+        /// It answers, or has failed to since an instant.
+        case shared(failingSince: Instant?)
+        /// It did not answer in time.
+        case lost(since: Instant)
+        /// This daemon has said goodbye.
+        case ended(since: Instant)
+    }
+
+    private(set) var state = State.shared(failingSince: nil)
+    /// How often the store was lost since it last answered about a key.
+    private var losses = 0
 
     /// How long an answer may take to count.
     static let answerLimit = Duration.milliseconds(250)
+    /// How long a store that was lost twice stays lost, though it answers heartbeats: doubled each time,
+    /// up to 32 s.
+    static let firstLoss = Duration.seconds(1)
 
     var isShared: Bool {
-        if case .shared = self { true } else { false }
+        if case .shared = state { true } else { false }
     }
 
-    /// Notes an answer; returns whether the store was lost before.
-    mutating func answered() -> Bool {
-        switch self {
-        case .shared:
-            self = .shared(failingSince: nil)
-            return false
-        case .lost:
-            self = .shared(failingSince: nil)
-            return true
-        case .ended:
+    var isEnded: Bool {
+        if case .ended = state { true } else { false }
+    }
+
+    /// Notes an answer about a key, before `answered`.
+    mutating func noteLease() {
+        losses = 0
+        calm()
+    }
+
+    /// Forgets earlier failures of a store that is not lost.
+    mutating func calm() {
+        if isShared { state = .shared(failingSince: nil) }
+    }
+
+    /// Notes an answer; returns whether the store was lost before and counts as there again.
+    mutating func answered(at now: Instant) -> Bool {
+        guard case .lost(let since) = state else { return false }
+        guard losses < 2 || now - since >= Self.firstLoss * (1 << min(losses - 2, 5)) else {
             return false
         }
+        state = .shared(failingSince: nil)
+        return true
     }
 
-    /// Notes that a question which was sent at an instant has no answer.
+    /// Notes that a question about a key, which was sent at an instant, has no answer.
     mutating func failed(sentAt sent: Instant) {
-        guard case .shared(let since) = self else { return }
-        self = .shared(failingSince: min(since ?? sent, sent))
+        guard case .shared(let since) = state else { return }
+        state = .shared(failingSince: min(since ?? sent, sent))
     }
 
     /// When a patience ends; nil while the store answers, or is lost already.
     func end(of patience: Duration) -> Instant? {
-        guard case .shared(let since?) = self else { return nil }
+        guard case .shared(let since?) = state else { return nil }
         return since + patience
     }
 
     /// Gives the store up.
     mutating func lose(at now: Instant) {
-        if isShared { self = .lost(since: now) }
+        guard isShared else { return }
+        state = .lost(since: now)
+        losses = min(losses + 1, 1_000)
     }
 
-    mutating func end(at now: Instant) { self = .ended(since: now) }
+    mutating func end(at now: Instant) { state = .ended(since: now) }
 
     /// What is to be done at an instant.
     func mode(_ policy: LossPolicy, at now: Instant) -> FleetMode {
-        switch self {
+        switch state {
         case .shared: return .shared
         case .lost(let since), .ended(let since):
             switch policy {

@@ -15,6 +15,13 @@ enum FleetPause {
     /// For how long they come so often.
     static let gatheringLength = Duration.seconds(3)
 
+    /// The pause before a gate is told again: up to 30 s, because a store that is away may be away for as
+    /// many gates as there are hosts.
+    static func closing(after failures: Int, chance: Double) -> Duration {
+        let longest = min(first * (1 << min(max(0, failures), 9)), .seconds(30))
+        return max(.milliseconds(5), longest * min(max(0, chance), 1))
+    }
+
     /// The pause after so many failures in a row, by a random number from zero to one.
     static func length(after failures: Int, chance: Double) -> Duration {
         let doublings = min(max(0, failures - 1), 4)

@@ -10,4 +10,6 @@ struct GateClosing: Sendable {
     /// The end that is being told.
     var told: Instant?
     var exchange = QuotaExchange.none
+    /// How often in a row the others could not be told.
+    var failures = 0
 }

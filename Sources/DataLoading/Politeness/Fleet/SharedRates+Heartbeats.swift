@@ -6,7 +6,7 @@ import DataLoadingSupport
 extension SharedRates {
     /// Asks for a heartbeat, unless one is under way.
     mutating func orderHeartbeat() {
-        if case .ended = circuit { return }
+        if circuit.isEnded { return }
         if heartbeat.order() { add(.heartbeat) }
     }
 
@@ -30,7 +30,7 @@ extension SharedRates {
         failures = 0
         if gatheringEnd == nil { gather(at: now) }
         members.saw(view, at: now)
-        let isReturn = storeAnswered(at: now)
+        let isReturn = storeHeard(at: now)
         let isGathering = members.portion < 1 && gatheringEnd.map { now < $0 } ?? false
         let pause = isGathering ? FleetPause.gathering : FleetPause.heartbeat
         restHeartbeat(until: max(now, sent + pause))
@@ -80,7 +80,7 @@ extension SharedRates {
     }
 
     private mutating func restHeartbeat(until end: Instant) {
-        if case .ended = circuit { return }
+        if circuit.isEnded { return }
         guard heartbeat == .none else { return }
         heartbeat.rest()
         if let timer = heartbeatTimer.take() { _ = timers.remove(timer) }
@@ -91,7 +91,7 @@ extension SharedRates {
 
     /// Tells the others that a key is closed until an instant.
     mutating func close(_ key: RuleKey, until end: Instant) {
-        if case .ended = circuit { return }
+        if circuit.isEnded { return }
         var closing = closings[key] ?? GateClosing(end: end)
         closing.end = max(closing.end, end)
         if closing.exchange.order() { add(.close(key)) }
@@ -123,13 +123,24 @@ extension SharedRates {
         _ = closing.exchange.end(number)
         if isTold, closing.told == closing.end || closing.end <= now { return }
         if isTold {
+            closing.failures = 0
             if closing.exchange.order() { add(.close(key)) }
         } else {
+            closing.failures += 1
             closing.exchange.rest()
             _ = timers.insert(
-                .closeRest(key), at: now + FleetPause.length(after: 3, chance: chance))
+                .closeRest(key),
+                at: now + FleetPause.closing(after: closing.failures, chance: chance))
         }
         closings[key] = closing
+    }
+
+    /// Tells of all gates now, since the store has come back.
+    mutating func tellOfGates() {
+        for key in closings.keys {
+            closings[key]?.failures = 0
+            closingRested(key)
+        }
     }
 
     mutating func closingRested(_ key: RuleKey) {

@@ -8,11 +8,14 @@ extension SharedRates {
     mutating func storeFailed(
         sentAt sent: Instant, at now: Instant, chance: Double
     ) -> Bool {
-        let wasWell = patienceEnd == nil
+        let before = patienceEnd
         circuit.failed(sentAt: sent)
         guard let end = patienceEnd else { return false }
         if end <= now { return loseIfStarved(at: now, chance: chance) }
-        if wasWell { _ = timers.insert(.patience, at: end) }
+        if end != before {
+            _ = timers.insert(.patience, at: end)
+            patienceTimers += 1
+        }
         return false
     }
 
@@ -29,10 +32,20 @@ extension SharedRates {
         return true
     }
 
-    /// Notes that the store has answered; returns whether it was lost before.
+    /// Notes that the store has answered about a key; returns whether it was lost before.
     mutating func storeAnswered(at now: Instant) -> Bool {
-        guard circuit.answered() else { return false }
+        circuit.noteLease()
+        return storeHeard(at: now)
+    }
+
+    /// Notes that the store has answered anything; returns whether it was lost before, and is to be
+    /// asked about keys again.
+    mutating func storeHeard(at now: Instant) -> Bool {
+        // Otherwise loads wait for an answer about a key, which is what counts.
+        if patienceEnd != nil, !keys.values.contains(where: \.isStarved) { circuit.calm() }
+        guard circuit.answered(at: now) else { return false }
         gather(at: now)
+        tellOfGates()
         return true
     }
 
@@ -61,6 +74,7 @@ extension SharedRates {
         closings = [:]
         heartbeat = .none
         timers = TimedElements()
+        patienceTimers = 0
         _ = takeOrders()
     }
 
@@ -79,6 +93,7 @@ extension SharedRates {
                 heartbeat.wake()
                 orderHeartbeat()
             case .patience:
+                patienceTimers -= 1
                 if patienceEnded(at: now, chance: chance) { isChange = true }
             }
         }

@@ -44,7 +44,7 @@ struct SharedRates: Sendable {
     /// How far leases reach ahead.
     let window: Duration
     var members: FleetMembers
-    var circuit = FleetCircuit.shared(failingSince: nil)
+    var circuit = FleetCircuit()
     var keys: [RuleKey: SharedKey] = [:]
     /// Gates that the others are to be told of.
     var closings: [RuleKey: GateClosing] = [:]
@@ -60,6 +60,8 @@ struct SharedRates: Sendable {
     /// Where in a first interval of its own share this daemon starts, from zero to one.
     var phase = 0.0
     var timers = TimedElements<Timer>()
+    /// The number of timers for the patience.
+    var patienceTimers = 0
     private(set) var orders: [Order] = []
     private var lastNumber: UInt64 = 0
     private var nextSweep = smallestSweep
@@ -104,7 +106,8 @@ struct SharedRates: Sendable {
         let answer = reserve(key, &entry, at: now)
         let isImpatient = entry.isStarved && patienceEnd.map { $0 <= now } ?? false
         keys[key] = entry
-        guard isImpatient else { return answer }
+        // Where a timer is about to give the store up, loads of other keys wait to hear of it.
+        guard isImpatient, patienceTimers == 0 else { return answer }
         lose(at: now)
         return reserve(key, requestsPerSecond: perSecond, notBefore: gate, at: now)
     }
@@ -210,6 +213,8 @@ struct SharedRates: Sendable {
 
     private mutating func sweep(at now: Instant) {
         guard keys.count >= nextSweep else { return }
+        // Slots of loads that were cancelled, for keys of which nobody asks again.
+        for key in keys.keys { keys[key]?.drop(at: now, notBefore: nil) }
         keys = keys.filter { !$0.value.isIdle(at: now) }
         nextSweep = max(Self.smallestSweep, 2 * keys.count)
     }

@@ -1,0 +1,103 @@
+// Copyright the DataLoading authors
+// SPDX-License-Identifier: Apache-2.0
+
+import DataLoadingSupport
+@testable import DataLoading
+import DataLoadingTesting
+import Testing
+
+/// Stores that are there, and give no slots.
+@Suite struct RefusedSlotsTests {
+    /// A store that answers heartbeats and refuses everything else, as one with a right too few.
+    private final class Refusing: QuotaProvider {
+        struct Refusal: Error {}
+
+        let leases = Locked(0)
+
+        func lease(_ request: QuotaRequest) async throws -> QuotaLease {
+            leases.add(1)
+            throw Refusal()
+        }
+
+        func close(_ key: QuotaKey, for delay: Duration) async throws { throw Refusal() }
+
+        func heartbeat() async throws -> FleetView { FleetView(present: 2, known: 2) }
+
+        func shutDown() async {}
+    }
+
+    private let keys = [RuleKey].make(2)
+
+    private func rule() throws -> RateRule { try RateRule(requestsPerSecond: 10, burst: 1) }
+
+    private func at(_ milliseconds: Int64) -> Instant {
+        Instant(nanoseconds: milliseconds * 1_000_000)
+    }
+
+    private var shared: SharedRates {
+        SharedRates(policy: .share(for: nil), window: ms(100), expectedMembers: 2)
+    }
+
+    @Test(.timeLimit(.minutes(5)))
+    func `loads use their share where a store answers heartbeats and refuses slots`() async {
+        let clock = ManualClock()
+        let store = Refusing()
+        let bed = TestBed(otherwise: .respond(status: 200), clock: clock) { configuration in
+            configuration.rateLimiter = RateLimiter(defaultRequestsPerSecond: 10)
+            configuration.rateLimiter.share(through: store, expectedMembers: 2)
+        }
+        await clock.autoAdvance {
+            for _ in 0..<200 { bed.loader.perform(.make()) }
+            _ = await bed.delegate.outcomes(200)
+        }
+        // Five a second, and less while the store is tried again: ever less often.
+        let last = bed.starts.map(\.at).max() ?? .zero
+        #expect(last < .seconds(50), "\(last)")
+        #expect(store.leases.withLock { $0 } < 80)
+        await bed.service.shutDown(gracePeriod: .zero)
+    }
+
+    @Test func `all keys hear that the store is given up, whoever asks first`() throws {
+        var shared = shared
+        let rule = try rule()
+        for key in keys {
+            _ = shared.reserve(key, requestsPerSecond: 10, notBefore: nil, at: at(0))
+        }
+        _ = shared.takeOrders()
+        shared.prepare(keys[0])
+        let demand = SlotDemand(count: 1, latest: .distantFuture)
+        let begun = shared.begin(keys[0], rule, demand, at: at(0))
+        let number = try #require(begun?.number)
+        _ = shared.failed(keys[0], number, at: at(1), chance: 0.5)
+        // The patience has ended, and its timer is late.
+        let now = at(260)
+        let answer = shared.reserve(keys[0], requestsPerSecond: 10, notBefore: nil, at: now)
+        #expect(answer == .paused)
+        let isNews = shared.wake(at: now, chance: 0.5)
+        #expect(isNews)
+        #expect(shared.circuit.isShared == false)
+    }
+
+    @Test func `slots that nobody uses are forgotten with their key`() throws {
+        var shared = shared
+        let rule = try rule()
+        let demand = SlotDemand(count: 1, latest: .distantFuture)
+        for (index, key) in [RuleKey].make(1_000).enumerated() {
+            let now = at(Int64(index) * 1_000)
+            _ = shared.reserve(key, requestsPerSecond: 10, notBefore: nil, at: now)
+            let begun = shared.begin(key, rule, demand, at: now)
+            let number = try #require(begun?.number)
+            let lease = QuotaLease(
+                count: 1, firstStart: .zero, interval: ms(100), lead: ms(100), gate: .zero)
+            _ = shared.answered(key, number, lease, at: now)
+        }
+        #expect(shared.keys.count < 200)
+    }
+}
+
+extension [RuleKey] {
+    /// Keys of different hosts.
+    fileprivate static func make(_ count: Int) -> [RuleKey] {
+        (0..<count).compactMap { RuleKey(QuotaKey(scheme: "http", host: "h\($0).test", port: 80)) }
+    }
+}
