@@ -72,8 +72,8 @@ def build():
     return os.path.join(path.stdout.strip(), "FleetProbe")
 
 
-# libfaketime and the allocator of Debian's redis-server wait for each other before main. All times of the
-# server but its timers come from this function.
+# Under libfaketime Debian's redis-server does not start: it stops at recursive calls before main. What
+# scripts know of the time comes from this function.
 CLOCK = """
 #include <stdio.h>
 #include <stdlib.h>

@@ -15,7 +15,8 @@ extension DataLoader {
         ///
         /// Use it for a delegate that only notes a result or performs the next load. **It must not
         /// block**: while a call runs, no load on the same thread of the transport receives a byte,
-        /// with one thread none of the service, and shutting the service down waits. Deadlines pass all the same, on other threads.
+        /// with one thread none of the service, and shutting the service down waits. Deadlines pass
+        /// all the same, on other threads.
         case direct
     }
 }

@@ -14,8 +14,8 @@ import DataLoadingSupport
 /// ```
 /// Daemons with the same namespace share. The server keeps a line of slots for each rate, in 0.1 KiB and
 /// 26 bytes for each daemon, which expire a minute after their last use, so it needs no persistence, and
-/// clocks do not matter: only distances in time are exchanged. One connection and one thread serve all rates; they
-/// begin with the first load, and the thread sleeps while nothing is asked.
+/// clocks do not matter: only distances in time are exchanged. One connection and one thread serve all
+/// rates; they begin with the first load, and the thread sleeps while nothing is asked.
 ///
 /// A server that is slow, gone or empty delays no load for longer than 250 ms in all: `LossPolicy` says
 /// what happens then. Redis 6 or later; there is no client of Redis Cluster in it, so a cluster that

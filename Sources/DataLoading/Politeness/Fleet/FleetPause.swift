@@ -18,14 +18,15 @@ enum FleetPause {
     /// The pause before a gate is told again: up to 30 s, because a store that is away may be away for as
     /// many gates as there are hosts.
     static func closing(after failures: Int, chance: Double) -> Duration {
-        let longest = min(first * (1 << min(max(0, failures), 9)), .seconds(30))
-        return max(.milliseconds(5), longest * min(max(0, chance), 1))
+        length(doublings: min(max(0, failures), 9), limit: .seconds(30), chance: chance)
     }
 
     /// The pause after so many failures in a row, by a random number from zero to one.
     static func length(after failures: Int, chance: Double) -> Duration {
-        let doublings = min(max(0, failures - 1), 4)
-        let longest = min(first * (1 << doublings), heartbeat)
-        return max(.milliseconds(5), longest * min(max(0, chance), 1))
+        length(doublings: min(max(0, failures - 1), 4), limit: heartbeat, chance: chance)
+    }
+
+    private static func length(doublings: Int, limit: Duration, chance: Double) -> Duration {
+        max(.milliseconds(5), min(first * (1 << doublings), limit) * min(max(0, chance), 1))
     }
 }
