@@ -11,12 +11,6 @@ struct Demand: Sendable {
     let settings: Settings
     private let begun = ContinuousClock.now
 
-    init(loader: DataLoader, url: URL, settings: Settings) {
-        self.loader = loader
-        self.url = url
-        self.settings = settings
-    }
-
     /// Makes loads until the time is up, and returns when all have ended.
     func run() async {
         let end = begun + .seconds(settings.seconds)
