@@ -9,8 +9,9 @@ extension RedisScript {
     /// owner has it.
     ///
     /// `ARGV`: the owner, how long it lasts in milliseconds. The count expires an hour after the last
-    /// lock; the credentials have the number that they were written under. Numbers begin with the time,
-    /// so that one is given once though the count is lost.
+    /// lock; the credentials have the number that they were written under. Numbers begin with the time
+    /// in microseconds, so that one is given once though the count is lost: no two locks are taken in
+    /// the same one.
     static let takeLock = RedisScript(
         """
         local holder = redis.call('GET', KEYS[2])
@@ -19,11 +20,11 @@ extension RedisScript {
         local last = tonumber(redis.call('GET', KEYS[3]) or '') or 0
         local written = tonumber(redis.call('HMGET', KEYS[1], 'fence')[1] or '') or 0
         local clock = redis.call('TIME')
-        local now = clock[1] * 1000 + math.floor(clock[2] / 1000)
+        local now = clock[1] * 1000000 + clock[2]
         local number = math.max(last, written, now) + 1
         redis.call('SET', KEYS[3], string.format('%.0f', number), 'PX', 3600000)
         return number
-        """, digest: "eae653b4b2bb43d4bf42f93c87074f1e0921a8c0")
+        """, digest: "47e64cb8341721a66bd65c4a4f0b9bea1e9ec493")
 
     /// Keeps the lock for another life; 0 if it is not the owner's any more.
     ///

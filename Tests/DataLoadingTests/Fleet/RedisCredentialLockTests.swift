@@ -86,6 +86,23 @@
                 #expect(try await new.load() == nil)
             }
 
+            @Test func `no lock has the number of an earlier one though the server was emptied`()
+                async throws
+            {
+                let script = RedisScript.takeLock
+                var numbers: Set<Int64> = []
+                for _ in 0..<50 {
+                    // Many in a millisecond: the count may run ahead of a clock that is too coarse.
+                    for _ in 0..<20 {
+                        let keys = [bed.value, bed.lock, bed.count]
+                        let words = ["EVAL", script.source, "3"] + keys + ["a", "60000"]
+                        let number = try #require(try await bed.run(words).number)
+                        #expect(numbers.insert(number).inserted)
+                    }
+                    try await bed.run("FLUSHALL")
+                }
+            }
+
             @Test
             func `the write of a holder is refused once the server was emptied and another came`()
                 async throws
