@@ -82,7 +82,8 @@ extension CurlTransfer {
             }
             return CurlSignal.badSocket
         }
-        loop.openedSocket(socket, to: address)
+        let origin = task.flatMap { try? RequestTarget(text: $0.request.text).origin }
+        loop.openedSocket(socket, to: address, for: origin)
         if isLocal { noteLocalSocket(socket) }
         loop.noteConnecting(self, socket)
         return socket

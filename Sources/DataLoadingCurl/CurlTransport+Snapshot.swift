@@ -13,6 +13,9 @@ extension CurlTransport: ObservableTransport {
         let now = LoopClock.now
         return TransportSnapshot(
             openConnections: figures.reduce(0) { $0 + $1.openConnections },
+            connections: figures.reduce(into: [:]) {
+                $0.merge($1.connectionsByOrigin, uniquingKeysWith: +)
+            },
             runningAttempts: figures.reduce(0) { $0 + $1.runningTransfers },
             longestRound: .nanoseconds(figures.map { $0.longestRound(at: now) }.max() ?? 0))
     }

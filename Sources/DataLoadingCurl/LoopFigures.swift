@@ -1,6 +1,8 @@
 // Copyright the DataLoading authors
 // SPDX-License-Identifier: Apache-2.0
 
+import DataLoadingSupport
+import DataLoadingTransport
 import Synchronization
 
 /// What a loop does: its thread writes it once a round, and any thread reads it.
@@ -12,6 +14,8 @@ final class LoopFigures: Sendable {
     private let transfers = Atomic(0)
     private let longest = Atomic<Int64>(0)
     private let longestEnd = Atomic<Int64>(0)
+    /// Changed only when a connection is opened or closed.
+    private let origins = Locked<[Origin: Int]>([:])
 
     /// Notes a round of the loop, and what there is at its end.
     func note(connections: Int, transfers: Int, from begin: Int64, to end: Int64) {
@@ -26,6 +30,20 @@ final class LoopFigures: Sendable {
         longest.store(time, ordering: .relaxed)
         longestEnd.store(end, ordering: .relaxed)
     }
+
+    /// Notes that a connection was opened for an origin.
+    func opened(_ origin: Origin) { origins.withLock { $0[origin, default: 0] += 1 } }
+
+    /// Notes that a connection was closed that had been opened for an origin.
+    func closed(_ origin: Origin) {
+        origins.withLock { origins in
+            let left = (origins[origin] ?? 1) - 1
+            origins[origin] = left > 0 ? left : nil
+        }
+    }
+
+    /// The number of open connections for each origin.
+    var connectionsByOrigin: [Origin: Int] { origins.withLock { $0 } }
 
     var openConnections: Int { connections.load(ordering: .relaxed) }
 

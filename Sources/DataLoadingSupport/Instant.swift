@@ -51,6 +51,12 @@ extension Instant {
 extension Duration {
     /// The duration in nanoseconds, saturated to the range of `Int64`.
     package var wholeNanoseconds: Int64 {
+        if #available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *) {
+            // `components` divides 128 bits; up to nine seconds fit into 64.
+            let count = attoseconds
+            if let short = Int64(exactly: count) { return short / 1_000_000_000 }
+            return Int64(clamping: count / 1_000_000_000)
+        }
         let (seconds, attoseconds) = components
         let (scaled, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
         guard !overflow else { return seconds < 0 ? .min : .max }

@@ -23,4 +23,6 @@ public struct AddressState: Hashable, Sendable {
     public let condition: Condition
     /// How long it stays ejected; nil when it is not.
     public let ejectionRemaining: Duration?
+    /// How often it was ejected since a host has listed it.
+    public let ejections: Int64
 }

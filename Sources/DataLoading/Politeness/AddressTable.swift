@@ -11,6 +11,8 @@ struct AddressTable: Sendable {
     /// The number of hosts that list each address, so that a change need not rebuild a set of all.
     private var listings: [String: Int] = [:]
     private var health: [String: AddressHealth] = [:]
+    /// How often each listed address was ejected, which its health forgets.
+    private var ejections: [String: Int64] = [:]
 
     init(ejection: AddressHealth.Ejection) {
         self.ejection = ejection
@@ -49,11 +51,12 @@ struct AddressTable: Sendable {
 
     /// Replaces the addresses of all hosts.
     mutating func replace(_ all: [String: (addresses: [String], appendsName: Bool)]) {
-        let known = health
+        let (known, counts) = (health, ejections)
         for host in names.keys where all[host] == nil { set([], forHost: host) }
         for (host, new) in all { set(new.addresses, forHost: host, appendsName: new.appendsName) }
         // Of an address that has moved from one host to another too.
         health = known.filter { listings[$0.key] != nil }
+        ejections = counts.filter { listings[$0.key] != nil }
     }
 
     /// The addresses of all hosts, in their order, and their health.
@@ -65,7 +68,8 @@ struct AddressTable: Sendable {
                 return AddressState(
                     host: host, address: name,
                     condition: health?.condition(at: now) ?? .inUse,
-                    ejectionRemaining: until > now ? until - now : nil)
+                    ejectionRemaining: until > now ? until - now : nil,
+                    ejections: ejections[name] ?? 0)
             }
         }
     }
@@ -75,6 +79,7 @@ struct AddressTable: Sendable {
         guard left == 0 else { return listings[name] = left }
         listings[name] = nil
         health[name] = nil
+        ejections[name] = nil
     }
 
     /// The first usable address, else the one whose ejection ends first; nil when all are excluded.
@@ -115,17 +120,26 @@ struct AddressTable: Sendable {
         switch outcome {
         case .success: health[name] = nil
         case .neutral: health[name]?.endProbe()
-        case .nothingWritten:
-            health[name, default: AddressHealth(ejection)].eject(at: now, random: random)
-        case .serverTrouble:
-            health[name, default: AddressHealth(ejection)].noteTrouble(at: now, random: random)
+        case .nothingWritten: change(name, at: now) { $0.eject(at: now, random: random) }
+        case .serverTrouble: change(name, at: now) { $0.noteTrouble(at: now, random: random) }
         }
+    }
+
+    /// Changes the health of an address, and counts an ejection that begins.
+    private mutating func change(
+        _ name: String, at now: Instant, _ body: (inout AddressHealth) -> Void
+    ) {
+        var record = health[name] ?? AddressHealth(ejection)
+        let wasEjected = record.freeAt > now
+        body(&record)
+        if !wasEjected, record.freeAt > now { ejections[name, default: 0].addSaturated(1) }
+        health[name] = record
     }
 
     /// Ejects an address for every host that lists it.
     mutating func eject(_ name: String, at now: Instant, random: RandomSource) {
         guard listings[name] != nil else { return }
-        health[name, default: AddressHealth(ejection)].prolong(at: now, random: random)
+        change(name, at: now) { $0.prolong(at: now, random: random) }
     }
 
     mutating func rebase(by shift: Duration) {

@@ -20,11 +20,17 @@ package struct SharingState: Hashable, Sendable {
     package let present: Int
     /// The number of daemons among which rates are divided; the expected one before the store has told.
     package let known: Int
+    /// The number of slots that the store has leased to this daemon since the start.
+    package let leased: Int64
+    /// How many of those loads have used; the others were too late, or wait.
+    package let used: Int64
 
-    package init(source: Source, present: Int, known: Int) {
+    package init(source: Source, present: Int, known: Int, leased: Int64 = 0, used: Int64 = 0) {
         self.source = source
         self.present = present
         self.known = known
+        self.leased = leased
+        self.used = used
     }
 }
 
@@ -40,7 +46,8 @@ extension RateLimiter {
                 case .paused: .none
                 }
             return SharingState(
-                source: source, present: shared.members.present, known: shared.members.known)
+                source: source, present: shared.members.present, known: shared.members.known,
+                leased: shared.leasedCount, used: shared.usedCount)
         }
     }
 }

@@ -82,6 +82,8 @@ extension SharingState {
         json.member("source", "\(source)")
         json.member("present", present)
         json.member("known", known)
+        json.member("leased", leased)
+        json.member("used", used)
     }
 }
 
@@ -122,5 +124,6 @@ extension AddressState {
         json.member("address", address.shown(maxBytes: maxNameBytes))
         json.member("condition", "\(condition)")
         json.member("ejectionRemaining", seconds: ejectionRemaining)
+        json.member("ejections", ejections)
     }
 }

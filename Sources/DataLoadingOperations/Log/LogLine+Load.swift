@@ -13,42 +13,40 @@ extension LogLine {
     ) -> [UInt8] {
         let (request, metrics) = (response.request, response.metrics)
         let outcome = Outcome(response.error)
-        var line = LogLine(format, time: LogTime(date))
-        // The maximum lengths add up to less than that of a line, with all keys and numbers.
-        line.add("source", request.sourceIdentifier, maxBytes: 256)
-        // A load that never started has no number.
-        line.add("load", metrics.load == 0 ? nil : metrics.load)
-        line.add("method", request.method.rawValue, maxBytes: 64)
-        if let template = request.template {
-            line.add("url.template", template, maxBytes: 2_048)
-        } else {
-            line.add("url", (try? request.target).redactedText, maxBytes: 2_048)
+        return make(format, time: LogTime(date)) { line in
+            // The maximum lengths add up to less than that of a line, with all keys and numbers.
+            line.add("source", request.sourceIdentifier, maxBytes: 256)
+            // A load that never started has no number.
+            line.add("load", metrics.load == 0 ? nil : metrics.load)
+            line.add("method", request.method.rawValue, maxBytes: 64)
+            if let template = request.template {
+                line.add("url.template", template, maxBytes: 2_048)
+            } else {
+                line.add("url", (try? request.target).redactedText, maxBytes: 2_048)
+            }
+            line.add("status", response.statusCode.map { Int64($0.rawValue) })
+            line.add("outcome", outcome.rawValue, maxBytes: 64)
+            // OpenTelemetry: an intended cancellation is no error.
+            let error = outcome == .failure ? response.error : nil
+            line.add("error.type", error?.name, maxBytes: 64)
+            line.add("attempts", Int64(metrics.attempts))
+            // OpenTelemetry counts each resend, redirects and 401s included.
+            line.add("resends", Int64(max(1, metrics.attempts)) - 1)
+            line.add("redirects", Int64(metrics.redirects))
+            line.add("bytes.down", bytesDownloaded)
+            line.add("bytes.up", bytesUploaded)
+            line.add("seconds", metrics.totalTime)
+            line.add("wait.slot", metrics.admissionTime)
+            line.add("wait.auth", metrics.authorisationTime)
+            line.add("wait.backoff", metrics.backOffTime)
+            line.add("peer", metrics.remoteAddress, maxBytes: 256)
+            line.add("reused", metrics.reusedConnection)
+            line.add("trace_id", request.traceParent?.traceID, maxBytes: 32)
         }
-        line.add("status", response.statusCode.map { Int64($0.rawValue) })
-        line.add("outcome", outcome.rawValue, maxBytes: 64)
-        // OpenTelemetry: an intended cancellation is no error.
-        let error = outcome == .failure ? response.error : nil
-        line.add("error.type", error?.name, maxBytes: 64)
-        line.add("attempts", Int64(metrics.attempts))
-        // OpenTelemetry counts each resend, redirects and 401s included.
-        line.add("resends", Int64(max(1, metrics.attempts)) - 1)
-        line.add("redirects", Int64(metrics.redirects))
-        line.add("bytes.down", bytesDownloaded)
-        line.add("bytes.up", bytesUploaded)
-        line.add("seconds", metrics.totalTime)
-        line.add("wait.slot", metrics.admissionTime)
-        line.add("wait.auth", metrics.authorisationTime)
-        line.add("wait.backoff", metrics.backOffTime)
-        line.add("peer", metrics.remoteAddress, maxBytes: 256)
-        line.add("reused", metrics.reusedConnection)
-        line.add("trace_id", request.traceParent?.traceID, maxBytes: 32)
-        return line.ended()
     }
 
     /// The line that says how many lines are missing here.
     static func dropped(_ count: Int, at date: Date, _ format: AccessLog.Format) -> [UInt8] {
-        var line = LogLine(format, time: LogTime(date))
-        line.add("dropped", Int64(count))
-        return line.ended()
+        make(format, time: LogTime(date)) { line in line.add("dropped", Int64(count)) }
     }
 }

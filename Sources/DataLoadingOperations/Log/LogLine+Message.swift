@@ -6,9 +6,9 @@ import Foundation
 extension LogLine {
     /// A line for an operator about the daemon itself, not about a load.
     static func error(_ text: String, at date: Date, _ format: AccessLog.Format) -> [UInt8] {
-        var line = LogLine(format, time: LogTime(date))
-        line.add("level", "error", maxBytes: 16)
-        line.add("message", text, maxBytes: 2_048)
-        return line.ended()
+        make(format, time: LogTime(date)) { line in
+            line.add("level", "error", maxBytes: 16)
+            line.add("message", text, maxBytes: 2_048)
+        }
     }
 }

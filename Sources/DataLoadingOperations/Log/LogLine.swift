@@ -5,32 +5,36 @@ import DataLoadingSupport
 
 /// The bytes of one line of a log: keys and values in the order in which they are added.
 ///
-/// Written byte by byte, because a `JSONEncoder` takes longer than everything else about a line.
+/// Written byte by byte, because a `JSONEncoder` takes longer than everything else about a load.
 struct LogLine {
     /// The maximum length of a line, `PIPE_BUF` of Linux: longer writes to a pipe may be mixed with
     /// those of other processes.
     static let maxLength = 4_096
 
     private let format: AccessLog.Format
-    private var bytes: [UInt8] = []
+    private var bytes: FixedBytes
 
-    /// Makes a line that begins with a time.
-    init(_ format: AccessLog.Format, time: LogTime) {
-        self.format = format
-        bytes.reserveCapacity(512)
+    /// Makes a line of a time and what `body` adds, ended by a line feed.
+    static func make(
+        _ format: AccessLog.Format, time: LogTime, _ body: (inout LogLine) -> Void
+    ) -> [UInt8] {
+        FixedBytes.array(capacity: maxLength) { bytes in
+            var line = LogLine(format: format, bytes: bytes)
+            line.begin(time)
+            body(&line)
+            if format == .json { line.bytes.append(UInt8(ascii: "}")) }
+            line.bytes.append(UInt8(ascii: "\n"))
+            bytes = line.bytes
+        }
+    }
+
+    private mutating func begin(_ time: LogTime) {
         if format == .json { bytes.append(UInt8(ascii: "{")) }
         beginValue("time")
         // A time has no character that either format would escape.
         if format == .json { bytes.append(UInt8(ascii: "\"")) }
         time.append(to: &bytes)
         if format == .json { bytes.append(UInt8(ascii: "\"")) }
-    }
-
-    /// The line, ended by a line feed.
-    consuming func ended() -> [UInt8] {
-        if format == .json { bytes.append(UInt8(ascii: "}")) }
-        bytes.append(UInt8(ascii: "\n"))
-        return bytes
     }
 
     /// Adds a text that may contain anything, in at most `maxBytes`; nil adds nothing.
@@ -63,7 +67,7 @@ struct LogLine {
     /// Adds a truth value.
     mutating func add(_ key: StaticString, _ value: Bool) {
         beginValue(key)
-        bytes.append(contentsOf: (value ? "true" : "false").utf8)
+        bytes.append(contentsOf: value ? "true" : "false")
     }
 
     private mutating func beginValue(_ key: StaticString) {
@@ -71,12 +75,12 @@ struct LogLine {
         case .json:
             if bytes.count > 1 { bytes.append(UInt8(ascii: ",")) }
             bytes.append(UInt8(ascii: "\""))
-            key.withUTF8Buffer { bytes.append(contentsOf: $0) }
+            bytes.append(contentsOf: key)
             bytes.append(UInt8(ascii: "\""))
             bytes.append(UInt8(ascii: ":"))
         case .logfmt:
-            if !bytes.isEmpty { bytes.append(UInt8(ascii: " ")) }
-            key.withUTF8Buffer { bytes.append(contentsOf: $0) }
+            if bytes.count > 0 { bytes.append(UInt8(ascii: " ")) }
+            bytes.append(contentsOf: key)
             bytes.append(UInt8(ascii: "="))
         }
     }

@@ -17,7 +17,7 @@ struct LogTime {
     }
 
     /// Appends it, as `2026-01-01T00:00:00.000Z`.
-    func append(to bytes: inout [UInt8]) {
+    func append(to bytes: inout some ByteSink) {
         let (seconds, rest) = milliseconds.quotientAndRemainder(dividingBy: 1_000)
         let date = CivilDate(secondsSince1970: rest < 0 ? seconds - 1 : seconds)
         bytes.appendDecimal(date.year, digits: 4)
@@ -32,7 +32,7 @@ struct LogTime {
     }
 
     /// Appends two digits.
-    private func append(_ separator: UInt8, _ number: Int64, to bytes: inout [UInt8]) {
+    private func append(_ separator: UInt8, _ number: Int64, to bytes: inout some ByteSink) {
         bytes.append(separator)
         bytes.append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: number / 10))
         bytes.append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: number % 10))

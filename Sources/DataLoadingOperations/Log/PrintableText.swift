@@ -21,11 +21,9 @@ struct PrintableText {
     }
 
     /// Appends the text, without the quotes around it.
-    func append(to bytes: inout [UInt8]) {
+    func append(to bytes: inout FixedBytes) {
         // Nearly all texts are short, and are what they say.
-        if text.utf8.count <= maxBytes, text.utf8.allSatisfy(Self.isPlain) {
-            return bytes.append(contentsOf: text.utf8)
-        }
+        if text.utf8.count <= maxBytes, appendPlain(to: &bytes) { return }
         let start = bytes.count
         // The end of the longest prefix after which an ellipsis fits.
         var lastEnd = start
@@ -34,10 +32,20 @@ struct PrintableText {
             let length = bytes.count - start
             if length <= maxBytes - Self.ellipsis.count { lastEnd = bytes.count }
             guard length > maxBytes else { continue }
-            bytes.removeSubrange(lastEnd...)
-            bytes.append(contentsOf: Self.ellipsis)
+            bytes.removeAll(after: lastEnd)
+            for byte in Self.ellipsis { bytes.append(byte) }
             return
         }
+    }
+
+    /// Appends a text whose bytes are all plain; false for another one.
+    private func appendPlain(to bytes: inout FixedBytes) -> Bool {
+        let isAppended = text.utf8.withContiguousStorageIfAvailable { text in
+            guard text.allSatisfy(Self.isPlain) else { return false }
+            bytes.append(contentsOf: text)
+            return true
+        }
+        return isAppended ?? false
     }
 
     /// Whether a byte is a visible character of ASCII that no format escapes.
@@ -47,7 +55,7 @@ struct PrintableText {
 
     private static let ellipsis = Array("…".utf8)
 
-    private static func append(_ scalar: Unicode.Scalar, to bytes: inout [UInt8]) {
+    private static func append(_ scalar: Unicode.Scalar, to bytes: inout FixedBytes) {
         switch scalar {
         case "\"", "\\":
             bytes.append(UInt8(ascii: "\\"))
@@ -55,7 +63,9 @@ struct PrintableText {
         case " "..."~":
             bytes.append(UInt8(truncatingIfNeeded: scalar.value))
         default:
-            bytes.append(contentsOf: String(scalar.isShown ? scalar : "?").utf8)
+            for byte in UTF8.encode(scalar.isShown ? scalar : "?") ?? .init() {
+                bytes.append(byte)
+            }
         }
     }
 }

@@ -26,6 +26,9 @@ extension MetricFamily {
     static let retries = MetricFamily(
         "dataloading.retries", unit: "{retry}", .counter,
         "Number of retries, with the error of the load; without one where the retry helped.")
+    static let networkIO = MetricFamily(
+        "dataloading.network.io", unit: "By", .counter,
+        "Bytes of requests and responses of loads that ended, heads included.")
     static let logDropped = MetricFamily(
         "dataloading.log.dropped", unit: "{line}", .counter,
         "Number of log lines that were dropped because the log was slow.")
@@ -60,12 +63,27 @@ extension MetricFamily {
         "dataloading.fleet.shared", .gauge,
         "Whether the store of shared rates answers; 0 while the daemon uses its own share or waits."
     )
+    static let fleetSlotsLeased = MetricFamily(
+        "dataloading.fleet.slots.leased", unit: "{slot}", .counter,
+        "Number of slots that the store of shared rates has leased to the daemon.")
+    static let fleetSlotsUsed = MetricFamily(
+        "dataloading.fleet.slots.used", unit: "{slot}", .counter,
+        "Number of leased slots that loads have used; the others were too late, or wait.")
     static let retryBudget = MetricFamily(
         "dataloading.retry.budget", unit: "{token}", .gauge,
         "Tokens that are left for retries; a host that is not told has all of them.")
-    static let addressesEjected = MetricFamily(
-        "dataloading.addresses.ejected", unit: "{address}", .gauge,
-        "Number of fallback addresses that are out of use.")
+    static let addressAvailable = MetricFamily(
+        "dataloading.address.available", .gauge,
+        "Whether loads use a fallback address; 0 while it is ejected, and until it answers again.")
+    static let addressEjections = MetricFamily(
+        "dataloading.address.ejections", unit: "{ejection}", .counter,
+        "Number of times that a fallback address was ejected.")
+    static let credentialFetches = MetricFamily(
+        "dataloading.credential.fetches", unit: "{fetch}", .counter,
+        "Number of times that a credential was fetched, or is being fetched.")
+    static let credentialFailures = MetricFamily(
+        "dataloading.credential.failures", unit: "{fetch}", .counter,
+        "Number of times that a credential could not be fetched.")
     static let credentialRemaining = MetricFamily(
         "dataloading.credential.remaining", unit: "s", .gauge,
         "Time until a credential expires, of several of a name the shortest; 0 without one.")
@@ -73,8 +91,8 @@ extension MetricFamily {
         "dataloading.credential.waiting", unit: "{load}", .upDownCounter,
         "Number of loads that wait for a credential.")
     static let openConnections = MetricFamily(
-        "dataloading.connections.open", unit: "{connection}", .upDownCounter,
-        "Number of open connections, idle ones included.")
+        "http.client.open_connections", unit: "{connection}", .upDownCounter,
+        "Number of open connections; of HTTP/2 as many are active as attempts run, at most.")
     static let loopDelay = MetricFamily(
         "dataloading.loop.delay.max", unit: "s", .gauge,
         "Longest time of the last minute for which a thread of the transport was busy.")

@@ -28,6 +28,8 @@ final class LoadRecorder: ConsumptionObserver {
         record.authorisationWait = metrics.authorisationTime.wholeNanoseconds
         record.backOffWait = metrics.backOffTime.wholeNanoseconds
         record.retries = Int64(metrics.retries)
+        record.received = bytesDownloaded
+        record.sent = bytesUploaded
         registry.loadEnded(record)
     }
 }

@@ -7,31 +7,23 @@ import DataLoadingSupport
 extension MetricRegistry {
     /// Adds what the service itself knows, read with each scrape; the registry does not keep it.
     func observe(_ service: DataLoaderService) {
-        add { [weak service, hosts] visitor in
-            guard let service else { return }
+        add { [weak self, weak service, hosts] visitor in
+            guard let self, let service else { return }
             let snapshot = service.snapshot()
             visitor.begin(.observerDropped)
             visitor.add(
                 .whole(Int64(snapshot.droppedConsumptionNotices)), DropLabels(signal: .notices))
             visitor.begin(.queueCapacity)
             visitor.add(.whole(Int64(snapshot.queueCapacity)), NoLabels())
-            visitor.begin(.addressesEjected)
-            let ejected = snapshot.addresses.count { $0.condition != .inUse }
-            visitor.add(.whole(Int64(ejected)), NoLabels())
-            if let sharing = snapshot.sharing {
-                visitor.begin(.fleetMembers)
-                visitor.add(.whole(Int64(sharing.known)), NoLabels())
-                visitor.begin(.fleetShared)
-                visitor.add(.whole(sharing.source == .store ? 1 : 0), NoLabels())
-            }
+            // All of them: the snapshot leaves some out, and not always the same ones.
+            visitor.add(service.resolver.addressStates, hosts)
+            if let sharing = snapshot.sharing { visitor.add(sharing) }
             if let transport = snapshot.transport {
-                visitor.begin(.openConnections)
-                visitor.add(.whole(Int64(transport.openConnections)), NoLabels())
+                visitor.add(transport.connections, running: activeRequests, hosts)
                 visitor.begin(.loopDelay)
                 visitor.add(.real(transport.longestRound.inSeconds), NoLabels())
             }
             visitor.add(snapshot.origins, hosts)
-            // All of them: the snapshot leaves some out, and not always the same ones.
             visitor.add(service.rateLimiter.ruleStates, hosts)
             visitor.add(snapshot.credentials)
         }
@@ -88,6 +80,14 @@ extension MetricVisitor {
         let remaining = byName.compactMapValues { $0.compactMap(\.secondsLeft).min() }
         if !remaining.isEmpty { begin(.credentialRemaining) }
         for (labels, seconds) in remaining { add(.real(seconds), labels) }
+        begin(.credentialFetches)
+        for (labels, states) in byName {
+            add(.whole(states.reduce(0) { $0 + Int64($1.fetches) }), labels)
+        }
+        begin(.credentialFailures)
+        for (labels, states) in byName {
+            add(.whole(states.reduce(0) { $0 + Int64($1.failures) }), labels)
+        }
         begin(.credentialWaiting)
         for (labels, states) in byName {
             add(.whole(states.reduce(0) { $0 + Int64($1.waiting) }), labels)

@@ -5,6 +5,8 @@
 public struct TransportSnapshot: Hashable, Sendable {
     /// The number of open connections, idle ones included.
     public let openConnections: Int
+    /// The number of open connections for each origin; a transport that does not tell has none.
+    package let connections: [Origin: Int]
     /// The number of attempts that run.
     public let runningAttempts: Int
     /// The longest time of about the last minute for which a thread of the transport was busy
@@ -15,8 +17,12 @@ public struct TransportSnapshot: Hashable, Sendable {
     public let longestRound: Duration
 
     /// Makes the snapshot of a transport.
-    package init(openConnections: Int, runningAttempts: Int, longestRound: Duration) {
+    package init(
+        openConnections: Int, connections: [Origin: Int] = [:], runningAttempts: Int,
+        longestRound: Duration
+    ) {
         self.openConnections = openConnections
+        self.connections = connections
         self.runningAttempts = runningAttempts
         self.longestRound = longestRound
     }

@@ -104,7 +104,8 @@ extension DashboardScene {
         func address(_ name: String, _ condition: AddressState.Condition) -> AddressState {
             AddressState(
                 host: "api.example.com", address: name, condition: condition,
-                ejectionRemaining: condition == .ejected ? .milliseconds(26_300) : nil)
+                ejectionRemaining: condition == .ejected ? .milliseconds(26_300) : nil,
+                ejections: condition == .inUse ? 0 : 1)
         }
         return .make(
             waiting: 12, running: 13,

@@ -36,7 +36,7 @@ import Testing
             addresses: (0..<64).map { index in
                 AddressState(
                     host: "\(path)\(index)", address: path, condition: .ejected,
-                    ejectionRemaining: .seconds(9))
+                    ejectionRemaining: .seconds(9), ejections: 1)
             },
             credentials: (0..<64).map { index in
                 CredentialState(
@@ -83,10 +83,10 @@ import Testing
             addresses: [
                 AddressState(
                     host: "api.test", address: "edge-2", condition: .ejected,
-                    ejectionRemaining: .milliseconds(26_100)),
+                    ejectionRemaining: .milliseconds(26_100), ejections: 1),
                 AddressState(
                     host: "api.test", address: "edge-1", condition: .inUse,
-                    ejectionRemaining: nil),
+                    ejectionRemaining: nil, ejections: 0),
             ])
         scene.state.show { service }
         scene.load(20, feature: "catalogue")

@@ -17,14 +17,14 @@ import Testing
 
     private func end(
         _ error: DataLoaderError?, source: String? = "feed", url: String = "https://api.test/a",
-        _ change: (inout LoadMetrics) -> Void = { _ in }
+        received: Int64 = 0, sent: Int64 = 0, _ change: (inout LoadMetrics) -> Void = { _ in }
     ) {
         var metrics = LoadMetrics()
         change(&metrics)
         let request = DataLoaderRequest(url: testURL(url), sourceIdentifier: source)
         LoadRecorder(registry).endedRequest(
             with: DataLoaderResponse(request: request, error: error, metrics: metrics),
-            bytesDownloaded: 0, bytesUploaded: 0)
+            bytesDownloaded: received, bytesUploaded: sent)
     }
 
     @Test func `a load is counted with its source, outcome and error`() {
@@ -57,6 +57,22 @@ import Testing
         #expect(samples(name + "_count").map(\.value) == [2, 2, 2])
         #expect(samples(name + "_count").allSatisfy { $0.labels["server_address"] == "api.test" })
         #expect(registry.total("dataloading_load_duration_seconds_sum") == 9)
+    }
+
+    @Test func `the bytes of all loads are counted by host, source and direction`() {
+        end(nil, received: 1_000, sent: 40)
+        end(.cancelled, received: 7, sent: 0)
+        end(nil, source: nil, url: "https://other.test/", received: 1, sent: 2)
+        let bytes = samples("dataloading_network_io_bytes_total")
+        #expect(bytes.map(\.value).sorted() == [1, 2, 40, 1_007])
+        #expect(
+            bytes.first { $0.value == 1_007 }?.labels == [
+                "network_io_direction": "receive", "server_address": "api.test",
+                "dataloading_source": "feed",
+            ])
+        #expect(
+            bytes.first { $0.value == 2 }?.labels
+                == ["network_io_direction": "transmit", "server_address": "_OTHER"])
     }
 
     @Test func `retries are counted by host, with the error of a load that they did not help`() {

@@ -45,6 +45,9 @@ import Testing
             family: .retries, name: "dataloading.retries", text: "dataloading_retries",
             unit: "{retry}", kind: "counter"),
         Row(
+            family: .networkIO, name: "dataloading.network.io",
+            text: "dataloading_network_io_bytes", unit: "By", kind: "counter"),
+        Row(
             family: .logDropped, name: "dataloading.log.dropped", text: "dataloading_log_dropped",
             unit: "{line}", kind: "counter", isTold: true),
         Row(
@@ -79,11 +82,28 @@ import Testing
             family: .fleetShared, name: "dataloading.fleet.shared",
             text: "dataloading_fleet_shared", unit: "", kind: "gauge", isTold: true),
         Row(
+            family: .fleetSlotsLeased, name: "dataloading.fleet.slots.leased",
+            text: "dataloading_fleet_slots_leased", unit: "{slot}", kind: "counter", isTold: true),
+        Row(
+            family: .fleetSlotsUsed, name: "dataloading.fleet.slots.used",
+            text: "dataloading_fleet_slots_used", unit: "{slot}", kind: "counter", isTold: true),
+        Row(
             family: .retryBudget, name: "dataloading.retry.budget",
             text: "dataloading_retry_budget", unit: "{token}", kind: "gauge", isTold: true),
         Row(
-            family: .addressesEjected, name: "dataloading.addresses.ejected",
-            text: "dataloading_addresses_ejected", unit: "{address}", kind: "gauge", isTold: true),
+            family: .addressAvailable, name: "dataloading.address.available",
+            text: "dataloading_address_available", unit: "", kind: "gauge", isTold: true),
+        Row(
+            family: .addressEjections, name: "dataloading.address.ejections",
+            text: "dataloading_address_ejections", unit: "{ejection}", kind: "counter",
+            isTold: true),
+        Row(
+            family: .credentialFetches, name: "dataloading.credential.fetches",
+            text: "dataloading_credential_fetches", unit: "{fetch}", kind: "counter", isTold: true),
+        Row(
+            family: .credentialFailures, name: "dataloading.credential.failures",
+            text: "dataloading_credential_failures", unit: "{fetch}", kind: "counter",
+            isTold: true),
         Row(
             family: .credentialRemaining, name: "dataloading.credential.remaining",
             text: "dataloading_credential_remaining_seconds", unit: "s", kind: "gauge",
@@ -92,8 +112,8 @@ import Testing
             family: .credentialWaiting, name: "dataloading.credential.waiting",
             text: "dataloading_credential_waiting", unit: "{load}", kind: "gauge", isTold: true),
         Row(
-            family: .openConnections, name: "dataloading.connections.open",
-            text: "dataloading_connections_open", unit: "{connection}", kind: "gauge",
+            family: .openConnections, name: "http.client.open_connections",
+            text: "http_client_open_connections", unit: "{connection}", kind: "gauge",
             isTold: true),
         Row(
             family: .loopDelay, name: "dataloading.loop.delay.max",

@@ -110,6 +110,7 @@ extension SharedRates {
         // A slow answer confirms too, or nothing would ever be confirmed.
         let confirmed = max(sent, now + window / -2)
         entry.slots.confirm(at: confirmed)
+        leasedCount.addSaturated(Int64(count))
         entry.slots.add(count, from: first, every: interval, arrival: now, confirmed: confirmed)
         entry.nextStart = count == 0 ? first : max(now, first + interval * count)
         entry.unserved = max(0, entry.unserved - count)

@@ -62,6 +62,9 @@ struct SharedRates: Sendable {
     var timers = TimedElements<Timer>()
     /// The number of timers for the patience.
     var patienceTimers = 0
+    /// How many slots were leased, and how many of those were used, since the start.
+    var leasedCount: Int64 = 0
+    private(set) var usedCount: Int64 = 0
     private(set) var orders: [Order] = []
     private var lastNumber: UInt64 = 0
     private var nextSweep = smallestSweep
@@ -117,7 +120,7 @@ struct SharedRates: Sendable {
     ) -> Answer {
         switch entry.slots.first(at: now) {
         case .due where !entry.slots.mustBeConfirmed(at: now, within: window):
-            entry.take()
+            use(&entry)
             if entry.runsOut(within: prefetch, at: now) { order(key, &entry) }
             return .granted
         case .later(let start):
@@ -147,11 +150,16 @@ struct SharedRates: Sendable {
         entry.drop(at: now, notBefore: gate)
         switch entry.slots.first(at: now) {
         case .due:
-            entry.take()
+            use(&entry)
             return .granted
         case .later(let start): return .wait(until: start)
         case .none: return nil
         }
+    }
+
+    private mutating func use(_ entry: inout SharedKey) {
+        entry.take()
+        usedCount.addSaturated(1)
     }
 
     /// The daemon's own share begins where the line was leased to, and at another time in each daemon.

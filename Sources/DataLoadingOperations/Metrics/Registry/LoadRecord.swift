@@ -12,6 +12,8 @@ struct LoadRecord: Sendable {
     var authorisationWait: Int64 = 0
     var backOffWait: Int64 = 0
     var retries: Int64 = 0
+    var received: Int64 = 0
+    var sent: Int64 = 0
 
     var labels: LoadLabels { LoadLabels(source: source, outcome: outcome, error: error) }
 }

@@ -10,6 +10,7 @@ extension MetricRegistry {
         Self.visit(.loadDuration, stripes.map(\.loadDuration), visitor)
         Self.visit(.loadWaitDuration, stripes.map(\.loadWaitDuration), visitor)
         Self.visit(.retries, stripes.map(\.retries), visitor)
+        Self.visit(.networkIO, stripes.map(\.networkIO), visitor)
         for source in addedSources { source.visit(visitor) }
         ProcessUsage.now?.visit(visitor)
         visitor.begin(.buildInformation)

@@ -72,6 +72,8 @@ final class MetricRegistry: Sendable {
             stripe.noteWait(of: load, .slot, load.slotWait)
             stripe.noteWait(of: load, .authorisation, load.authorisationWait)
             stripe.noteWait(of: load, .backoff, load.backOffWait)
+            stripe.noteBytes(of: load, .receive, load.received)
+            stripe.noteBytes(of: load, .transmit, load.sent)
             guard load.retries > 0 else { return }
             let labels = RetryLabels(host: load.host, error: load.error)
             stripe.retries.change(labels) { $0.add(load.retries) }
@@ -89,6 +91,14 @@ extension Stripe {
     ) {
         let labels = WaitLabels(wait: wait, host: load.host.withoutPort)
         loadWaitDuration.change(labels) { $0.add(nanoseconds: nanoseconds) }
+    }
+
+    fileprivate mutating func noteBytes(
+        of load: LoadRecord, _ direction: TrafficLabels.Direction, _ bytes: Int64
+    ) {
+        let labels = TrafficLabels(
+            direction: direction, host: load.host.withoutPort, source: load.source)
+        networkIO.change(labels) { $0.add(max(0, bytes)) }
     }
 }
 

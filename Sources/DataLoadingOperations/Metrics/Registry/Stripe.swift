@@ -10,6 +10,7 @@ struct Stripe: Sendable {
     var loadDuration: SeriesTable<LoadLabels, HistogramCell>
     var loadWaitDuration: SeriesTable<WaitLabels, HistogramCell>
     var retries: SeriesTable<RetryLabels, NumberCell>
+    var networkIO: SeriesTable<TrafficLabels, NumberCell>
 
     /// Makes stripes, whose instruments have at most so many series together.
     static func make(_ count: Int, maxSeries: Int) -> [Stripe] {
@@ -18,7 +19,8 @@ struct Stripe: Sendable {
             activeRequests: SeriesTable(of: NumberCell(), limit: SeriesLimit(maxSeries)),
             loadDuration: SeriesTable(of: .loadDuration, maxSeries),
             loadWaitDuration: SeriesTable(of: .loadWaitDuration, maxSeries),
-            retries: SeriesTable(of: NumberCell(), limit: SeriesLimit(maxSeries)))
+            retries: SeriesTable(of: NumberCell(), limit: SeriesLimit(maxSeries)),
+            networkIO: SeriesTable(of: NumberCell(), limit: SeriesLimit(maxSeries)))
         return Array(repeating: stripe, count: count)
     }
 }

@@ -5,6 +5,7 @@
     @testable import DataLoadingCurl
     @testable import DataLoading
     import DataLoadingTesting
+    import DataLoadingTransport
     import Dispatch
     import Foundation
     import Testing
@@ -12,6 +13,20 @@
     /// What a loop tells of itself.
     @Suite struct LoopFiguresTests {
         private let second: Int64 = 1_000_000_000
+
+        @Test func `connections are counted for their origins until the last is closed`() throws {
+            let figures = LoopFigures()
+            let origins = try ["https://a.test", "https://b.test"].map {
+                try RequestTarget(text: $0).origin
+            }
+            for origin in origins + origins.prefix(1) { figures.opened(origin) }
+            #expect(figures.connectionsByOrigin == [origins[0]: 2, origins[1]: 1])
+            for origin in origins { figures.closed(origin) }
+            #expect(figures.connectionsByOrigin == [origins[0]: 1])
+            // One more than were opened counts for nothing.
+            for _ in 0..<2 { figures.closed(origins[0]) }
+            #expect(figures.connectionsByOrigin == [:])
+        }
 
         @Test func `a long round is told for a minute, unless a longer one comes`() {
             let figures = LoopFigures()
@@ -52,7 +67,9 @@
                 }
                 async let response = loader.response(for: request)
                 await eventually { service.snapshot().transport?.runningAttempts == 1 }
+                let origin = try RequestTarget(server.url()).origin
                 #expect(service.snapshot().transport?.openConnections == 1)
+                #expect(service.snapshot().transport?.connections == [origin: 1])
                 gate.signal()
                 #expect(try await response.statusCode == .ok)
                 await eventually { service.snapshot().transport?.runningAttempts == 0 }
@@ -60,6 +77,7 @@
                 #expect(idle?.openConnections == 1 && idle?.longestRound ?? .zero > .zero)
                 await service.shutDown(gracePeriod: .zero)
                 #expect(service.snapshot().transport?.openConnections == 0)
+                #expect(service.snapshot().transport?.connections == [:])
             }
         }
     }

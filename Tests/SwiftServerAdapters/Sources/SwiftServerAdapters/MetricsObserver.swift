@@ -48,8 +48,10 @@ final class MetricsObserver: ConsumptionObserver {
             record(time, "dataloading.load.wait.duration", [host, ("dataloading.wait", wait)])
         }
         count(Int64(metrics.retries), "dataloading.retries", [host])
-        count(bytesDownloaded, "dataloading.bytes.received", [host])
-        count(bytesUploaded, "dataloading.bytes.sent", [host])
+        for (direction, bytes) in [("receive", bytesDownloaded), ("transmit", bytesUploaded)] {
+            let labels = [host, source, ("network.io.direction", direction)]
+            count(bytes, "dataloading.network.io", labels)
+        }
     }
 
     /// Records queues, closed gates and addresses out of use; zeros too, as a meter keeps its value.
@@ -65,8 +67,14 @@ final class MetricsObserver: ConsumptionObserver {
             set(Double(running), "http.client.active_requests", [("server.address", host)])
             set(gate / .seconds(1), "dataloading.gate.remaining", [("server.address", host)])
         }
-        let ejected = snapshot.addresses.count { $0.condition != .inUse }
-        set(Double(ejected), "dataloading.addresses.ejected")
+        for address in snapshot.addresses {
+            set(
+                address.condition == .inUse ? 1 : 0, "dataloading.address.available",
+                [
+                    ("server.address", label(address.host, hosts)),
+                    ("network.peer.address", address.address),
+                ])
+        }
         set(Double(snapshot.droppedConsumptionNotices), "dataloading.observer.dropped")
     }
 

@@ -1,0 +1,27 @@
+// Copyright the DataLoading authors
+// SPDX-License-Identifier: Apache-2.0
+
+/// Bytes to which more are appended.
+protocol ByteSink {
+    mutating func append(_ byte: UInt8)
+}
+
+extension [UInt8]: ByteSink {}
+
+extension ByteSink {
+    /// Appends a number in decimal digits, with zeros in front up to a number of digits, at most 20.
+    mutating func appendDecimal(_ number: Int64, digits: Int = 1) {
+        if number < 0 { append(UInt8(ascii: "-")) }
+        var rest = number.magnitude
+        withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 20) { text in
+            // From the last digit on; the longest number has 19.
+            var start = text.endIndex
+            while start > 0, rest > 0 || text.endIndex - start < digits {
+                start -= 1
+                text[start] = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10)
+                rest /= 10
+            }
+            for byte in text[start...] { append(byte) }
+        }
+    }
+}

@@ -1,0 +1,45 @@
+// Copyright the DataLoading authors
+// SPDX-License-Identifier: Apache-2.0
+
+/// Bytes that are written one after another into memory of a fixed size.
+///
+/// To append to an array costs several times as much. What does not fit is left out.
+struct FixedBytes: ByteSink {
+    private let memory: UnsafeMutableBufferPointer<UInt8>
+    /// The number of bytes that were written.
+    private(set) var count = 0
+
+    private init(_ memory: UnsafeMutableBufferPointer<UInt8>) {
+        self.memory = memory
+    }
+
+    /// Makes an array of what `body` writes, which must not keep the bytes.
+    static func array(capacity: Int, _ body: (inout FixedBytes) -> Void) -> [UInt8] {
+        Array(unsafeUninitializedCapacity: capacity) { memory, count in
+            var bytes = FixedBytes(memory)
+            body(&bytes)
+            count = bytes.count
+        }
+    }
+
+    mutating func append(_ byte: UInt8) {
+        guard count < memory.count else { return }
+        memory[count] = byte
+        count += 1
+    }
+
+    /// Appends all bytes or, where they do not fit, none.
+    mutating func append(contentsOf bytes: UnsafeBufferPointer<UInt8>) {
+        guard bytes.count <= memory.count - count else { return }
+        let room = memory[count..<count + bytes.count]
+        _ = UnsafeMutableBufferPointer(rebasing: room).update(fromContentsOf: bytes)
+        count += bytes.count
+    }
+
+    mutating func append(contentsOf text: StaticString) {
+        text.withUTF8Buffer { append(contentsOf: $0) }
+    }
+
+    /// Removes what was written after a count of bytes.
+    mutating func removeAll(after count: Int) { self.count = min(max(0, count), self.count) }
+}

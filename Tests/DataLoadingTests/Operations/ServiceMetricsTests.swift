@@ -1,0 +1,121 @@
+// Copyright the DataLoading authors
+// SPDX-License-Identifier: Apache-2.0
+
+@testable import DataLoading
+@testable import DataLoadingOperations
+import DataLoadingAuth
+import DataLoadingTesting
+import DataLoadingTransport
+import Foundation
+import Testing
+
+/// What a scrape reads of a service, and of what it is given.
+@Suite struct ServiceMetricsTests {
+    private let registry = MetricRegistry.make()
+
+    private func samples(_ name: String) -> [ExpositionParser.Sample] {
+        registry.samples().filter { $0.name == name }
+    }
+
+    @Test func `open connections are active while attempts run, and idle after them`() throws {
+        let host = registry.hosts.label(forURL: "https://api.test/")
+        registry.add { [registry] visitor in
+            let connections = [
+                try? RequestTarget(text: "https://api.test/").origin: 3,
+                try? RequestTarget(text: "https://one.test/").origin: 1,
+                try? RequestTarget(text: "https://two.test/").origin: 2,
+            ]
+            let known = connections.compactMap { origin, count in origin.map { ($0, count) } }
+            visitor.add(
+                Dictionary(uniqueKeysWithValues: known), running: registry.activeRequests,
+                registry.hosts)
+        }
+        func open() -> [String: Double] {
+            samples("http_client_open_connections").reduce(into: [:]) { found, sample in
+                let labels = ["server_address", "server_port", "http_connection_state"]
+                let name = labels.compactMap { sample.labels[$0] }.joined(separator: " ")
+                found[name] = sample.value
+            }
+        }
+        let others = ["_OTHER active": 0.0, "_OTHER idle": 3]
+        #expect(
+            open() == ["api.test 443 active": 0, "api.test 443 idle": 3].merging(others) { $1 })
+        for _ in 0..<2 { registry.attemptBegan(ActiveLabels(host: host, method: .get)) }
+        registry.attemptBegan(ActiveLabels(host: host, method: .post))
+        registry.attemptEnded(.make(host, 200), nanoseconds: 1)
+        #expect(open()["api.test 443 active"] == 2)
+        #expect(open()["api.test 443 idle"] == 1)
+        // Attempts that share a connection of HTTP/2.
+        for _ in 0..<9 { registry.attemptBegan(ActiveLabels(host: host, method: .get)) }
+        #expect(open()["api.test 443 active"] == 3)
+        #expect(open()["api.test 443 idle"] == 0)
+    }
+
+    @Test func `addresses of hosts with labels tell whether they are used, and their ejections`()
+        async
+    {
+        let bed = TestBed(otherwise: .respond(status: 200)) { configuration in
+            configuration.resolver.setAddresses(["10.0.0.1"], forHost: "api.test")
+            configuration.resolver.setAddresses(["10.0.0.9"], forHost: "other.test")
+        }
+        registry.observe(bed.service)
+        func values(_ name: String) -> [String?: Double] {
+            samples(name).reduce(into: [:]) { found, sample in
+                #expect(sample.labels["server_address"] == "api.test")
+                found[sample.labels["network_peer_address"]] = sample.value
+            }
+        }
+        #expect(values("dataloading_address_available") == ["10.0.0.1": 1, "api.test": 1])
+        #expect(
+            values("dataloading_address_ejections_total") == ["10.0.0.1": 0, "api.test": 0])
+        bed.service.resolver.markAddressAsUnreachable("10.0.0.1")
+        #expect(values("dataloading_address_available") == ["10.0.0.1": 0, "api.test": 1])
+        #expect(
+            values("dataloading_address_ejections_total") == ["10.0.0.1": 1, "api.test": 0])
+        bed.service.resolver.setAddresses(["10.0.0.2"], forHost: "api.test")
+        #expect(values("dataloading_address_available") == ["10.0.0.2": 1, "api.test": 1])
+        bed.settle()
+    }
+
+    @Test func `addresses are no more than other series, however many are configured`() {
+        let addresses = (0..<1_000).map { "10.0.\($0 / 250).\($0 % 250)" }
+        let bed = TestBed(otherwise: .respond(status: 200)) {
+            $0.resolver.setAddresses(addresses, forHost: "api.test")
+        }
+        registry.observe(bed.service)
+        #expect(samples("dataloading_address_available").count == 200)
+        bed.settle()
+    }
+
+    @Test func `fetches of a credential are counted, and those that failed`() async {
+        let bed = TestBed(otherwise: .respond(status: 200))
+        let authoriser = TokenAuthoriser(hosts: ["api.test"], clock: bed.clock) { _ in
+            throw TestFailure()
+        }
+        registry.observe(bed.service)
+        let loader = bed.service.makeFactory(authorisers: [authoriser]).makeDataLoader()
+        _ = try? await loader.response(for: .make(host: "https://api.test"))
+        #expect(registry.total("dataloading_credential_fetches_total") == 1)
+        #expect(registry.total("dataloading_credential_failures_total") == 1)
+    }
+
+    @Test func `slots of a fleet are counted where they are leased and where they are used`()
+        async throws
+    {
+        let clock = ManualClock()
+        let quota = SharedQuota(clock: clock)
+        let bed = TestBed(otherwise: .respond(status: 200), clock: clock) { configuration in
+            configuration.rateLimiter = RateLimiter(defaultRequestsPerSecond: 100)
+            configuration.rateLimiter.share(
+                through: quota.makeMember("a"), expectedMembers: 1, whenLost: .pause)
+        }
+        registry.observe(bed.service)
+        #expect(registry.total("dataloading_fleet_slots_used_total") == 0)
+        for _ in 0..<20 { bed.loader.perform(.make()) }
+        try await clock.autoAdvance { try await clock.sleep(for: .seconds(3)) }
+        #expect(registry.total("dataloading_fleet_slots_used_total") == 20)
+        #expect(registry.total("dataloading_fleet_slots_leased_total") >= 20)
+        #expect(registry.total("dataloading_fleet_members") == 1)
+        await bed.service.shutDown(gracePeriod: .zero)
+    }
+}
