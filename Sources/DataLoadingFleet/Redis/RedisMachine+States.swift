@@ -51,13 +51,13 @@ extension RedisMachine {
         case hello
         case role
         /// A command; the reply of an abandoned one is dropped.
-        case command(ID, fallback: [UInt8]?, isAbandoned: Bool = false)
+        case command(ID, fallback: [UInt8]?, at: Instant, isAbandoned: Bool = false)
     }
 }
 
 extension RedisMachine.Sent {
     func isCommand(_ id: RedisMachine.ID) -> Bool {
-        if case .command(id, _, _) = self { true } else { false }
+        if case .command(id, _, _, _) = self { true } else { false }
     }
 }
 

@@ -29,6 +29,8 @@ struct RedisMachine {
     /// The number of connections that were made.
     private(set) var connections: UInt64 = 0
     private var lastUse: Instant?
+    /// A command that came to its end soon after it was sent, and when its server counts as gone.
+    private var doubtful: (id: ID, end: Instant)?
     /// The endpoints that have failed since one was of use.
     private var failures = 0
     private var pause = ReconnectPause()
@@ -59,7 +61,7 @@ extension RedisMachine {
         waiting.append(command)
         lastUse = now
         if state == .idle { state = .connecting }
-        fill()
+        fill(at: now)
         return nil
     }
 
@@ -67,23 +69,42 @@ extension RedisMachine {
     mutating func cancel(_ id: ID) -> Bool {
         if takeWaiting(id) { return true }
         guard let index = sent.firstIndex(where: { $0.isCommand(id) }),
-            case .command(_, _, isAbandoned: false) = sent[index]
+            case .command(_, _, let time, isAbandoned: false) = sent[index]
         else { return false }
-        sent[index] = .command(id, fallback: nil, isAbandoned: true)
+        sent[index] = .command(id, fallback: nil, at: time, isAbandoned: true)
         return true
     }
 
     /// Ends a command whose patience is over.
     ///
-    /// If it was sent, its server is gone, whatever the connection looks like, and even if no task
-    /// waits for the reply any more.
+    /// If the server has sent nothing for as long since it got the command, it is gone, whatever the
+    /// connection looks like, and even if no task waits for the reply any more. A command that had to
+    /// wait for its connection leaves it the rest of the time.
     mutating func expire(_ id: ID, now: Instant) -> [Ending] {
         if takeWaiting(id) { return [Ending(id: id, result: .failure(.notSent(lastFailure)))] }
-        guard let index = sent.firstIndex(where: { $0.isCommand(id) }) else { return [] }
-        let expired = sent.remove(at: index)
-        let others = lose(.silent, now: now)
-        if case .command(_, _, isAbandoned: true) = expired { return others }
-        return [Ending(id: id, result: .failure(.silent))] + others
+        guard let index = sent.firstIndex(where: { $0.isCommand(id) }),
+            case .command(_, _, let time, let isAbandoned) = sent[index]
+        else { return [] }
+        let ending = isAbandoned ? [] : [Ending(id: id, result: .failure(.silent))]
+        let end = max(time, lastAnswer ?? time) + patience
+        guard end <= now else {
+            sent[index] = .command(id, fallback: nil, at: time, isAbandoned: true)
+            if silenceEnd() == nil { doubtful = (id, end) }
+            return ending
+        }
+        sent.remove(at: index)
+        return ending + lose(.silent, now: now)
+    }
+
+    /// When the server counts as gone whose command came to its end too early to tell.
+    private mutating func silenceEnd() -> Instant? {
+        guard let (id, end) = doubtful else { return nil }
+        guard sent.contains(where: { $0.isCommand(id) }) else {
+            doubtful = nil
+            return nil
+        }
+        // An answer to another command shows that it is there.
+        return max(end, lastAnswer.map { $0 + patience } ?? end)
     }
 
     /// Ends every command; nothing is taken from now on.
@@ -104,11 +125,11 @@ extension RedisMachine {
     }
 
     /// Sends as many commands as may be outstanding.
-    private mutating func fill() {
+    private mutating func fill(at now: Instant) {
         guard state == .ready else { return }
         while sent.count < Self.maxOutstanding, let next = waiting.popFirst() {
             outgoing.append(contentsOf: next.bytes)
-            sent.append(.command(next.id, fallback: next.fallback))
+            sent.append(.command(next.id, fallback: next.fallback, at: now))
         }
     }
 
@@ -116,7 +137,7 @@ extension RedisMachine {
     private mutating func takeSent() -> [ID] {
         defer { sent = [] }
         return sent.compactMap { sent in
-            if case .command(let id, _, isAbandoned: false) = sent { id } else { nil }
+            if case .command(let id, _, _, isAbandoned: false) = sent { id } else { nil }
         }
     }
 }
@@ -132,7 +153,12 @@ extension RedisMachine {
             let (job, more) = job(now: now)
             return (job, endings + more)
         case .greeting(let limit): return (.serve(until: limit), [])
-        case .ready: return (.serve(until: nil), [])
+        case .ready:
+            let end = silenceEnd()
+            guard let end, end <= now else { return (.serve(until: end), []) }
+            let endings = lose(.silent, now: now)
+            let (job, more) = job(now: now)
+            return (job, endings + more)
         case .pausing(let end) where end <= now:
             state = isWanted(now) ? .connecting : .idle
             return job(now: now)
@@ -200,7 +226,7 @@ extension RedisMachine {
             if case .error(let error) = reply { return refused(error, now: now) }
             return []
         case .role: return greeted(reply, now: now)
-        case .command(let id, let fallback, let isAbandoned):
+        case .command(let id, let fallback, _, let isAbandoned):
             return answered(isAbandoned ? nil : id, fallback, reply, now: now)
         }
     }
@@ -215,7 +241,7 @@ extension RedisMachine {
         guard role == "master" else { return lose(.notMaster(role: role), now: now) }
         state = .ready
         lastAnswer = now
-        fill()
+        fill(at: now)
         return []
     }
 
@@ -226,18 +252,18 @@ extension RedisMachine {
         guard case .error(let error) = reply else {
             failures = 0
             pause.reset()
-            fill()
+            fill(at: now)
             return id.map { [Ending(id: $0, result: .success(reply))] } ?? []
         }
         if error.code == "NOSCRIPT", let id, let fallback {
             // It keeps its place among those that are outstanding.
             outgoing.append(contentsOf: fallback)
-            sent.append(.command(id, fallback: nil))
+            sent.append(.command(id, fallback: nil, at: now))
             return []
         }
         let ending = id.map { Ending(id: $0, result: .failure(.refused(error))) }
         let others = error.isElsewhere ? lose(.elsewhere(error), now: now) : []
-        fill()
+        fill(at: now)
         return (ending.map { [$0] } ?? []) + others
     }
 

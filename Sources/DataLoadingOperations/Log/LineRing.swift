@@ -71,9 +71,14 @@ struct LineRing {
     }
 }
 
-extension Collection<UInt8> {
+extension [UInt8] {
     /// The number of lines, each ended by a line feed.
-    ///
-    /// Unchecked: a compiler adds many bytes at a time, and there are fewer lines than bytes.
-    var lineCount: Int { reduce(0) { $0 &+ ($1 == UInt8(ascii: "\n") ? 1 : 0) } }
+    var lineCount: Int {
+        withUnsafeBufferPointer { bytes in
+            var count = 0
+            // Unchecked, so that the compiler compares many bytes at a time.
+            for byte in bytes { count &+= byte == UInt8(ascii: "\n") ? 1 : 0 }
+            return count
+        }
+    }
 }

@@ -50,7 +50,7 @@ final class LogFile: Sendable {
             } else {
                 let whole = lines[..<written].lastIndex(of: UInt8(ascii: "\n")).map { $0 + 1 } ?? 0
                 removeLast(written - whole)
-                return lines[whole...].lineCount
+                return Array(lines[whole...]).lineCount
             }
         }
         return 0

@@ -58,6 +58,38 @@ import Testing
         #expect(machine.expire(2, now: MachineScene.start + ms(250)).isEmpty)
     }
 
+    @Test func `a command that was sent late ends in time, and its server has the rest of its time`() {
+        let start = MachineScene.start
+        for isAnswered in [true, false] {
+            var machine = MachineScene.ready()
+            // One more than may be outstanding, so that the last waits for a reply.
+            for id in 1...17 { _ = machine.submit(MachineScene.command(id), now: start) }
+            for id in 1...16 {
+                let endings = machine.receive(.number(1), now: start + ms(200))
+                #expect(MachineScene.results(endings) == ["\(id): number(1)"])
+            }
+            let endings = MachineScene.results(machine.expire(17, now: start + ms(250)))
+            #expect(endings == ["17: the server did not answer in time"])
+            #expect(machine.isServing)
+            let limit = start + ms(450)
+            #expect(
+                MachineScene.job(&machine, start + ms(251)) == .serve(until: limit))
+            _ = machine.submit(MachineScene.command(18), now: start + ms(300))
+            if isAnswered {
+                _ = machine.receive(.number(1), now: start + ms(400))
+                #expect(MachineScene.job(&machine, limit) == .serve(until: nil))
+                #expect(machine.isServing)
+            } else {
+                let (_, lost) = machine.job(now: limit)
+                #expect(
+                    MachineScene.results(lost) == [
+                        "18: the connection ended: the server does not answer"
+                    ])
+                #expect(!machine.isServing)
+            }
+        }
+    }
+
     @Test func `a command that waits for a connection ends with what became of the last one`() {
         var machine = MachineScene.machine()
         _ = machine.submit(MachineScene.command(1), now: MachineScene.start)

@@ -57,6 +57,86 @@ import Testing
         await bed.service.shutDown(gracePeriod: .zero)
     }
 
+    /// A store that gives slots of all hosts but one.
+    private final class RefusingOne: QuotaProvider {
+        let other: any QuotaProvider
+        let isMended = Locked(false)
+
+        init(_ other: any QuotaProvider) { self.other = other }
+
+        func lease(_ request: QuotaRequest) async throws -> QuotaLease {
+            let isRefused = request.key.host == "refused.test" && !isMended.withLock { $0 }
+            if isRefused { throw Refusing.Refusal() }
+            return try await other.lease(request)
+        }
+
+        func close(_ key: QuotaKey, for delay: Duration) async throws {
+            try await other.close(key, for: delay)
+        }
+
+        func heartbeat() async throws -> FleetView { try await other.heartbeat() }
+
+        func shutDown() async { await other.shutDown() }
+    }
+
+    @Test(.timeLimit(.minutes(5)))
+    func `loads of a key that the store refuses use their share, and others their slots`()
+        async throws
+    {
+        let clock = ManualClock()
+        let quota = SharedQuota(clock: clock)
+        let store = RefusingOne(quota.makeMember("a"))
+        let bed = TestBed(otherwise: .respond(status: 200), clock: clock) { configuration in
+            configuration.rateLimiter = RateLimiter(defaultRequestsPerSecond: 10)
+            configuration.rateLimiter.share(through: store, expectedMembers: 1)
+        }
+        func starts(_ host: String) -> [Duration] {
+            bed.starts.filter { $0.host == host }.map(\.at)
+        }
+        await clock.autoAdvance {
+            for _ in 0..<100 {
+                for host in ["refused.test", "given.test"] {
+                    bed.loader.perform(.make(host: "http://\(host)"))
+                }
+            }
+            _ = await bed.delegate.outcomes(200)
+        }
+        #expect(starts("given.test").count == 100)
+        // Ten a second, after the patience.
+        let refused = starts("refused.test")
+        #expect(refused.count == 100)
+        let last = refused.max() ?? .zero
+        #expect((.seconds(9)...(.seconds(11))).contains(last), "\(last)")
+        #expect(bed.service.snapshot().sharing?.source == .store)
+        // It is asked again, and then keeps the common line.
+        store.isMended.withLock { $0 = true }
+        let used = bed.service.snapshot().sharing?.used ?? 0
+        await clock.autoAdvance {
+            for _ in 0..<30 { bed.loader.perform(.make(host: "http://refused.test")) }
+            _ = await bed.delegate.outcomes(230)
+        }
+        #expect(bed.service.snapshot().sharing?.used ?? 0 >= used + 15)
+        await bed.service.shutDown(gracePeriod: .zero)
+    }
+
+    @Test func `loads of a refused key wait where the policy is to pause`() throws {
+        var shared = SharedRates(policy: .pause, window: ms(100), expectedMembers: 1)
+        let rule = try rule()
+        let demand = SlotDemand(count: 1, latest: .distantFuture)
+        for milliseconds: Int64 in [0, 200, 400, 600] {
+            let now = at(milliseconds)
+            _ = shared.wake(at: now, chance: 0)
+            let answer = shared.reserve(
+                keys[0], requestsPerSecond: 10, notBefore: nil, at: now)
+            #expect(answer == .paused)
+            shared.prepare(keys[0])
+            if let begun = shared.begin(keys[0], rule, demand, at: now) {
+                _ = shared.failed(keys[0], begun.number, at: now, chance: 0)
+            }
+            _ = shared.storeAnswered(at: now)
+        }
+    }
+
     @Test func `all keys hear that the store is given up, whoever asks first`() throws {
         var shared = shared
         let rule = try rule()

@@ -81,14 +81,19 @@ struct FleetCircuit: Hashable, Sendable {
     /// What is to be done at an instant.
     func mode(_ policy: LossPolicy, at now: Instant) -> FleetMode {
         switch state {
-        case .shared: return .shared
-        case .lost(let since), .ended(let since):
-            switch policy {
-            case .pause: return .paused
-            case .share(for: nil): return .share(since: since)
-            case .share(for: let limit?):
-                return now - since < limit ? .share(since: since) : .paused
-            }
+        case .shared: .shared
+        case .lost(let since), .ended(let since): policy.mode(since: since, at: now)
+        }
+    }
+}
+
+extension LossPolicy {
+    /// What is to be done at an instant where the store was lost at another.
+    func mode(since loss: Instant, at now: Instant) -> FleetMode {
+        switch self {
+        case .pause: .paused
+        case .share(for: nil): .share(since: loss)
+        case .share(for: let limit?): now - loss < limit ? .share(since: loss) : .paused
         }
     }
 }

@@ -26,6 +26,10 @@ struct SharedKey: Sendable {
     /// The most slots to ask for: fewer when slots were late, because no connection was free for them.
     var allowance = Int.max
     private var used = 0
+    /// Since when the store has not answered about this key.
+    private var failingSince: Instant?
+    /// How often in a row it has not.
+    private(set) var failures = 0
 
     /// Whether there is nothing to remember at an instant.
     func isIdle(at now: Instant) -> Bool {
@@ -48,6 +52,22 @@ struct SharedKey: Sendable {
         guard used >= allowance else { return }
         allowance = allowance > Int.max / 2 ? Int.max : allowance * 2
         used = 0
+    }
+
+    mutating func noteAnswer() {
+        failingSince = nil
+        failures = 0
+    }
+
+    mutating func noteFailure(sentAt sent: Instant) {
+        failingSince = min(failingSince ?? sent, sent)
+        failures = min(failures + 1, 1_000)
+    }
+
+    /// Since when the store refuses slots of this key again and again, for longer than a patience; nil
+    /// where it does not.
+    func refusedSince(patience: Duration, at now: Instant) -> Instant? {
+        failingSince.flatMap { failures > 1 && $0 + patience <= now ? $0 : nil }
     }
 
     /// Whether what is left lasts no longer than a time, while loads wait for more.

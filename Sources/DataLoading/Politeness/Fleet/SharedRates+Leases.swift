@@ -98,6 +98,7 @@ extension SharedRates {
         }
         if let timer = entry.timer.take() { _ = timers.remove(timer) }
         let isReturn = storeAnswered(at: now)
+        entry.noteAnswer()
         note(roundTrip: now - sent)
         var news = LeaseNews(isChange: entry.isStarved, isReturn: isReturn)
         if lease.gate > .zero { news.gate = sent + min(lease.gate, RateTable.maxGate) }
@@ -131,13 +132,17 @@ extension SharedRates {
         let isLate = entry.exchange == .late(number: number)
         let sent = entry.exchange.end(number)
         if isLate, entry.isStarved { order(key, &entry) }
-        if sent != nil {
+        if let sent {
             if let timer = entry.timer.take() { _ = timers.remove(timer) }
-            rest(key, &entry, until: now + FleetPause.length(after: 1, chance: chance))
+            entry.noteFailure(sentAt: sent)
+            rest(
+                key, &entry, until: now + FleetPause.length(after: entry.failures, chance: chance))
         }
+        let isRefused = entry.isStarved && entry.refusedSince(patience: patience, at: now) != nil
         keys[key] = entry
         guard let sent else { return false }
-        return storeFailed(sentAt: sent, at: now, chance: chance)
+        let isLost = storeFailed(sentAt: sent, at: now, chance: chance)
+        return isLost || isRefused
     }
 
     /// Notes that the patience with an answer about a key is over, and later the time for it.

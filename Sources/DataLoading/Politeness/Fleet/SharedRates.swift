@@ -107,8 +107,10 @@ struct SharedRates: Sendable {
         var entry = keys.removeValue(forKey: key) ?? SharedKey()
         entry.drop(at: now, notBefore: gate)
         let answer = reserve(key, &entry, at: now)
+        let ownShare = answer == .paused ? shareOfRefused(key, &entry, perSecond, at: now) : nil
         let isImpatient = entry.isStarved && patienceEnd.map { $0 <= now } ?? false
         keys[key] = entry
+        if let ownShare { return ownShare }
         // Where a timer is about to give the store up, loads of other keys wait to hear of it.
         guard isImpatient, patienceTimers == 0 else { return answer }
         lose(at: now)
@@ -160,6 +162,18 @@ struct SharedRates: Sendable {
     private mutating func use(_ entry: inout SharedKey) {
         entry.take()
         usedCount.addSaturated(1)
+    }
+
+    /// The daemon's own share of a key whose slots the store refuses while it gives those of others, such
+    /// as one in whose place somebody else has put a value; nil for another key.
+    private func shareOfRefused(
+        _ key: RuleKey, _ entry: inout SharedKey, _ perSecond: Double, at now: Instant
+    ) -> Answer? {
+        guard let loss = entry.refusedSince(patience: patience, at: now),
+            case .share(let since) = policy.mode(since: loss, at: now)
+        else { return nil }
+        entry.isStarved = false
+        return ownShare(of: key, perSecond, since: since)
     }
 
     /// The daemon's own share begins where the line was leased to, and at another time in each daemon.
