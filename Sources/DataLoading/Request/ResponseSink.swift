@@ -78,7 +78,8 @@ public struct ResponseSink: Sendable, OpaquelyMirrored {
     /// Writes the body to a stream that `make` returns when a successful response begins.
     ///
     /// The library opens, writes and closes the stream on a background queue, where it calls `make`
-    /// too; both may block. Bytes of a load that fails later are not taken back.
+    /// too; both may block. A stream that takes no more, and what `make` throws, end the load
+    /// `.responseSink(reason:)`. Bytes of a load that fails later are not taken back.
     public static func outputStream(
         limit: Int64? = nil, _ make: @escaping @Sendable () throws -> OutputStream
     ) -> ResponseSink {

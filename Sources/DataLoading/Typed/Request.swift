@@ -25,7 +25,8 @@ public struct Request<Value: Sendable>: Sendable, OpaquelyMirrored {
 
     /// Makes a request with a URL of its own.
     ///
-    /// `decode` runs off the caller's actor, and under no lock.
+    /// `decode` runs off the caller's actor, and under no lock. What it throws is thrown to who sends the
+    /// request, a `DecodingError` as `DataLoaderError.undecodable`.
     public init(
         _ request: DataLoaderRequest,
         decode: @escaping @Sendable (DataLoaderResponse) throws -> Value
@@ -37,7 +38,8 @@ public struct Request<Value: Sendable>: Sendable, OpaquelyMirrored {
 
     /// Makes a request for an endpoint, below the base URL of the `Connection` that sends it.
     ///
-    /// `decode` runs off the caller's actor, and under no lock.
+    /// `decode` runs off the caller's actor, and under no lock. What it throws is thrown to who sends the
+    /// request, a `DecodingError` as `DataLoaderError.undecodable`.
     public init(
         _ endpoint: Endpoint, method: HTTPMethod = .get, headers: HTTPHeaders = HTTPHeaders(),
         body: RequestBody? = nil,

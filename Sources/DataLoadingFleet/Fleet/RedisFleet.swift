@@ -54,6 +54,9 @@ public final class RedisFleet: QuotaProvider {
     }
 
     /// Leases the next slots of a key's line, or only looks at it.
+    ///
+    /// - Throws: An error that says why there is no answer: the server was not reached, was silent for
+    ///   250 ms, or refused. ``status`` tells the same of the connection.
     public func lease(_ request: QuotaRequest) async throws -> QuotaLease {
         let known = counts.withLock { $0.known(at: timekeeper.now) }
         let question = LeaseQuestion(request, of: member, window: window, known: known)
@@ -62,7 +65,7 @@ public final class RedisFleet: QuotaProvider {
         return try question.lease(from: reply)
     }
 
-    /// Closes a key for all daemons.
+    /// Closes a key for all daemons; throws as ``lease(_:)`` does.
     public func close(_ key: QuotaKey, for delay: Duration) async throws {
         let length = "\(delay.microseconds)"
         // One after the other, because in a cluster the two may be on different servers.
@@ -71,7 +74,8 @@ public final class RedisFleet: QuotaProvider {
             .closeGate, keys: [keys.gates], arguments: [GateName.text(of: key), length])
     }
 
-    /// Says that this daemon is alive, and returns what is known of the others.
+    /// Says that this daemon is alive, and returns what is known of the others; throws as
+    /// ``lease(_:)`` does.
     public func heartbeat() async throws -> FleetView {
         let sent = timekeeper.now
         let asked = heard.withLock { $0?.time.time(at: sent) } ?? 0

@@ -30,6 +30,7 @@ final class Collector: Sendable {
         configuration.limits.perOrigin = Self.maxInFlight
         configuration.limits.total = Self.maxInFlight
         configuration.limits.body = Self.maxResponse
+        configuration.serverTrustPolicy = push.serverTrustPolicy
         configuration.timeouts.connect = push.timeout
         configuration.timeouts.idle = push.timeout
         configuration.timeouts.total = max(Self.total, push.timeout)

@@ -26,12 +26,14 @@ public struct TelemetryPush: Sendable {
     public var sendsMetrics = true
     /// Whether the spans of sampled traces are sent; default true.
     public var sendsTraces = true
+    /// The maximum time for a connection, and without a byte; default 10 s.
+    public var timeout = Duration.seconds(10)
+    /// The authorities, pins and client certificates for the collector; default nil: the system's.
+    public var serverTrustPolicy: ServerTrustPolicy?
     /// The URL for metrics, where it is not made from `endpoint`.
     var metricsEndpoint: URL?
     /// The URL for spans, where it is not made from `endpoint`.
     var tracesEndpoint: URL?
-    /// The maximum time for a connection, and without a byte.
-    var timeout = Duration.seconds(10)
 
     /// Makes a push with the defaults above.
     public init(endpoint: URL) {
@@ -53,6 +55,8 @@ public struct TelemetryPush: Sendable {
         } catch {
             return "TelemetryPush.headers"
         }
+        guard timeout > .zero else { return "TelemetryPush.timeout" }
+        do { try serverTrustPolicy?.validate() } catch { return "TelemetryPush.serverTrustPolicy" }
         return nil
     }
 }

@@ -31,11 +31,13 @@ struct TelemetryVariables {
         let base = url("OTEL_EXPORTER_OTLP_ENDPOINT")
         let metrics = url("OTEL_EXPORTER_OTLP_METRICS_ENDPOINT")
         let traces = url("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT")
+        let policy = trust(for: [base, metrics, traces].compactMap { $0?.host() })
         guard let endpoint = base ?? metrics ?? traces else { return }
         var push = TelemetryPush(endpoint: endpoint)
         push.headers = HTTPHeaders(headers)
         if let interval { push.interval = interval }
         if let timeout { push.timeout = timeout }
+        push.serverTrustPolicy = policy
         push.metricsEndpoint = metrics
         push.tracesEndpoint = traces
         // With an endpoint for one of them only, the other one has none.
@@ -46,6 +48,31 @@ struct TelemetryVariables {
 
     /// The value of an attribute of the resource.
     func attribute(_ name: String) -> String? { resource.first { $0.name == name }?.value }
+
+    /// The authority that the collector's certificate is checked with, and the client's certificate.
+    private mutating func trust(for hosts: [String]) -> ServerTrustPolicy? {
+        let authority = file("OTEL_EXPORTER_OTLP_CERTIFICATE")
+        let certificate = file("OTEL_EXPORTER_OTLP_CLIENT_CERTIFICATE")
+        let key = file("OTEL_EXPORTER_OTLP_CLIENT_KEY")
+        if (certificate == nil) != (key == nil) {
+            malformed.append("OTEL_EXPORTER_OTLP_CLIENT_KEY")
+        }
+        guard authority != nil || certificate != nil else { return nil }
+        var policy = ServerTrustPolicy(certificateAuthorities: authority)
+        if (try? policy.validate()) == nil { malformed.append("OTEL_EXPORTER_OTLP_CERTIFICATE") }
+        guard let certificate, let key else { return policy }
+        let identity = ClientIdentity(certificateChain: certificate, privateKey: key)
+        for host in hosts { policy.clientIdentities[host] = identity }
+        return policy
+    }
+
+    /// The bytes of the file that a variable names.
+    private mutating func file(_ name: String) -> Data? {
+        guard let path = value(name) else { return nil }
+        let bytes = try? Data(contentsOf: URL(fileURLWithPath: path))
+        if bytes == nil { malformed.append(name) }
+        return bytes
+    }
 
     private func value(_ name: String) -> String? {
         variables[name].flatMap { $0.isEmpty ? nil : $0 }

@@ -33,7 +33,8 @@ public final class PeerTransport: Transport {
     private let state = Locked(State())
     private let queues = PeerQueues()
 
-    /// Makes a transport whose attempts `answer` answers.
+    /// Makes a transport whose attempts `answer` answers, each in a task of its own; what it throws ends
+    /// its attempt.
     public convenience init(
         _ answer: @escaping @Sendable (TransportRequest) async throws -> PeerResponse
     ) {

@@ -58,7 +58,7 @@ import Testing
         #expect(machine.expire(2, now: MachineScene.start + ms(250)).isEmpty)
     }
 
-    @Test func `a command that was sent late ends in time, and its server has the rest of its time`() {
+    @Test func `a command that was sent late ends in time, and its server has time left`() {
         let start = MachineScene.start
         for isAnswered in [true, false] {
             var machine = MachineScene.ready()

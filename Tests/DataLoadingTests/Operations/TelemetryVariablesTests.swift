@@ -71,6 +71,42 @@ import Testing
         #expect(named.serviceName == "first")
     }
 
+    @Test func `files of certificates are read for the collector's host, and must be there`()
+        throws
+    {
+        let directory = TemporaryDirectory()
+        let text = """
+            -----BEGIN CERTIFICATE-----
+            AAAA
+            -----END CERTIFICATE-----
+
+            """
+        for name in ["authority", "certificate", "key"] {
+            try Data(text.utf8).write(to: directory.url(name))
+        }
+        var variables = [
+            "OTEL_EXPORTER_OTLP_ENDPOINT": "https://c.test:4318",
+            "OTEL_EXPORTER_OTLP_CERTIFICATE": directory.url("authority").path,
+            "OTEL_EXPORTER_OTLP_CLIENT_CERTIFICATE": directory.url("certificate").path,
+        ]
+        let halved = OperationsConfiguration(environment: variables)
+        #expect(halved.malformedName == "OTEL_EXPORTER_OTLP_CLIENT_KEY")
+        variables["OTEL_EXPORTER_OTLP_CLIENT_KEY"] = directory.url("key").path
+        let settings = OperationsConfiguration(environment: variables)
+        #expect(settings.malformedName == nil)
+        let policy = try #require(settings.push?.serverTrustPolicy)
+        #expect(policy.certificateAuthorities == Data(text.utf8))
+        #expect(Array(policy.clientIdentities.keys) == ["c.test"])
+        variables["OTEL_EXPORTER_OTLP_CERTIFICATE"] = directory.url("none").path
+        #expect(
+            OperationsConfiguration(environment: variables).malformedName
+                == "OTEL_EXPORTER_OTLP_CERTIFICATE")
+        try Data("no certificate".utf8).write(to: directory.url("none"))
+        #expect(
+            OperationsConfiguration(environment: variables).malformedName
+                == "OTEL_EXPORTER_OTLP_CERTIFICATE")
+    }
+
     @Test(arguments: [
         ("OTEL_EXPORTER_OTLP_ENDPOINT", "collector:4318"),
         ("OTEL_EXPORTER_OTLP_ENDPOINT", "unix:/run/secret"),
@@ -116,6 +152,12 @@ import Testing
         push.headers = ["bad name": "secret"]
         #expect(push.fault == "TelemetryPush.headers")
         push.headers = [:]
+        push.timeout = .zero
+        #expect(push.fault == "TelemetryPush.timeout")
+        push.timeout = .seconds(1)
+        push.serverTrustPolicy = ServerTrustPolicy(pinnedPublicKeys: ["c.test": ["no digest"]])
+        #expect(push.fault == "TelemetryPush.serverTrustPolicy")
+        push.serverTrustPolicy = ServerTrustPolicy()
         #expect(push.fault == nil)
     }
 }
