@@ -127,7 +127,9 @@ extension CurlLoop {
         }
         noteClosed(socket)
         let index = Int(socket)
-        guard sockets.indices.contains(index), let owner = sockets[index].owner else { return }
+        guard sockets.indices.contains(index) else { return }
+        if let origin = sockets[index].origin.take() { mailbox.figures.closed(origin) }
+        guard let owner = sockets[index].owner else { return }
         owner.connections -= 1
         if sockets[index].isShut { owner.shutConnections -= 1 }
         sockets[index].owner = nil

@@ -9,8 +9,11 @@ extension CurlLoop {
     ///
     /// Returns false when another attempt uses the connection and it cannot carry both.
     func maySend(_ transfer: CurlTransfer) -> Bool {
-        guard let name = transfer.state.connection else { return true }
         let isNew = transfer.long(CurlInfo.newConnections) > 0
+        guard let name = transfer.state.connection else {
+            if isNew { count(transfer.localSocket, for: transfer) }
+            return true
+        }
         if isNew {
             adoptSocket(of: transfer, name)
         } else if hasEnded(name, for: transfer) {
@@ -84,5 +87,15 @@ extension CurlLoop {
         noteOpen(socket, name)
         sockets[Int(socket)].owner = multi
         multi.connections += 1
+        count(socket, for: transfer)
+    }
+
+    /// Counts a connection that was opened for an attempt, now that it is there.
+    private func count(_ socket: Int32?, for transfer: CurlTransfer) {
+        guard let index = socket.map({ Int($0) }), sockets.indices.contains(index),
+            sockets[index].origin == nil, let origin = transfer.origin
+        else { return }
+        sockets[index].origin = origin
+        mailbox.figures.opened(origin)
     }
 }

@@ -22,7 +22,7 @@ struct SocketEntry {
     var generation: UInt32 = 0
     /// Opened by the loop's own callback, which therefore also closes it.
     var isOpenedHere = false
-    /// The origin of the attempt for which it was opened.
+    /// The origin for which its connection counts as open.
     var origin: Origin?
     /// The peer's address, which the system forgets when the peer has reset the connection.
     var peer: [UInt8] = []
@@ -90,12 +90,6 @@ extension CurlLoop {
     private static let maxRoundsAwake = 16
     private static let maxTimeAwake: Int64 = 5_000_000
 
-    /// Counts a connection no longer that was opened for an origin.
-    func noteClosed(_ index: Int) {
-        guard let origin = sockets[index].origin.take() else { return }
-        mailbox.figures.closed(origin)
-    }
-
     /// Closes a socket for libcurl.
     ///
     /// It is unregistered first: in a child between fork and exec the descriptor would stay
@@ -108,7 +102,6 @@ extension CurlLoop {
         if sockets.indices.contains(index) {
             if sockets[index].isOpenedHere { openSockets &-= 1 }
             sockets[index].isOpenedHere = false
-            noteClosed(index)
             sockets[index].multi = nil
             sockets[index].wanted = 0
             sockets[index].generation &+= 1

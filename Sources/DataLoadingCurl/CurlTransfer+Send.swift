@@ -82,8 +82,7 @@ extension CurlTransfer {
             }
             return CurlSignal.badSocket
         }
-        let origin = task.flatMap { try? RequestTarget(text: $0.request.text).origin }
-        loop.openedSocket(socket, to: address, for: origin)
+        loop.openedSocket(socket, to: address)
         if isLocal { noteLocalSocket(socket) }
         loop.noteConnecting(self, socket)
         return socket

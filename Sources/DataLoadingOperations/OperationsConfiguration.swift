@@ -72,7 +72,8 @@ public struct OperationsConfiguration: Sendable {
     /// with `METRICS` or `TRACES` before `ENDPOINT`, sets `push`, with `OTEL_EXPORTER_OTLP_HEADERS`,
     /// `OTEL_EXPORTER_OTLP_TIMEOUT`, `OTEL_METRIC_EXPORT_INTERVAL`, and the files that
     /// `OTEL_EXPORTER_OTLP_CERTIFICATE`, `OTEL_EXPORTER_OTLP_CLIENT_CERTIFICATE` and
-    /// `OTEL_EXPORTER_OTLP_CLIENT_KEY` name. Nothing else is read, and nothing later. With a malformed one of OpenTelemetry's variables ``Operations/start(for:)`` throws.
+    /// `OTEL_EXPORTER_OTLP_CLIENT_KEY` name. Nothing else is read, and nothing later. With a malformed
+    /// one of OpenTelemetry's variables ``Operations/start(for:)`` throws.
     public init(environment: [String: String] = ProcessInfo.processInfo.environment) {
         let process = ProcessInfo.processInfo
         let telemetry = TelemetryVariables(environment)

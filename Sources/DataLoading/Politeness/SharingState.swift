@@ -24,13 +24,19 @@ package struct SharingState: Hashable, Sendable {
     package let leased: Int64
     /// How many of those loads have used; the others were too late, or wait.
     package let used: Int64
+    /// The number of keys whose slots the store refuses while it gives those of others.
+    package let refused: Int
 
-    package init(source: Source, present: Int, known: Int, leased: Int64 = 0, used: Int64 = 0) {
+    package init(
+        source: Source, present: Int, known: Int, leased: Int64 = 0, used: Int64 = 0,
+        refused: Int = 0
+    ) {
         self.source = source
         self.present = present
         self.known = known
         self.leased = leased
         self.used = used
+        self.refused = refused
     }
 }
 
@@ -47,7 +53,8 @@ extension RateLimiter {
                 }
             return SharingState(
                 source: source, present: shared.members.present, known: shared.members.known,
-                leased: shared.leasedCount, used: shared.usedCount)
+                leased: shared.leasedCount, used: shared.usedCount,
+                refused: source == .store ? shared.refusedCount(at: clock.now) : 0)
         }
     }
 }

@@ -8,14 +8,14 @@ extension DataLoaderService {
     /// Returns what the service does at the moment.
     ///
     /// Nothing is gathered while nobody asks. It takes some microseconds for each origin, rate,
-    /// address and credential, and holds back no load for longer than it takes to copy one of the lists. Any thread
-    /// may call.
+    /// address and credential, and holds back no load for longer than it takes to copy one of the
+    /// lists. Any thread may call.
     public func snapshot() -> ServiceSnapshot {
         let load = runtime.admission.load
         let origins = originStates
         let rules = runtime.limiter.ruleStates
         let addresses = runtime.resolver.addressStates
-        let credentials = credentialStates
+        let credentials = credentialHolders.map(\.credentialState)
         let limit = ServiceSnapshot.listLimit
         return ServiceSnapshot(
             stage: runtime.openness.withLock { $0.stage.inSnapshot },
@@ -52,13 +52,12 @@ extension DataLoaderService {
         }
     }
 
-    /// Each authoriser once, of however many factories.
-    private var credentialStates: [CredentialState] {
+    /// The authorisers that fetch their credential, each once, of however many factories.
+    package var credentialHolders: [any ObservableAuthoriser] {
         var seen: Set<ObjectIdentifier> = []
         let holders = runtime.contexts.present.flatMap(\.authorisers)
             .compactMap { $0 as? any ObservableAuthoriser }
         return holders.filter { seen.insert(ObjectIdentifier($0)).inserted }
-            .map(\.credentialState)
     }
 
     private static func first<State>(

@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import CCurl
-import DataLoadingTransport
 
 // Quirk: libcurl closes a socket that did not connect without its close callback, and the
 // kernel then drops the socket's registration. Where libcurl opens the next socket, with the
@@ -21,17 +20,12 @@ import DataLoadingTransport
 extension CurlLoop {
     /// Notes a socket that was opened for libcurl, whose number another socket may have had
     /// before.
-    func openedSocket(
-        _ socket: Int32, to address: UnsafeMutablePointer<ccurl_sockaddr>, for origin: Origin? = nil
-    ) {
+    func openedSocket(_ socket: Int32, to address: UnsafeMutablePointer<ccurl_sockaddr>) {
         noteClosing(socket)
         let index = Int(socket)
         while sockets.count <= index { sockets.append(SocketEntry()) }
         if !sockets[index].isOpenedHere { openSockets &+= 1 }
         sockets[index].isOpenedHere = true
-        noteClosed(index)
-        if let origin { mailbox.figures.opened(origin) }
-        sockets[index].origin = origin
         sockets[index].peer = CurlTransfer.addressBytes(address)
         sockets[index].peerPort = CurlTransfer.port(address)
         sockets[index].lastReadable = now

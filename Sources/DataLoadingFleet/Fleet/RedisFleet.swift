@@ -55,8 +55,8 @@ public final class RedisFleet: QuotaProvider {
 
     /// Leases the next slots of a key's line, or only looks at it.
     ///
-    /// - Throws: An error that says why there is no answer: the server was not reached, was silent for
-    ///   250 ms, or refused. ``status`` tells the same of the connection.
+    /// - Throws: An error that says why there is no answer: within 250 ms the server was not reached or
+    ///   did not answer, or it refused. ``status`` tells the same of the connection.
     public func lease(_ request: QuotaRequest) async throws -> QuotaLease {
         let known = counts.withLock { $0.known(at: timekeeper.now) }
         let question = LeaseQuestion(request, of: member, window: window, known: known)

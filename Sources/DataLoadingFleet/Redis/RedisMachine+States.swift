@@ -50,14 +50,26 @@ extension RedisMachine {
     enum Sent {
         case hello
         case role
-        /// A command; the reply of an abandoned one is dropped.
-        case command(ID, fallback: [UInt8]?, at: Instant, isAbandoned: Bool = false)
+        case command(SentCommand)
+    }
+
+    /// A command that was sent and is not answered.
+    struct SentCommand {
+        let id: ID
+        /// What is sent if the server does not know the script.
+        var fallback: [UInt8]?
+        /// When it was sent.
+        let time: Instant
+        /// Whether nobody waits for the reply.
+        var isAbandoned = false
+        /// Whether its patience ended before that of its server.
+        var isExpired = false
     }
 }
 
 extension RedisMachine.Sent {
-    func isCommand(_ id: RedisMachine.ID) -> Bool {
-        if case .command(id, _, _, _) = self { true } else { false }
+    var command: RedisMachine.SentCommand? {
+        if case .command(let command) = self { command } else { nil }
     }
 }
 

@@ -29,8 +29,6 @@ struct RedisMachine {
     /// The number of connections that were made.
     private(set) var connections: UInt64 = 0
     private var lastUse: Instant?
-    /// A command that came to its end soon after it was sent, and when its server counts as gone.
-    private var doubtful: (id: ID, end: Instant)?
     /// The endpoints that have failed since one was of use.
     private var failures = 0
     private var pause = ReconnectPause()
@@ -68,10 +66,8 @@ extension RedisMachine {
     /// Forgets a command whose caller has gone; returns whether it was there.
     mutating func cancel(_ id: ID) -> Bool {
         if takeWaiting(id) { return true }
-        guard let index = sent.firstIndex(where: { $0.isCommand(id) }),
-            case .command(_, _, let time, isAbandoned: false) = sent[index]
-        else { return false }
-        sent[index] = .command(id, fallback: nil, at: time, isAbandoned: true)
+        guard let (index, command) = sentCommand(id), !command.isAbandoned else { return false }
+        sent[index] = .command(command.abandoned)
         return true
     }
 
@@ -82,29 +78,34 @@ extension RedisMachine {
     /// wait for its connection leaves it the rest of the time.
     mutating func expire(_ id: ID, now: Instant) -> [Ending] {
         if takeWaiting(id) { return [Ending(id: id, result: .failure(.notSent(lastFailure)))] }
-        guard let index = sent.firstIndex(where: { $0.isCommand(id) }),
-            case .command(_, _, let time, let isAbandoned) = sent[index]
-        else { return [] }
-        let ending = isAbandoned ? [] : [Ending(id: id, result: .failure(.silent))]
-        let end = max(time, lastAnswer ?? time) + patience
-        guard end <= now else {
-            sent[index] = .command(id, fallback: nil, at: time, isAbandoned: true)
-            if silenceEnd() == nil { doubtful = (id, end) }
+        guard let (index, command) = sentCommand(id) else { return [] }
+        let ending = command.isAbandoned ? [] : [Ending(id: id, result: .failure(.silent))]
+        guard silenceEnd(of: command) <= now else {
+            var expired = command.abandoned
+            expired.isExpired = true
+            sent[index] = .command(expired)
             return ending
         }
         sent.remove(at: index)
         return ending + lose(.silent, now: now)
     }
 
-    /// When the server counts as gone whose command came to its end too early to tell.
-    private mutating func silenceEnd() -> Instant? {
-        guard let (id, end) = doubtful else { return nil }
-        guard sent.contains(where: { $0.isCommand(id) }) else {
-            doubtful = nil
-            return nil
-        }
-        // An answer to another command shows that it is there.
-        return max(end, lastAnswer.map { $0 + patience } ?? end)
+    private func sentCommand(_ id: ID) -> (index: Int, command: SentCommand)? {
+        sent.indices.lazy.compactMap { [sent] index in
+            sent[index].command.map { (index, $0) }
+        }.first { $0.1.id == id }
+    }
+
+    /// When the server counts as gone, if it sends nothing meanwhile.
+    private func silenceEnd(of command: SentCommand) -> Instant {
+        max(command.time, lastAnswer ?? command.time) + patience
+    }
+
+    /// When a server counts as gone that has not answered a command whose patience has ended; else nil.
+    ///
+    /// The other commands have patience left, and see to that themselves.
+    private var silenceEnd: Instant? {
+        sent.lazy.compactMap(\.command).first(where: \.isExpired).map { silenceEnd(of: $0) }
     }
 
     /// Ends every command; nothing is taken from now on.
@@ -129,16 +130,15 @@ extension RedisMachine {
         guard state == .ready else { return }
         while sent.count < Self.maxOutstanding, let next = waiting.popFirst() {
             outgoing.append(contentsOf: next.bytes)
-            sent.append(.command(next.id, fallback: next.fallback, at: now))
+            sent.append(
+                .command(SentCommand(id: next.id, fallback: next.fallback, time: now)))
         }
     }
 
     /// Takes the commands that were sent, without those that were abandoned.
     private mutating func takeSent() -> [ID] {
         defer { sent = [] }
-        return sent.compactMap { sent in
-            if case .command(let id, _, _, isAbandoned: false) = sent { id } else { nil }
-        }
+        return sent.compactMap(\.command).filter { !$0.isAbandoned }.map(\.id)
     }
 }
 
@@ -154,7 +154,7 @@ extension RedisMachine {
             return (job, endings + more)
         case .greeting(let limit): return (.serve(until: limit), [])
         case .ready:
-            let end = silenceEnd()
+            let end = silenceEnd
             guard let end, end <= now else { return (.serve(until: end), []) }
             let endings = lose(.silent, now: now)
             let (job, more) = job(now: now)
@@ -226,8 +226,7 @@ extension RedisMachine {
             if case .error(let error) = reply { return refused(error, now: now) }
             return []
         case .role: return greeted(reply, now: now)
-        case .command(let id, let fallback, _, let isAbandoned):
-            return answered(isAbandoned ? nil : id, fallback, reply, now: now)
+        case .command(let command): return answered(command, reply, now: now)
         }
     }
 
@@ -246,19 +245,20 @@ extension RedisMachine {
     }
 
     private mutating func answered(
-        _ id: ID?, _ fallback: [UInt8]?, _ reply: RESPValue, now: Instant
+        _ command: SentCommand, _ reply: RESPValue, now: Instant
     ) -> [Ending] {
         lastAnswer = now
+        let id = command.isAbandoned ? nil : command.id
         guard case .error(let error) = reply else {
             failures = 0
             pause.reset()
             fill(at: now)
             return id.map { [Ending(id: $0, result: .success(reply))] } ?? []
         }
-        if error.code == "NOSCRIPT", let id, let fallback {
+        if error.code == "NOSCRIPT", let id, let fallback = command.fallback {
             // It keeps its place among those that are outstanding.
             outgoing.append(contentsOf: fallback)
-            sent.append(.command(id, fallback: nil, at: now))
+            sent.append(.command(SentCommand(id: id, time: now)))
             return []
         }
         let ending = id.map { Ending(id: $0, result: .failure(.refused(error))) }
@@ -270,5 +270,14 @@ extension RedisMachine {
     /// Whether a connection is needed: commands wait, or came a short time ago.
     private func isWanted(_ now: Instant) -> Bool {
         !waiting.isEmpty || lastUse.map { now - $0 < Self.useLimit } ?? false
+    }
+}
+
+extension RedisMachine.SentCommand {
+    fileprivate var abandoned: Self {
+        var copy = self
+        copy.fallback = nil
+        copy.isAbandoned = true
+        return copy
     }
 }

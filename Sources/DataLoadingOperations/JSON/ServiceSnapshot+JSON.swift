@@ -84,6 +84,7 @@ extension SharingState {
         json.member("known", known)
         json.member("leased", leased)
         json.member("used", used)
+        json.member("refused", refused)
     }
 }
 

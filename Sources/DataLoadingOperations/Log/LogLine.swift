@@ -20,8 +20,11 @@ struct LogLine {
     ) -> [UInt8] {
         FixedBytes.array(capacity: maxLength) { bytes in
             var line = LogLine(format: format, bytes: bytes)
+            // For its end, so that the next line begins anew whatever this one has.
+            line.bytes.keep(free: 2)
             line.begin(time)
             body(&line)
+            line.bytes.keep(free: 0)
             if format == .json { line.bytes.append(UInt8(ascii: "}")) }
             line.bytes.append(UInt8(ascii: "\n"))
             bytes = line.bytes

@@ -61,8 +61,11 @@ extension MetricFamily {
         "Number of daemons among which shared rates are divided.")
     static let fleetShared = MetricFamily(
         "dataloading.fleet.shared", .gauge,
-        "Whether the store of shared rates answers; 0 while the daemon uses its own share or waits."
+        "Whether the store of shared rates answers; 0 while all loads use the daemon's share, or wait."
     )
+    static let fleetRefused = MetricFamily(
+        "dataloading.fleet.refused", unit: "{key}", .gauge,
+        "Number of hosts and parts whose slots the store refuses while it gives those of others.")
     static let fleetSlotsLeased = MetricFamily(
         "dataloading.fleet.slots.leased", unit: "{slot}", .counter,
         "Number of slots that the store of shared rates has leased to the daemon.")
@@ -92,7 +95,7 @@ extension MetricFamily {
         "Number of loads that wait for a credential.")
     static let openConnections = MetricFamily(
         "http.client.open_connections", unit: "{connection}", .upDownCounter,
-        "Number of open connections; of HTTP/2 as many are active as attempts run, at most.")
+        "Number of open connections. As many are active as attempts run; over HTTP/2 fewer may be.")
     static let loopDelay = MetricFamily(
         "dataloading.loop.delay.max", unit: "s", .gauge,
         "Longest time of the last minute for which a thread of the transport was busy.")

@@ -31,7 +31,7 @@ struct TelemetryVariables {
         let base = url("OTEL_EXPORTER_OTLP_ENDPOINT")
         let metrics = url("OTEL_EXPORTER_OTLP_METRICS_ENDPOINT")
         let traces = url("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT")
-        let policy = trust(for: [base, metrics, traces].compactMap { $0?.host() })
+        let policy = trust(for: [base, metrics, traces].compactMap(\.self))
         guard let endpoint = base ?? metrics ?? traces else { return }
         var push = TelemetryPush(endpoint: endpoint)
         push.headers = HTTPHeaders(headers)
@@ -50,7 +50,7 @@ struct TelemetryVariables {
     func attribute(_ name: String) -> String? { resource.first { $0.name == name }?.value }
 
     /// The authority that the collector's certificate is checked with, and the client's certificate.
-    private mutating func trust(for hosts: [String]) -> ServerTrustPolicy? {
+    private mutating func trust(for urls: [URL]) -> ServerTrustPolicy? {
         let authority = file("OTEL_EXPORTER_OTLP_CERTIFICATE")
         let certificate = file("OTEL_EXPORTER_OTLP_CLIENT_CERTIFICATE")
         let key = file("OTEL_EXPORTER_OTLP_CLIENT_KEY")
@@ -62,7 +62,15 @@ struct TelemetryVariables {
         if (try? policy.validate()) == nil { malformed.append("OTEL_EXPORTER_OTLP_CERTIFICATE") }
         guard let certificate, let key else { return policy }
         let identity = ClientIdentity(certificateChain: certificate, privateKey: key)
-        for host in hosts { policy.clientIdentities[host] = identity }
+        for url in urls {
+            guard var host = try? RequestTarget(url).origin.host else { continue }
+            // Patterns have no final dot.
+            if host.last == "." { host.removeLast() }
+            policy.clientIdentities[host] = identity
+        }
+        if malformed.isEmpty, (try? policy.validate()) == nil {
+            malformed.append("OTEL_EXPORTER_OTLP_CLIENT_CERTIFICATE")
+        }
         return policy
     }
 

@@ -25,7 +25,10 @@ extension MetricRegistry {
             }
             visitor.add(snapshot.origins, hosts)
             visitor.add(service.rateLimiter.ruleStates, hosts)
-            visitor.add(snapshot.credentials)
+            let states = service.credentialHolders.reduce(into: [:]) { states, holder in
+                states[ObjectIdentifier(holder)] = holder.credentialState
+            }
+            visitor.add(credentials.withLock { $0.add(states) })
         }
     }
 }
@@ -66,38 +69,6 @@ extension MetricVisitor {
         }
         begin(.gateClosings)
         for (labels, rules) in byLabels { add(.whole(rules.sum(\.gateClosings)), labels) }
-    }
-}
-
-extension MetricVisitor {
-    /// Adds how credentials stand, by the names of their authorisers; one that does not expire has no
-    /// remaining time.
-    fileprivate func add(_ credentials: [CredentialState]) {
-        let byName = Dictionary(grouping: credentials) { state in
-            CredentialLabels(authoriser: state.authoriser)
-        }
-        guard !byName.isEmpty else { return }
-        let remaining = byName.compactMapValues { $0.compactMap(\.secondsLeft).min() }
-        if !remaining.isEmpty { begin(.credentialRemaining) }
-        for (labels, seconds) in remaining { add(.real(seconds), labels) }
-        begin(.credentialFetches)
-        for (labels, states) in byName {
-            add(.whole(states.reduce(0) { $0 + Int64($1.fetches) }), labels)
-        }
-        begin(.credentialFailures)
-        for (labels, states) in byName {
-            add(.whole(states.reduce(0) { $0 + Int64($1.failures) }), labels)
-        }
-        begin(.credentialWaiting)
-        for (labels, states) in byName {
-            add(.whole(states.reduce(0) { $0 + Int64($1.waiting) }), labels)
-        }
-    }
-}
-
-extension CredentialState {
-    fileprivate var secondsLeft: Double? {
-        isUsable ? remaining?.inSeconds : 0
     }
 }
 

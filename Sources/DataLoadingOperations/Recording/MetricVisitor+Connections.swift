@@ -21,9 +21,12 @@ extension MetricVisitor {
             let host = hosts.label(forURL: connection.key.description)
             sums[host, default: 0] += Int64(connection.value)
         }
-        guard !byHost.isEmpty else { return }
+        // Zeros too, of hosts that had attempts.
+        let all = Set(byHost.keys).union(running.keys)
+        guard !all.isEmpty else { return }
         begin(.openConnections)
-        for (host, open) in byHost {
+        for host in all {
+            let open = byHost[host] ?? 0
             let active = min(open, max(0, running[host] ?? 0))
             add(.whole(active), ConnectionLabels(state: .active, host: host))
             add(.whole(open - active), ConnectionLabels(state: .idle, host: host))

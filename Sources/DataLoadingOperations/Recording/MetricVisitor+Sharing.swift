@@ -10,6 +10,8 @@ extension MetricVisitor {
         add(.whole(Int64(sharing.known)), NoLabels())
         begin(.fleetShared)
         add(.whole(sharing.source == .store ? 1 : 0), NoLabels())
+        begin(.fleetRefused)
+        add(.whole(Int64(sharing.refused)), NoLabels())
         begin(.fleetSlotsLeased)
         add(.whole(sharing.leased), NoLabels())
         begin(.fleetSlotsUsed)

@@ -8,6 +8,8 @@ struct FixedBytes: ByteSink {
     private let memory: UnsafeMutableBufferPointer<UInt8>
     /// The number of bytes that were written.
     private(set) var count = 0
+    /// The bytes that are kept free for the end.
+    private var reserve = 0
 
     private init(_ memory: UnsafeMutableBufferPointer<UInt8>) {
         self.memory = memory
@@ -22,15 +24,18 @@ struct FixedBytes: ByteSink {
         }
     }
 
+    /// Keeps so many bytes free, until another number is kept.
+    mutating func keep(free bytes: Int) { reserve = bytes }
+
     mutating func append(_ byte: UInt8) {
-        guard count < memory.count else { return }
+        guard count < memory.count - reserve else { return }
         memory[count] = byte
         count += 1
     }
 
     /// Appends all bytes or, where they do not fit, none.
     mutating func append(contentsOf bytes: UnsafeBufferPointer<UInt8>) {
-        guard bytes.count <= memory.count - count else { return }
+        guard bytes.count <= memory.count - reserve - count else { return }
         let room = memory[count..<count + bytes.count]
         _ = UnsafeMutableBufferPointer(rebasing: room).update(fromContentsOf: bytes)
         count += bytes.count

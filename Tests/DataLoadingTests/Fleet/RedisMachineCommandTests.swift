@@ -90,6 +90,23 @@ import Testing
         }
     }
 
+    @Test func `a server that answers one of two late commands, and then nothing, is noticed`() {
+        let start = MachineScene.start
+        var machine = MachineScene.ready()
+        for id in 1...18 { _ = machine.submit(MachineScene.command(id), now: start) }
+        for _ in 1...16 { _ = machine.receive(.number(1), now: start + ms(200)) }
+        for id in 17...18 {
+            let endings = MachineScene.results(machine.expire(id, now: start + ms(250)))
+            #expect(endings == ["\(id): the server did not answer in time"])
+        }
+        #expect(machine.receive(.number(1), now: start + ms(300)).isEmpty)
+        let limit = start + ms(550)
+        #expect(MachineScene.job(&machine, start + ms(301)) == .serve(until: limit))
+        #expect(machine.isServing)
+        let (_, endings) = machine.job(now: limit)
+        #expect(endings.isEmpty && !machine.isServing)
+    }
+
     @Test func `a command that waits for a connection ends with what became of the last one`() {
         var machine = MachineScene.machine()
         _ = machine.submit(MachineScene.command(1), now: MachineScene.start)

@@ -26,7 +26,7 @@ import Testing
         func shutDown() async {}
     }
 
-    private let keys = [RuleKey].make(2)
+    private let keys = [RuleKey].make(3)
 
     private func rule() throws -> RateRule { try RateRule(requestsPerSecond: 10, burst: 1) }
 
@@ -79,62 +79,156 @@ import Testing
         func shutDown() async { await other.shutDown() }
     }
 
-    @Test(.timeLimit(.minutes(5)))
-    func `loads of a key that the store refuses use their share, and others their slots`()
-        async throws
-    {
+    @Test(.timeLimit(.minutes(5)), arguments: [100, 12])
+    func `loads of a key that the store refuses use their share, and others their slots`(
+        given count: Int
+    ) async throws {
         let clock = ManualClock()
         let quota = SharedQuota(clock: clock)
         let store = RefusingOne(quota.makeMember("a"))
         let bed = TestBed(otherwise: .respond(status: 200), clock: clock) { configuration in
             configuration.rateLimiter = RateLimiter(defaultRequestsPerSecond: 10)
-            configuration.rateLimiter.share(through: store, expectedMembers: 1)
+            configuration.rateLimiter.share(through: store, expectedMembers: 2)
         }
+        // Another daemon, which says that it is there and loads nothing.
+        let other = quota.makeMember("b")
+        let beats = Task { [clock] in
+            while !Task.isCancelled {
+                _ = try? await other.heartbeat()
+                try? await clock.sleep(for: .seconds(1))
+            }
+        }
+        defer { beats.cancel() }
         func starts(_ host: String) -> [Duration] {
             bed.starts.filter { $0.host == host }.map(\.at)
         }
         await clock.autoAdvance {
-            for _ in 0..<100 {
-                for host in ["refused.test", "given.test"] {
-                    bed.loader.perform(.make(host: "http://\(host)"))
-                }
-            }
-            _ = await bed.delegate.outcomes(200)
+            for _ in 0..<50 { bed.loader.perform(.make(host: "http://refused.test")) }
+            for _ in 0..<count { bed.loader.perform(.make(host: "http://given.test")) }
+            _ = await bed.delegate.outcomes(50 + count)
         }
-        #expect(starts("given.test").count == 100)
-        // Ten a second, after the patience.
+        #expect(starts("given.test").count == count)
+        // Five a second, which is half of the rate, after the patience.
         let refused = starts("refused.test")
-        #expect(refused.count == 100)
+        #expect(refused.count == 50)
         let last = refused.max() ?? .zero
-        #expect((.seconds(9)...(.seconds(11))).contains(last), "\(last)")
+        #expect((.seconds(9)...(.seconds(13))).contains(last), "\(last)")
         #expect(bed.service.snapshot().sharing?.source == .store)
+        #expect(bed.service.snapshot().sharing?.refused == 1)
         // It is asked again, and then keeps the common line.
         store.isMended.withLock { $0 = true }
         let used = bed.service.snapshot().sharing?.used ?? 0
         await clock.autoAdvance {
-            for _ in 0..<30 { bed.loader.perform(.make(host: "http://refused.test")) }
-            _ = await bed.delegate.outcomes(230)
+            for _ in 0..<100 { bed.loader.perform(.make(host: "http://refused.test")) }
+            _ = await bed.delegate.outcomes(150 + count)
         }
-        #expect(bed.service.snapshot().sharing?.used ?? 0 >= used + 15)
+        #expect(bed.service.snapshot().sharing?.refused == 0)
+        #expect(bed.service.snapshot().sharing?.used ?? 0 >= used + 50)
         await bed.service.shutDown(gracePeriod: .zero)
+    }
+
+    /// Asks about a key, and fails; returns whose loads are to ask again.
+    private func refuse(
+        _ key: RuleKey, _ shared: inout SharedRates, at now: Instant
+    ) throws -> AskAgain {
+        _ = shared.wake(at: now, chance: 0)
+        _ = shared.reserve(key, requestsPerSecond: 10, notBefore: nil, at: now)
+        shared.prepare(key)
+        let demand = SlotDemand(count: 1, latest: .distantFuture)
+        let begun = try #require(shared.begin(key, try rule(), demand, at: now))
+        return shared.failed(key, begun.number, at: now, chance: 0)
+    }
+
+    /// Asks about a key, and is answered; returns whose loads are to ask again because time has passed.
+    @discardableResult private func give(
+        _ key: RuleKey, _ shared: inout SharedRates, at now: Instant, lead: Duration = ms(100)
+    ) throws -> AskAgain {
+        let news = shared.wake(at: now, chance: 0)
+        _ = shared.reserve(key, requestsPerSecond: 10, notBefore: nil, at: now)
+        shared.prepare(key)
+        let demand = SlotDemand(count: 1, latest: .distantFuture)
+        let begun = try #require(shared.begin(key, try rule(), demand, at: now))
+        let lease = QuotaLease(
+            count: 1, firstStart: .zero, interval: ms(100), lead: lead, gate: .zero)
+        _ = shared.answered(key, begun.number, lease, at: now)
+        return news
     }
 
     @Test func `loads of a refused key wait where the policy is to pause`() throws {
         var shared = SharedRates(policy: .pause, window: ms(100), expectedMembers: 1)
-        let rule = try rule()
-        let demand = SlotDemand(count: 1, latest: .distantFuture)
-        for milliseconds: Int64 in [0, 200, 400, 600] {
-            let now = at(milliseconds)
-            _ = shared.wake(at: now, chance: 0)
-            let answer = shared.reserve(
-                keys[0], requestsPerSecond: 10, notBefore: nil, at: now)
-            #expect(answer == .paused)
-            shared.prepare(keys[0])
-            if let begun = shared.begin(keys[0], rule, demand, at: now) {
-                _ = shared.failed(keys[0], begun.number, at: now, chance: 0)
-            }
-            _ = shared.storeAnswered(at: now)
+        for milliseconds: Int64 in [0, 300, 600] {
+            let news = try refuse(keys[0], &shared, at: at(milliseconds))
+            #expect(!news.everybody)
+            try give(keys[1], &shared, at: at(milliseconds + 1))
         }
+        let answer = shared.reserve(
+            keys[0], requestsPerSecond: 10, notBefore: nil, at: at(700))
+        #expect(answer == .paused)
+        #expect(shared.refusedCount(at: at(700)) == 1)
+    }
+
+    @Test func `the share of a refused key begins where its line is leased to`() throws {
+        var shared = shared
+        try give(keys[0], &shared, at: at(0), lead: .seconds(20))
+        // The slot that was leased is used first.
+        let used = shared.reserve(keys[0], requestsPerSecond: 10, notBefore: nil, at: at(0))
+        #expect(used == .granted)
+        var news = try refuse(keys[0], &shared, at: at(10))
+        #expect(news == AskAgain())
+        try give(keys[1], &shared, at: at(20))
+        news = try refuse(keys[0], &shared, at: at(300))
+        #expect(news == AskAgain(keys: [keys[0]]))
+        let answer = shared.reserve(
+            keys[0], requestsPerSecond: 10, notBefore: nil, at: at(300))
+        guard case .ownShare(of: 2, notBefore: let begin) = answer else {
+            Issue.record("\(answer)")
+            return
+        }
+        #expect(begin >= at(20_000))
+        let start = shared.start(keys[0], position: 3, requestsPerSecond: 10, at: at(300))
+        #expect(start == answer)
+        // Told once, and others as often as before.
+        try give(keys[1], &shared, at: at(350))
+        news = try refuse(keys[0], &shared, at: at(700))
+        #expect(news == AskAgain())
+        #expect(shared.circuit.isShared)
+    }
+
+    @Test func `a key whose loads have gone is not refused before it is asked about again`() throws
+    {
+        var shared = shared
+        for milliseconds: Int64 in [0, 300] {
+            _ = try refuse(keys[0], &shared, at: at(milliseconds))
+            try give(keys[1], &shared, at: at(milliseconds + 1))
+        }
+        #expect(shared.refusedCount(at: at(400)) == 1)
+        _ = shared.wake(at: at(40_000), chance: 0)
+        shared.prepare(keys[0])
+        let begun = shared.begin(keys[0], try rule(), SlotDemand(), at: at(40_000))
+        #expect(begun == nil)
+        #expect(shared.refusedCount(at: at(40_001)) == 0)
+    }
+
+    @Test func `a provider that is silent about one key loses that key alone`() throws {
+        var shared = shared
+        _ = shared.reserve(keys[0], requestsPerSecond: 10, notBefore: nil, at: at(0))
+        shared.prepare(keys[0])
+        let demand = SlotDemand(count: 1, latest: .distantFuture)
+        let begun = try #require(shared.begin(keys[0], try rule(), demand, at: at(0)))
+        var news = AskAgain()
+        for milliseconds: Int64 in stride(from: 50, through: 300, by: 50) {
+            let other = milliseconds % 100 == 0 ? keys[1] : keys[2]
+            let more = try give(other, &shared, at: at(milliseconds))
+            _ = shared.reserve(other, requestsPerSecond: 10, notBefore: nil, at: at(milliseconds))
+            news.everybody = news.everybody || more.everybody
+            news.keys += more.keys
+        }
+        #expect(news == AskAgain(keys: [keys[0]]))
+        // It rests after a late failure too.
+        _ = shared.failed(keys[0], begun.number, at: at(310), chance: 1)
+        _ = shared.takeOrders()
+        _ = shared.reserve(keys[0], requestsPerSecond: 10, notBefore: nil, at: at(311))
+        #expect(!shared.hasOrders)
     }
 
     @Test func `all keys hear that the store is given up, whoever asks first`() throws {
@@ -153,8 +247,8 @@ import Testing
         let now = at(260)
         let answer = shared.reserve(keys[0], requestsPerSecond: 10, notBefore: nil, at: now)
         #expect(answer == .paused)
-        let isNews = shared.wake(at: now, chance: 0.5)
-        #expect(isNews)
+        let news = shared.wake(at: now, chance: 0.5)
+        #expect(news.everybody)
         #expect(shared.circuit.isShared == false)
     }
 

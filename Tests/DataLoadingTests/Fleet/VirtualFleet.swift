@@ -99,9 +99,9 @@ struct VirtualFleet {
             guard daemons[index].life == life, daemons[index].isRunning else { return }
             daemons[index].nextWake = nil
             let chance = chance
-            let isChange = daemons[index].table.shared?.wake(at: now, chance: chance) ?? false
+            let news = daemons[index].table.shared?.wake(at: now, chance: chance)
             carryOut(index)
-            if isChange { changed(index) }
+            if news.map({ $0 != AskAgain() }) ?? false { changed(index) }
         case .atStore(let index, let life, let call):
             let reply = answer(call, from: index)
             let faults = daemons[index].faults
@@ -227,10 +227,10 @@ struct VirtualFleet {
             if isChange { changed(index) }
             return
         case (.lease(_, let number), _):
-            let isChange = daemons[index].table.shared?.failed(
+            let news = daemons[index].table.shared?.failed(
                 Self.key, number, at: now, chance: chance)
             carryOut(index)
-            if isChange ?? false { changed(index) }
+            if news.map({ $0 != AskAgain() }) ?? false { changed(index) }
             return
         case (.close(_, let number), _):
             var isTold = false

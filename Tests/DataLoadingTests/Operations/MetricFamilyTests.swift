@@ -82,6 +82,9 @@ import Testing
             family: .fleetShared, name: "dataloading.fleet.shared",
             text: "dataloading_fleet_shared", unit: "", kind: "gauge", isTold: true),
         Row(
+            family: .fleetRefused, name: "dataloading.fleet.refused",
+            text: "dataloading_fleet_refused", unit: "{key}", kind: "gauge", isTold: true),
+        Row(
             family: .fleetSlotsLeased, name: "dataloading.fleet.slots.leased",
             text: "dataloading_fleet_slots_leased", unit: "{slot}", kind: "counter", isTold: true),
         Row(

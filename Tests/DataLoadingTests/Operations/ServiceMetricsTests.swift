@@ -4,6 +4,7 @@
 @testable import DataLoading
 @testable import DataLoadingOperations
 import DataLoadingAuth
+import DataLoadingSupport
 import DataLoadingTesting
 import DataLoadingTransport
 import Foundation
@@ -85,6 +86,34 @@ import Testing
         registry.observe(bed.service)
         #expect(samples("dataloading_address_available").count == 200)
         bed.settle()
+    }
+
+    @Test func `what credentials have counted stays when their authorisers have gone`() {
+        final class Holder {}
+        let (one, other) = (Holder(), Holder())
+        func state(_ name: String, _ fetches: Int, _ failures: Int) -> CredentialState {
+            CredentialState(
+                authoriser: name, isUsable: true, remaining: nil, fetches: fetches,
+                failures: failures, waiting: 0)
+        }
+        let (first, second) = (ObjectIdentifier(one), ObjectIdentifier(other))
+        var totals = CredentialTotals()
+        var found = totals.add([first: state("a", 3, 1), second: state("a", 5, 0)])
+        #expect(found["a"]?.total == CredentialTotals.Total(fetches: 8, failures: 1))
+        found = totals.add([second: state("a", 6, 2)])
+        #expect(found["a"]?.total == CredentialTotals.Total(fetches: 9, failures: 3))
+        #expect(found["a"]?.states.count == 1)
+        // Another one at the address of the first, and then none at all.
+        found = totals.add([second: state("a", 2, 0)])
+        #expect(found["a"]?.total == CredentialTotals.Total(fetches: 11, failures: 3))
+        found = totals.add([:])
+        #expect(found["a"]?.total == CredentialTotals.Total(fetches: 11, failures: 3))
+        #expect(found["a"]?.states.isEmpty == true)
+        // Names are bounded.
+        for number in 0..<100 { _ = totals.add([first: state("n\(number)", 1, 0)]) }
+        found = totals.add([:])
+        #expect(found.count == CredentialTotals.maxNames + 1)
+        #expect(found["_OTHER"]?.total.fetches == 37)
     }
 
     @Test func `fetches of a credential are counted, and those that failed`() async {

@@ -81,9 +81,11 @@ import Testing
             -----END CERTIFICATE-----
 
             """
-        for name in ["authority", "certificate", "key"] {
+        for name in ["authority", "certificate"] {
             try Data(text.utf8).write(to: directory.url(name))
         }
+        let key = text.replacingOccurrences(of: "CERTIFICATE", with: "PRIVATE KEY")
+        try Data(key.utf8).write(to: directory.url("key"))
         var variables = [
             "OTEL_EXPORTER_OTLP_ENDPOINT": "https://c.test:4318",
             "OTEL_EXPORTER_OTLP_CERTIFICATE": directory.url("authority").path,
@@ -97,6 +99,19 @@ import Testing
         let policy = try #require(settings.push?.serverTrustPolicy)
         #expect(policy.certificateAuthorities == Data(text.utf8))
         #expect(Array(policy.clientIdentities.keys) == ["c.test"])
+        for (url, host) in [
+            ("https://Collector.Test.:4318", "collector.test"), ("https://[::1]:4318", "[::1]"),
+        ] {
+            variables["OTEL_EXPORTER_OTLP_ENDPOINT"] = url
+            let settings = OperationsConfiguration(environment: variables)
+            #expect(settings.malformedName == nil)
+            #expect(settings.push?.serverTrustPolicy?.clientIdentities.keys.first == host)
+        }
+        variables["OTEL_EXPORTER_OTLP_CLIENT_CERTIFICATE"] = directory.url("key").path
+        #expect(
+            OperationsConfiguration(environment: variables).malformedName
+                == "OTEL_EXPORTER_OTLP_CLIENT_CERTIFICATE")
+        variables["OTEL_EXPORTER_OTLP_CLIENT_CERTIFICATE"] = directory.url("certificate").path
         variables["OTEL_EXPORTER_OTLP_CERTIFICATE"] = directory.url("none").path
         #expect(
             OperationsConfiguration(environment: variables).malformedName

@@ -21,6 +21,12 @@ enum FleetPause {
         length(doublings: min(max(0, failures), 9), limit: .seconds(30), chance: chance)
     }
 
+    /// The pause before a key that the store refuses is asked about again: up to 5 s, because it may do
+    /// so until somebody mends it, and refuse many others too.
+    static func refusal(after failures: Int, chance: Double) -> Duration {
+        length(doublings: min(max(0, failures - 1), 6), limit: .seconds(5), chance: chance)
+    }
+
     /// The pause after so many failures in a row, by a random number from zero to one.
     static func length(after failures: Int, chance: Double) -> Duration {
         length(doublings: min(max(0, failures - 1), 4), limit: heartbeat, chance: chance)

@@ -66,11 +66,16 @@ final class LeaseKeeper: Sendable {
     private func wake() {
         setting.withLock { $0.instant = .distantFuture }
         let chance = chance
-        let isChange = limiter?.withTable { table, clock in
-            table.shared?.wake(at: clock.now, chance: chance) ?? false
+        let news = limiter?.withTable { table, clock in
+            table.shared?.wake(at: clock.now, chance: chance)
         }
         carryOut()
-        if isChange ?? false { limiter?.notify(.all(moved: [])) }
+        if let news = news ?? nil { tell(news) }
+    }
+
+    private func tell(_ news: AskAgain) {
+        if news.everybody { limiter?.notify(.all(moved: [])) }
+        for key in news.keys { limiter?.notify(.key(key)) }
     }
 
     private var chance: Double {
@@ -97,10 +102,10 @@ final class LeaseKeeper: Sendable {
         } catch {
             timekeeper.workBegan()
             let chance = chance
-            let isChange = limiter.withTable { table, clock in
-                table.shared?.failed(key, number, at: clock.now, chance: chance) ?? false
+            let news = limiter.withTable { table, clock in
+                table.shared?.failed(key, number, at: clock.now, chance: chance)
             }
-            if isChange { limiter.notify(.all(moved: [])) }
+            if let news = news ?? nil { tell(news) }
         }
         rest()
     }

@@ -27,9 +27,11 @@ struct SharedKey: Sendable {
     var allowance = Int.max
     private var used = 0
     /// Since when the store has not answered about this key.
-    private var failingSince: Instant?
+    private(set) var failingSince: Instant?
     /// How often in a row it has not.
     private(set) var failures = 0
+    /// Whether its loads were told to go on without the store.
+    var isGivenUp = false
 
     /// Whether there is nothing to remember at an instant.
     func isIdle(at now: Instant) -> Bool {
@@ -57,17 +59,22 @@ struct SharedKey: Sendable {
     mutating func noteAnswer() {
         failingSince = nil
         failures = 0
+        isGivenUp = false
     }
+
+    /// Notes that the store is back; one more failure tells whether it refuses this key.
+    mutating func noteReturn() { failures = min(failures, 1) }
 
     mutating func noteFailure(sentAt sent: Instant) {
         failingSince = min(failingSince ?? sent, sent)
         failures = min(failures + 1, 1_000)
     }
 
-    /// Since when the store refuses slots of this key again and again, for longer than a patience; nil
-    /// where it does not.
-    func refusedSince(patience: Duration, at now: Instant) -> Instant? {
-        failingSince.flatMap { failures > 1 && $0 + patience <= now ? $0 : nil }
+    /// Since when there was no answer about this key, again and again and for longer than a patience; nil
+    /// where there was one.
+    func silentSince(patience: Duration, at now: Instant) -> Instant? {
+        guard let failingSince, failingSince + patience <= now else { return nil }
+        return failures > 1 || exchange.isLate ? failingSince : nil
     }
 
     /// Whether what is left lasts no longer than a time, while loads wait for more.

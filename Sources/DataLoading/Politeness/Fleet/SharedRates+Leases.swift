@@ -26,6 +26,14 @@ struct LeaseNews: Hashable, Sendable {
     var isReturn = false
 }
 
+/// Whose loads are to ask for slots again.
+struct AskAgain: Hashable, Sendable {
+    /// All: the store is lost.
+    var everybody = false
+    /// Those of keys that are lost alone.
+    var keys: [RuleKey] = []
+}
+
 extension SharedRates {
     /// Prepares to ask about a key: loads that ask for a slot from now on are noticed by `begin`.
     mutating func prepare(_ key: RuleKey) {
@@ -53,6 +61,8 @@ extension SharedRates {
             }
         guard lacking > 0 || isUnconfirmed && demand.count > 0 else {
             if entry.exchange == .ordered { entry.exchange = .none }
+            // Nobody has asked for long enough: what failed then says nothing of the next question.
+            if demand.count == 0 { entry.noteAnswer() }
             entry.unserved = 0
             // A load that came after the others were counted.
             if entry.isStarved { order(key, &entry) }
@@ -98,6 +108,7 @@ extension SharedRates {
         }
         if let timer = entry.timer.take() { _ = timers.remove(timer) }
         let isReturn = storeAnswered(at: now)
+        lastAnswer = now
         entry.noteAnswer()
         note(roundTrip: now - sent)
         var news = LeaseNews(isChange: entry.isStarved, isReturn: isReturn)
@@ -124,40 +135,60 @@ extension SharedRates {
         return news
     }
 
-    /// Notes that there is no answer about a key; returns whether loads are to ask again.
+    /// Notes that there is no answer about a key; returns whose loads are to ask again.
     mutating func failed(
         _ key: RuleKey, _ number: UInt64, at now: Instant, chance: Double
-    ) -> Bool {
-        guard var entry = keys.removeValue(forKey: key) else { return false }
+    ) -> AskAgain {
+        guard var entry = keys.removeValue(forKey: key) else { return AskAgain() }
         let isLate = entry.exchange == .late(number: number)
         let sent = entry.exchange.end(number)
-        if isLate, entry.isStarved { order(key, &entry) }
         if let sent {
             if let timer = entry.timer.take() { _ = timers.remove(timer) }
             entry.noteFailure(sentAt: sent)
-            rest(
-                key, &entry, until: now + FleetPause.length(after: entry.failures, chance: chance))
         }
-        let isRefused = entry.isStarved && entry.refusedSince(patience: patience, at: now) != nil
+        if sent != nil || isLate {
+            let isAlone = entry.failingSince.map(isAlone) ?? false
+            let pause =
+                isAlone
+                ? FleetPause.refusal(after: entry.failures, chance: chance)
+                : FleetPause.length(after: 1, chance: chance)
+            rest(key, &entry, until: now + pause)
+        }
         keys[key] = entry
-        guard let sent else { return false }
-        let isLost = storeFailed(sentAt: sent, at: now, chance: chance)
-        return isLost || isRefused
+        guard let sent else { return AskAgain() }
+        return keyFailed(key, sentAt: sent, at: now, chance: chance)
     }
 
-    /// Notes that the patience with an answer about a key is over, and later the time for it.
+    /// Notes that the patience with an answer about a key is over, and later the time for it; returns
+    /// whose loads are to ask again.
     mutating func leaseExpired(
         _ key: RuleKey, _ number: UInt64, at now: Instant, chance: Double
-    ) -> Bool {
-        guard case .sent(number, let sent)? = keys[key]?.exchange else { return false }
+    ) -> AskAgain {
+        guard case .sent(number, let sent)? = keys[key]?.exchange else { return AskAgain() }
         let limit = sent + FleetCircuit.answerLimit
         if now < limit {
             keys[key]?.timer = timers.insert(.leaseLimit(key, number: number), at: limit)
         } else {
             _ = keys[key]?.exchange.expire(number)
             keys[key]?.timer = nil
+            keys[key]?.noteFailure(sentAt: sent)
         }
-        return storeFailed(sentAt: sent, at: now, chance: chance)
+        return keyFailed(key, sentAt: sent, at: now, chance: chance)
+    }
+
+    /// Decides whether the store is lost, or a key alone: others were answered meanwhile.
+    private mutating func keyFailed(
+        _ key: RuleKey, sentAt sent: Instant, at now: Instant, chance: Double
+    ) -> AskAgain {
+        guard isAlone(keys[key]?.failingSince ?? sent) else {
+            return AskAgain(everybody: storeFailed(sentAt: sent, at: now, chance: chance))
+        }
+        guard let entry = keys[key], !entry.isGivenUp, refusal(of: entry, at: now) != nil else {
+            return AskAgain()
+        }
+        keys[key]?.isGivenUp = true
+        phase = chance
+        return AskAgain(keys: [key])
     }
 
     /// Ends the rest of a key.

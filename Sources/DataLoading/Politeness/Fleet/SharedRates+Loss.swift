@@ -44,6 +44,7 @@ extension SharedRates {
         // Otherwise loads wait for an answer about a key, which is what counts.
         if patienceEnd != nil, !keys.values.contains(where: \.isStarved) { circuit.calm() }
         guard circuit.answered(at: now) else { return false }
+        for key in keys.keys { keys[key]?.noteReturn() }
         gather(at: now)
         tellOfGates()
         return true
@@ -78,13 +79,15 @@ extension SharedRates {
         _ = takeOrders()
     }
 
-    /// Handles the timers that are due; returns whether all waiting loads are to ask again.
-    mutating func wake(at now: Instant, chance: Double) -> Bool {
-        var isChange = false
+    /// Handles the timers that are due; returns whose loads are to ask again.
+    mutating func wake(at now: Instant, chance: Double) -> AskAgain {
+        var news = AskAgain()
         while let timer = timers.popFirst(notAfter: now) {
             switch timer {
             case .leaseLimit(let key, let number):
-                if leaseExpired(key, number, at: now, chance: chance) { isChange = true }
+                let more = leaseExpired(key, number, at: now, chance: chance)
+                if more.everybody { news.everybody = true }
+                news.keys += more.keys
             case .leaseRest(let key): leaseRested(key)
             case .closeRest(let key): closingRested(key)
             case .heartbeatLimit(let number): heartbeatExpired(number)
@@ -94,9 +97,9 @@ extension SharedRates {
                 orderHeartbeat()
             case .patience:
                 patienceTimers -= 1
-                if patienceEnded(at: now, chance: chance) { isChange = true }
+                if patienceEnded(at: now, chance: chance) { news.everybody = true }
             }
         }
-        return isChange
+        return news
     }
 }

@@ -55,6 +55,8 @@ struct SharedRates: Sendable {
     /// Until when heartbeats come faster while daemons are missing, which may be about to come back;
     /// nil before the first.
     var gatheringEnd: Instant?
+    /// When the store has last answered about any key.
+    var lastAnswer: Instant?
     /// The time that answers take lately.
     var roundTrip = Duration.zero
     /// Where in a first interval of its own share this daemon starts, from zero to one.
@@ -99,7 +101,7 @@ struct SharedRates: Sendable {
         at now: Instant
     ) -> Answer {
         sweep(at: now)
-        if case .share(let since) = circuit.mode(policy, at: now) {
+        if case .share(let since) = mode(of: key, at: now) {
             let answer = reserveOwn(key, notBefore: gate, at: now)
             return answer ?? ownShare(of: key, perSecond, since: since)
         }
@@ -107,14 +109,42 @@ struct SharedRates: Sendable {
         var entry = keys.removeValue(forKey: key) ?? SharedKey()
         entry.drop(at: now, notBefore: gate)
         let answer = reserve(key, &entry, at: now)
-        let ownShare = answer == .paused ? shareOfRefused(key, &entry, perSecond, at: now) : nil
         let isImpatient = entry.isStarved && patienceEnd.map { $0 <= now } ?? false
         keys[key] = entry
-        if let ownShare { return ownShare }
         // Where a timer is about to give the store up, loads of other keys wait to hear of it.
         guard isImpatient, patienceTimers == 0 else { return answer }
         lose(at: now)
         return reserve(key, requestsPerSecond: perSecond, notBefore: gate, at: now)
+    }
+
+    /// Where slots of a key come from.
+    private func mode(of key: RuleKey, at now: Instant) -> FleetMode {
+        let mode = circuit.mode(policy, at: now)
+        guard mode == .shared, let loss = keys[key].flatMap({ refusal(of: $0, at: now) }) else {
+            return mode
+        }
+        // Without a share its loads wait for the store as others do.
+        let own = policy.mode(since: loss, at: now)
+        return own == .paused ? .shared : own
+    }
+
+    /// Since when the store refuses the slots of a key, while it gives those of others; nil where it does
+    /// not.
+    ///
+    /// Somebody else may have put a value in the key's place. The key is lost then, and the store is not.
+    func refusal(of entry: SharedKey, at now: Instant) -> Instant? {
+        guard let since = entry.silentSince(patience: patience, at: now), isAlone(since) else {
+            return nil
+        }
+        return since
+    }
+
+    /// Whether the store has answered about other keys since one began to fail.
+    func isAlone(_ failingSince: Instant) -> Bool { lastAnswer.map { $0 > failingSince } ?? false }
+
+    /// The number of keys whose slots the store refuses.
+    func refusedCount(at now: Instant) -> Int {
+        keys.values.count { refusal(of: $0, at: now) != nil }
     }
 
     private mutating func reserve(
@@ -142,13 +172,15 @@ struct SharedRates: Sendable {
         }
     }
 
-    /// Takes a slot that was leased before the store was lost; nil without one.
+    /// Takes a slot that was leased before the store, or the key, was lost; nil without one.
     private mutating func reserveOwn(
         _ key: RuleKey, notBefore gate: Instant?, at now: Instant
     ) -> Answer? {
         guard var entry = keys.removeValue(forKey: key) else { return nil }
         defer { keys[key] = entry }
         entry.isStarved = false
+        // A key that is lost alone is asked about again.
+        order(key, &entry)
         entry.drop(at: now, notBefore: gate)
         switch entry.slots.first(at: now) {
         case .due:
@@ -162,18 +194,6 @@ struct SharedRates: Sendable {
     private mutating func use(_ entry: inout SharedKey) {
         entry.take()
         usedCount.addSaturated(1)
-    }
-
-    /// The daemon's own share of a key whose slots the store refuses while it gives those of others, such
-    /// as one in whose place somebody else has put a value; nil for another key.
-    private func shareOfRefused(
-        _ key: RuleKey, _ entry: inout SharedKey, _ perSecond: Double, at now: Instant
-    ) -> Answer? {
-        guard let loss = entry.refusedSince(patience: patience, at: now),
-            case .share(let since) = policy.mode(since: loss, at: now)
-        else { return nil }
-        entry.isStarved = false
-        return ownShare(of: key, perSecond, since: since)
     }
 
     /// The daemon's own share begins where the line was leased to, and at another time in each daemon.
@@ -190,7 +210,7 @@ struct SharedRates: Sendable {
     func start(
         _ key: RuleKey, position: Int, requestsPerSecond perSecond: Double, at now: Instant
     ) -> Answer {
-        switch circuit.mode(policy, at: now) {
+        switch mode(of: key, at: now) {
         case .paused: .paused
         case .share(let since): ownShare(of: key, perSecond, since: since)
         case .shared: .wait(until: leasedStart(key, position, perSecond, at: now))

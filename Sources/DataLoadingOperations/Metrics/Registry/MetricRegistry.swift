@@ -21,6 +21,8 @@ final class MetricRegistry: Sendable {
     let target: TargetLabels
     private let stripes: [Locked<Stripe>]
     private let added = Locked<[MetricSource]>([])
+    /// What credentials have counted.
+    let credentials = Locked(CredentialTotals())
 
     init(target: TargetLabels, hosts: HostTable, maxSeries: Int = defaultMaxSeries) {
         self.target = target

@@ -53,7 +53,10 @@
                 async throws
             {
                 let gate = DispatchSemaphore(value: 0)
-                let server = try LoopbackServer { _ in
+                let server = try LoopbackServer { request in
+                    guard request.path != "/last" else {
+                        return .status(200, headers: ["Connection": "close"])
+                    }
                     gate.wait()
                     return .ok("a")
                 }
@@ -75,6 +78,11 @@
                 await eventually { service.snapshot().transport?.runningAttempts == 0 }
                 let idle = service.snapshot().transport
                 #expect(idle?.openConnections == 1 && idle?.longestRound ?? .zero > .zero)
+                #expect(idle?.connections == [origin: 1])
+                var last = request
+                last.url = server.url("/last")
+                #expect(try await loader.response(for: last).statusCode == .ok)
+                await eventually { service.snapshot().transport?.connections == [:] }
                 await service.shutDown(gracePeriod: .zero)
                 #expect(service.snapshot().transport?.openConnections == 0)
                 #expect(service.snapshot().transport?.connections == [:])

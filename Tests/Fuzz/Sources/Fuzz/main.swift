@@ -11,11 +11,18 @@ func runDriver(
     _ run: @convention(c) (UnsafePointer<UInt8>?, Int) -> CInt
 ) -> CInt
 
+/// The number of the parser to fuzz alone, from `DATALOADING_FUZZ_PARSER`; nil for all of them.
+let onlyParser = ProcessInfo.processInfo.environment["DATALOADING_FUZZ_PARSER"].flatMap {
+    UInt8($0)
+}
+
 /// Called by libFuzzer with each input.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func testOneInput(_ start: UnsafePointer<UInt8>?, _ length: Int) -> CInt {
     let input = UnsafeBufferPointer(start: start, count: length)
     guard let parser = input.first else { return -1 }
+    // -1 keeps the input out of the corpus.
+    if let onlyParser, parser % 11 != onlyParser { return -1 }
     let rest = Array(input.dropFirst())
     switch parser % 11 {
     case 0: Parsers.dates(rest)
