@@ -7,34 +7,37 @@ import DataLoadingTesting
 import DataLoadingTransport
 import Testing
 
-/// Random histories of requests to one URL, against a naive reading of RFC 9111.
-@Suite(.computesForLong) struct CacheOracleTests {
-    @Test func `random histories end as a naive reading of the RFC says`() {
-        property(cases: propertyCases * 10) { generator in
-            var history = CacheHistory()
-            var oracle = CacheOracle()
-            var past: [String] = []
-            for _ in 0..<Int.random(in: 2...7, using: &generator) {
-                let ask = CacheOracle.Ask.random(&generator)
-                let request = CacheRequest(
-                    method: ask.method, headers: ask.headers, policy: ask.policy)
-                let answer: CacheHistory.Answer =
-                    ask.isBroken
-                    ? .breaksConnection
-                    : .response(ask.status, ask.answer(at: history.now.seconds))
-                let outcome = history.perform(request, answer)
-                let (way, body) = oracle.perform(ask)
-                past.append(
-                    "\(history.now.seconds - CacheHistory.epoch) s: \(ask): \(way) \(body ?? 0)")
-                guard outcome.way == way, outcome.body == body else {
-                    return past.joined(separator: "\n")
-                        + "\nfound \(outcome.way) \(outcome.body ?? 0)"
+extension LongComputations {
+    /// Random histories of requests to one URL, against a naive reading of RFC 9111.
+    @Suite struct CacheOracleTests {
+        @Test func `random histories end as a naive reading of the RFC says`() {
+            property(cases: propertyCases * 10) { generator in
+                var history = CacheHistory()
+                var oracle = CacheOracle()
+                var past: [String] = []
+                for _ in 0..<Int.random(in: 2...7, using: &generator) {
+                    let ask = CacheOracle.Ask.random(&generator)
+                    let request = CacheRequest(
+                        method: ask.method, headers: ask.headers, policy: ask.policy)
+                    let answer: CacheHistory.Answer =
+                        ask.isBroken
+                        ? .breaksConnection
+                        : .response(ask.status, ask.answer(at: history.now.seconds))
+                    let outcome = history.perform(request, answer)
+                    let (way, body) = oracle.perform(ask)
+                    past.append(
+                        "\(history.now.seconds - CacheHistory.epoch) s: \(ask): \(way) \(body ?? 0)"
+                    )
+                    guard outcome.way == way, outcome.body == body else {
+                        return past.joined(separator: "\n")
+                            + "\nfound \(outcome.way) \(outcome.body ?? 0)"
+                    }
+                    let pause = Int64.random(in: 0...6, using: &generator)
+                    history.wait(.seconds(pause))
+                    oracle.now += pause
                 }
-                let pause = Int64.random(in: 0...6, using: &generator)
-                history.wait(.seconds(pause))
-                oracle.now += pause
+                return nil
             }
-            return nil
         }
     }
 }

@@ -6,7 +6,7 @@ import DataLoadingSupport
 import DataLoadingTesting
 import Testing
 
-extension SimulatedFleets {
+extension LongComputations {
     /// A rate that daemons share, while their store is slow, gone or reached by some of them only.
     @Suite struct FleetLossTests {
         /// Eight busy daemons with 400 a second, after four seconds.

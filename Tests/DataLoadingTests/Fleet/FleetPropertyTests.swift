@@ -3,7 +3,7 @@
 
 import Testing
 
-extension SimulatedFleets {
+extension LongComputations {
     /// Random fleets of 2 to 16 daemons whose store, ways and clocks fail.
     @Suite struct FleetPropertyTests {
         @Test

@@ -6,7 +6,7 @@ import DataLoadingSupport
 import DataLoadingTesting
 import Testing
 
-extension SimulatedFleets {
+extension LongComputations {
     /// A rate that daemons share, while their store answers.
     @Suite struct FleetRateTests {
         struct Figures: Sendable {

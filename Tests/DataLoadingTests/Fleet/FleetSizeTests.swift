@@ -6,7 +6,7 @@ import DataLoadingSupport
 import DataLoadingTesting
 import Testing
 
-extension SimulatedFleets {
+extension LongComputations {
     /// How many calls a store has to carry out: the arithmetic of the article about shared rates.
     @Suite struct FleetSizeTests {
         struct Fleet: Sendable {

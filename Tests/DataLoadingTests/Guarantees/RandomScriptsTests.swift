@@ -10,16 +10,18 @@ import Dispatch
 import Foundation
 import Testing
 
-/// Each load has one outcome and leaves nothing behind, whatever happens in whatever order.
-///
-/// Random scripts contain outcomes, cancellations, time, authorisers' answers and resets.
-@Suite(.computesForLong) struct RandomScriptsTests {
-    @Test func `random scripts end each load once and leave nothing`() async {
-        for index in 0..<UInt64(propertyCases) {
-            let seed = 20_260_101 &+ index
-            guard let fault = await RandomScript(seed: seed).run() else { continue }
-            Issue.record("seed \(seed): \(fault)")
-            return
+extension LongComputations {
+    /// Each load has one outcome and leaves nothing behind, whatever happens in whatever order.
+    ///
+    /// Random scripts contain outcomes, cancellations, time, authorisers' answers and resets.
+    @Suite struct RandomScriptsTests {
+        @Test func `random scripts end each load once and leave nothing`() async {
+            for index in 0..<UInt64(propertyCases) {
+                let seed = 20_260_101 &+ index
+                guard let fault = await RandomScript(seed: seed).run() else { continue }
+                Issue.record("seed \(seed): \(fault)")
+                return
+            }
         }
     }
 }

@@ -8,26 +8,28 @@ import DataLoadingTesting
 import Foundation
 import Testing
 
-// A model of a server that breaks off bodies and serves ranges.
-@Suite(.computesForLong) struct ResumePropertyTests {
-    // The body has the server's bytes after any breaks, correct answers and number of attempts.
-    @Test(arguments: BodyMode.allCases)
-    func `a body resumed after random breaks has exactly the server's bytes`(
-        mode: BodyMode
-    ) async {
-        for seed in 0..<UInt64(min(propertyCases, 400)) {
-            let server = RangeServer(seed: seed)
-            let load = BodyLoad(mode, [], otherwise: .run { server.answer($0) }, retries: 12)
-            let error = await load.outcome()?.error
-            let body = load.body ?? Data()
-            if error == nil {
-                #expect(body == server.body, "seed \(seed)")
-            } else if !load.isRestartable {
-                #expect(body == server.body.prefix(body.count), "seed \(seed)")
-            } else {
-                #expect(body.isEmpty, "seed \(seed)")
+extension LongComputations {
+    // A model of a server that breaks off bodies and serves ranges.
+    @Suite struct ResumePropertyTests {
+        // The body has the server's bytes after any breaks, correct answers and number of attempts.
+        @Test(arguments: BodyMode.allCases)
+        func `a body resumed after random breaks has exactly the server's bytes`(
+            mode: BodyMode
+        ) async {
+            for seed in 0..<UInt64(min(propertyCases, 400)) {
+                let server = RangeServer(seed: seed)
+                let load = BodyLoad(mode, [], otherwise: .run { server.answer($0) }, retries: 12)
+                let error = await load.outcome()?.error
+                let body = load.body ?? Data()
+                if error == nil {
+                    #expect(body == server.body, "seed \(seed)")
+                } else if !load.isRestartable {
+                    #expect(body == server.body.prefix(body.count), "seed \(seed)")
+                } else {
+                    #expect(body.isEmpty, "seed \(seed)")
+                }
+                load.bed.expectNothingLeft()
             }
-            load.bed.expectNothingLeft()
         }
     }
 }

@@ -8,35 +8,39 @@ import DataLoadingTesting
 import Foundation
 import Testing
 
-/// What a server chooses adds no series without end, and everything is counted.
-@Suite(.computesForLong) struct HostileServerMetricsTests {
-    @Test func `100,000 hosts, methods and statuses give at most 200 series an instrument`() {
-        let registry = MetricRegistry.make(hosts: (0..<40).map { "h\($0).test" })
-        let rounds = ProcessInfo.processInfo.environment["VIRTUAL_LOADS"].flatMap { Int($0) }
-        let total = rounds ?? 100_000
-        let server = HostileServer(registry)
-        for index in 0..<total { server.countLoad(index) }
-        let samples = registry.samples()
-        for name in ["http_client_request_duration_seconds", "dataloading_load_duration_seconds"] {
-            let counts = samples.filter { $0.name == name + "_count" }
-            #expect(counts.count <= 200)
-            #expect(counts.reduce(0) { $0 + $1.value } == Double(total))
+extension LongComputations {
+    /// What a server chooses adds no series without end, and everything is counted.
+    @Suite struct HostileServerMetricsTests {
+        @Test func `100,000 hosts, methods and statuses give at most 200 series an instrument`() {
+            let registry = MetricRegistry.make(hosts: (0..<40).map { "h\($0).test" })
+            let rounds = ProcessInfo.processInfo.environment["VIRTUAL_LOADS"].flatMap { Int($0) }
+            let total = rounds ?? 100_000
+            let server = HostileServer(registry)
+            for index in 0..<total { server.countLoad(index) }
+            let samples = registry.samples()
+            for name in [
+                "http_client_request_duration_seconds", "dataloading_load_duration_seconds",
+            ] {
+                let counts = samples.filter { $0.name == name + "_count" }
+                #expect(counts.count <= 200)
+                #expect(counts.reduce(0) { $0 + $1.value } == Double(total))
+            }
+            let waits = samples.filter { $0.name == "dataloading_load_wait_duration_seconds_count" }
+            #expect(waits.count <= 200)
+            #expect(waits.reduce(0) { $0 + $1.value } == Double(3 * total))
+            let active = samples.filter { $0.name == "http_client_active_requests" }
+            #expect(active.count <= 200)
+            #expect(active.reduce(0) { $0 + $1.value } == 0)
+            let retries = samples.filter { $0.name == "dataloading_retries_total" }
+            #expect(retries.count <= 200)
+            #expect(retries.reduce(0) { $0 + $1.value } == Double(total))
+            // Each attempt took a millisecond.
+            let sums = samples.filter { $0.name == "http_client_request_duration_seconds_sum" }
+            #expect(abs(sums.reduce(0) { $0 + $1.value } - Double(total) / 1_000) < 1e-6)
+            let values = Set(samples.flatMap(\.labels.values))
+            #expect(!values.contains { $0.contains("evil") })
+            #expect(registry.text(in: .openMetrics).count < 2_097_152)
         }
-        let waits = samples.filter { $0.name == "dataloading_load_wait_duration_seconds_count" }
-        #expect(waits.count <= 200)
-        #expect(waits.reduce(0) { $0 + $1.value } == Double(3 * total))
-        let active = samples.filter { $0.name == "http_client_active_requests" }
-        #expect(active.count <= 200)
-        #expect(active.reduce(0) { $0 + $1.value } == 0)
-        let retries = samples.filter { $0.name == "dataloading_retries_total" }
-        #expect(retries.count <= 200)
-        #expect(retries.reduce(0) { $0 + $1.value } == Double(total))
-        // Each attempt took a millisecond.
-        let sums = samples.filter { $0.name == "http_client_request_duration_seconds_sum" }
-        #expect(abs(sums.reduce(0) { $0 + $1.value } - Double(total) / 1_000) < 1e-6)
-        let values = Set(samples.flatMap(\.labels.values))
-        #expect(!values.contains { $0.contains("evil") })
-        #expect(registry.text(in: .openMetrics).count < 2_097_152)
     }
 }
 

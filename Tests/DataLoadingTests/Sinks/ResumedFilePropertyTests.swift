@@ -8,60 +8,62 @@ import DataLoadingTesting
 import Foundation
 import Testing
 
-// Random histories of one destination: its server changes the body, breaks off and lies about ranges,
-// and loads fail, are cancelled and are killed.
-@Suite(.computesForLong) struct ResumedFilePropertyTests {
-    @Test(arguments: [true, false])
-    func `a file after a random history is one body of its server from start to end`(
-        hasDates: Bool
-    ) async {
-        for seed in 0..<UInt64(min(propertyCases, 200)) {
-            var generator = SeededGenerator(seed: seed)
-            let server = LyingServer(seed: seed, hasDates: hasDates)
-            var directory = TemporaryDirectory()
-            var isWhole = false
-            for _ in 0..<40 where !isWhole {
-                let bed = TestBed(otherwise: .run { server.answer($0) })
-                let retries = Int.random(in: 0...2, using: &generator)
-                let file = directory.url("file")
-                let dies = Int.random(in: 0..<4, using: &generator) == 0
-                server.holds(dies)
-                let token = bed.loader.perform(
-                    .make { request in
-                        request.responseSink = .file(file, resumesAcrossRestarts: true)
-                        request.retryPolicy = .immediately(maximumRetries: retries)
-                    })
-                if dies, let sent = await server.held() {
-                    // A killed process leaves what the system has taken from it.
-                    let place = PartPlace(beside: file)
-                    await eventually { Self.size(place.part) == sent || bed.hasEnded }
-                    directory = Self.copy(directory)
-                    token.cancel()
+extension LongComputations {
+    // Random histories of one destination: its server changes the body, breaks off and lies about ranges,
+    // and loads fail, are cancelled and are killed.
+    @Suite struct ResumedFilePropertyTests {
+        @Test(arguments: [true, false])
+        func `a file after a random history is one body of its server from start to end`(
+            hasDates: Bool
+        ) async {
+            for seed in 0..<UInt64(min(propertyCases, 200)) {
+                var generator = SeededGenerator(seed: seed)
+                let server = LyingServer(seed: seed, hasDates: hasDates)
+                var directory = TemporaryDirectory()
+                var isWhole = false
+                for _ in 0..<40 where !isWhole {
+                    let bed = TestBed(otherwise: .run { server.answer($0) })
+                    let retries = Int.random(in: 0...2, using: &generator)
+                    let file = directory.url("file")
+                    let dies = Int.random(in: 0..<4, using: &generator) == 0
+                    server.holds(dies)
+                    let token = bed.loader.perform(
+                        .make { request in
+                            request.responseSink = .file(file, resumesAcrossRestarts: true)
+                            request.retryPolicy = .immediately(maximumRetries: retries)
+                        })
+                    if dies, let sent = await server.held() {
+                        // A killed process leaves what the system has taken from it.
+                        let place = PartPlace(beside: file)
+                        await eventually { Self.size(place.part) == sent || bed.hasEnded }
+                        directory = Self.copy(directory)
+                        token.cancel()
+                    }
+                    _ = await bed.outcome()
+                    bed.expectNothingLeft()
+                    if let body = try? Data(contentsOf: directory.url("file")) {
+                        isWhole = true
+                        #expect(server.bodies.contains(body), "seed \(seed)")
+                        #expect(directory.names == ["file"], "seed \(seed)")
+                    }
+                    server.change()
                 }
-                _ = await bed.outcome()
-                bed.expectNothingLeft()
-                if let body = try? Data(contentsOf: directory.url("file")) {
-                    isWhole = true
-                    #expect(server.bodies.contains(body), "seed \(seed)")
-                    #expect(directory.names == ["file"], "seed \(seed)")
-                }
-                server.change()
+                #expect(isWhole, "seed \(seed)")
             }
-            #expect(isWhole, "seed \(seed)")
         }
-    }
 
-    private static func size(_ path: String) -> Int64? {
-        var status = stat()
-        return stat(path, &status) == 0 ? Int64(status.st_size) : nil
-    }
-
-    private static func copy(_ directory: TemporaryDirectory) -> TemporaryDirectory {
-        let copy = TemporaryDirectory()
-        for name in directory.names {
-            try? FileManager.default.copyItem(at: directory.url(name), to: copy.url(name))
+        private static func size(_ path: String) -> Int64? {
+            var status = stat()
+            return stat(path, &status) == 0 ? Int64(status.st_size) : nil
         }
-        return copy
+
+        private static func copy(_ directory: TemporaryDirectory) -> TemporaryDirectory {
+            let copy = TemporaryDirectory()
+            for name in directory.names {
+                try? FileManager.default.copyItem(at: directory.url(name), to: copy.url(name))
+            }
+            return copy
+        }
     }
 }
 
