@@ -202,11 +202,34 @@ import Testing
             try give(keys[1], &shared, at: at(milliseconds + 1))
         }
         #expect(shared.refusedCount(at: at(400)) == 1)
-        _ = shared.wake(at: at(40_000), chance: 0)
-        shared.prepare(keys[0])
-        let begun = shared.begin(keys[0], try rule(), SlotDemand(), at: at(40_000))
-        #expect(begun == nil)
-        #expect(shared.refusedCount(at: at(40_001)) == 0)
+        #expect(shared.refusedCount(at: at(30_400)) == 0)
+        // One failure says nothing yet, and two do.
+        let news = try refuse(keys[0], &shared, at: at(40_000))
+        #expect(news == AskAgain(everybody: false, keys: []))
+        try give(keys[1], &shared, at: at(40_001))
+        #expect(shared.refusedCount(at: at(40_300)) == 0)
+        _ = try refuse(keys[0], &shared, at: at(40_300))
+        #expect(shared.refusedCount(at: at(40_301)) == 1)
+    }
+
+    @Test func `a refused key whose loads come one by one keeps its share`() throws {
+        var shared = shared
+        for milliseconds: Int64 in [0, 300] {
+            _ = try refuse(keys[0], &shared, at: at(milliseconds))
+            try give(keys[1], &shared, at: at(milliseconds + 1))
+        }
+        for milliseconds: Int64 in stride(from: 10_000, through: 20_000, by: 2_000) {
+            let now = at(milliseconds)
+            _ = shared.wake(at: now, chance: 0)
+            let answer = shared.reserve(keys[0], requestsPerSecond: 10, notBefore: nil, at: now)
+            guard case .ownShare = answer else {
+                Issue.record("\(answer) after \(milliseconds) ms")
+                return
+            }
+            // The load has started when the question is made.
+            shared.prepare(keys[0])
+            #expect(shared.begin(keys[0], try rule(), SlotDemand(), at: now) == nil)
+        }
     }
 
     @Test func `a provider that is silent about one key loses that key alone`() throws {

@@ -61,8 +61,6 @@ extension SharedRates {
             }
         guard lacking > 0 || isUnconfirmed && demand.count > 0 else {
             if entry.exchange == .ordered { entry.exchange = .none }
-            // Nobody has asked for long enough: what failed then says nothing of the next question.
-            if demand.count == 0 { entry.noteAnswer() }
             entry.unserved = 0
             // A load that came after the others were counted.
             if entry.isStarved { order(key, &entry) }
@@ -144,7 +142,7 @@ extension SharedRates {
         let sent = entry.exchange.end(number)
         if let sent {
             if let timer = entry.timer.take() { _ = timers.remove(timer) }
-            entry.noteFailure(sentAt: sent)
+            entry.noteFailure(sentAt: sent, at: now)
         }
         if sent != nil || isLate {
             let isAlone = entry.failingSince.map(isAlone) ?? false
@@ -171,7 +169,7 @@ extension SharedRates {
         } else {
             _ = keys[key]?.exchange.expire(number)
             keys[key]?.timer = nil
-            keys[key]?.noteFailure(sentAt: sent)
+            keys[key]?.noteFailure(sentAt: sent, at: now)
         }
         return keyFailed(key, sentAt: sent, at: now, chance: chance)
     }
