@@ -9,11 +9,8 @@ extension CurlLoop {
     ///
     /// Returns false when another attempt uses the connection and it cannot carry both.
     func maySend(_ transfer: CurlTransfer) -> Bool {
+        guard let name = transfer.state.connection else { return true }
         let isNew = transfer.long(CurlInfo.newConnections) > 0
-        guard let name = transfer.state.connection else {
-            if isNew { count(transfer.localSocket, for: transfer) }
-            return true
-        }
         if isNew {
             adoptSocket(of: transfer, name)
         } else if hasEnded(name, for: transfer) {
@@ -91,7 +88,7 @@ extension CurlLoop {
     }
 
     /// Counts a connection that was opened for an attempt, now that it is there.
-    private func count(_ socket: Int32?, for transfer: CurlTransfer) {
+    func count(_ socket: Int32?, for transfer: CurlTransfer) {
         guard let index = socket.map({ Int($0) }), sockets.indices.contains(index),
             sockets[index].origin == nil, let origin = transfer.origin
         else { return }

@@ -35,7 +35,11 @@ extension CurlTransfer {
     }
 
     private func mayUse(_ connection: ConnectionName) -> Bool {
-        if isLocal { return maySendLocally(to: connection.peer) }
+        if isLocal {
+            guard maySendLocally(to: connection.peer) else { return false }
+            loop.count(localSocket, for: self)
+            return true
+        }
         state.connection = connection
         return maySend(to: connection.peer) && loop.maySend(self)
     }

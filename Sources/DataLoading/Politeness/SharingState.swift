@@ -54,7 +54,7 @@ extension RateLimiter {
             return SharingState(
                 source: source, present: shared.members.present, known: shared.members.known,
                 leased: shared.leasedCount, used: shared.usedCount,
-                refused: source == .store ? shared.refusedCount(at: clock.now) : 0)
+                refused: source == .store ? shared.refusedCount : 0)
         }
     }
 }

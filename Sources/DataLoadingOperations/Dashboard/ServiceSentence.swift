@@ -71,8 +71,7 @@ struct ServiceSentence {
     private static func lost(_ sharing: SharingState) -> String? {
         switch sharing.source {
         case .store where sharing.refused > 0:
-            "The store of shared rates refuses slots of \(sharing.refused) hosts or parts, which use "
-                + "this daemon's share, 1/\(sharing.known)."
+            "The store of shared rates refuses slots of \(sharing.refused) hosts or parts."
         case .store: nil
         case .ownShare:
             "The store of shared rates does not answer; this daemon uses its share, "

@@ -25,10 +25,8 @@ extension MetricRegistry {
             }
             visitor.add(snapshot.origins, hosts)
             visitor.add(service.rateLimiter.ruleStates, hosts)
-            let states = service.credentialHolders.reduce(into: [:]) { states, holder in
-                states[ObjectIdentifier(holder)] = holder.credentialState
-            }
-            visitor.add(credentials.withLock { $0.add(states) })
+            let holders = service.credentialHolders
+            visitor.add(credentials.withLock { $0.look(at: holders) })
         }
     }
 }

@@ -26,7 +26,7 @@ import Testing
         func shutDown() async {}
     }
 
-    private let keys = [RuleKey].make(3)
+    private let keys = [RuleKey].make(2)
 
     private func rule() throws -> RateRule { try RateRule(requestsPerSecond: 10, burst: 1) }
 
@@ -127,133 +127,6 @@ import Testing
         await bed.service.shutDown(gracePeriod: .zero)
     }
 
-    /// Asks about a key, and fails; returns whose loads are to ask again.
-    private func refuse(
-        _ key: RuleKey, _ shared: inout SharedRates, at now: Instant
-    ) throws -> AskAgain {
-        _ = shared.wake(at: now, chance: 0)
-        _ = shared.reserve(key, requestsPerSecond: 10, notBefore: nil, at: now)
-        shared.prepare(key)
-        let demand = SlotDemand(count: 1, latest: .distantFuture)
-        let begun = try #require(shared.begin(key, try rule(), demand, at: now))
-        return shared.failed(key, begun.number, at: now, chance: 0)
-    }
-
-    /// Asks about a key, and is answered; returns whose loads are to ask again because time has passed.
-    @discardableResult private func give(
-        _ key: RuleKey, _ shared: inout SharedRates, at now: Instant, lead: Duration = ms(100)
-    ) throws -> AskAgain {
-        let news = shared.wake(at: now, chance: 0)
-        _ = shared.reserve(key, requestsPerSecond: 10, notBefore: nil, at: now)
-        shared.prepare(key)
-        let demand = SlotDemand(count: 1, latest: .distantFuture)
-        let begun = try #require(shared.begin(key, try rule(), demand, at: now))
-        let lease = QuotaLease(
-            count: 1, firstStart: .zero, interval: ms(100), lead: lead, gate: .zero)
-        _ = shared.answered(key, begun.number, lease, at: now)
-        return news
-    }
-
-    @Test func `loads of a refused key wait where the policy is to pause`() throws {
-        var shared = SharedRates(policy: .pause, window: ms(100), expectedMembers: 1)
-        for milliseconds: Int64 in [0, 300, 600] {
-            let news = try refuse(keys[0], &shared, at: at(milliseconds))
-            #expect(!news.everybody)
-            try give(keys[1], &shared, at: at(milliseconds + 1))
-        }
-        let answer = shared.reserve(
-            keys[0], requestsPerSecond: 10, notBefore: nil, at: at(700))
-        #expect(answer == .paused)
-        #expect(shared.refusedCount(at: at(700)) == 1)
-    }
-
-    @Test func `the share of a refused key begins where its line is leased to`() throws {
-        var shared = shared
-        try give(keys[0], &shared, at: at(0), lead: .seconds(20))
-        // The slot that was leased is used first.
-        let used = shared.reserve(keys[0], requestsPerSecond: 10, notBefore: nil, at: at(0))
-        #expect(used == .granted)
-        var news = try refuse(keys[0], &shared, at: at(10))
-        #expect(news == AskAgain())
-        try give(keys[1], &shared, at: at(20))
-        news = try refuse(keys[0], &shared, at: at(300))
-        #expect(news == AskAgain(keys: [keys[0]]))
-        let answer = shared.reserve(
-            keys[0], requestsPerSecond: 10, notBefore: nil, at: at(300))
-        guard case .ownShare(of: 2, notBefore: let begin) = answer else {
-            Issue.record("\(answer)")
-            return
-        }
-        #expect(begin >= at(20_000))
-        let start = shared.start(keys[0], position: 3, requestsPerSecond: 10, at: at(300))
-        #expect(start == answer)
-        // Told once, and others as often as before.
-        try give(keys[1], &shared, at: at(350))
-        news = try refuse(keys[0], &shared, at: at(700))
-        #expect(news == AskAgain())
-        #expect(shared.circuit.isShared)
-    }
-
-    @Test func `a key whose loads have gone is not refused before it is asked about again`() throws
-    {
-        var shared = shared
-        for milliseconds: Int64 in [0, 300] {
-            _ = try refuse(keys[0], &shared, at: at(milliseconds))
-            try give(keys[1], &shared, at: at(milliseconds + 1))
-        }
-        #expect(shared.refusedCount(at: at(400)) == 1)
-        #expect(shared.refusedCount(at: at(30_400)) == 0)
-        // One failure says nothing yet, and two do.
-        let news = try refuse(keys[0], &shared, at: at(40_000))
-        #expect(news == AskAgain(everybody: false, keys: []))
-        try give(keys[1], &shared, at: at(40_001))
-        #expect(shared.refusedCount(at: at(40_300)) == 0)
-        _ = try refuse(keys[0], &shared, at: at(40_300))
-        #expect(shared.refusedCount(at: at(40_301)) == 1)
-    }
-
-    @Test func `a refused key whose loads come one by one keeps its share`() throws {
-        var shared = shared
-        for milliseconds: Int64 in [0, 300] {
-            _ = try refuse(keys[0], &shared, at: at(milliseconds))
-            try give(keys[1], &shared, at: at(milliseconds + 1))
-        }
-        for milliseconds: Int64 in stride(from: 10_000, through: 20_000, by: 2_000) {
-            let now = at(milliseconds)
-            _ = shared.wake(at: now, chance: 0)
-            let answer = shared.reserve(keys[0], requestsPerSecond: 10, notBefore: nil, at: now)
-            guard case .ownShare = answer else {
-                Issue.record("\(answer) after \(milliseconds) ms")
-                return
-            }
-            // The load has started when the question is made.
-            shared.prepare(keys[0])
-            #expect(shared.begin(keys[0], try rule(), SlotDemand(), at: now) == nil)
-        }
-    }
-
-    @Test func `a provider that is silent about one key loses that key alone`() throws {
-        var shared = shared
-        _ = shared.reserve(keys[0], requestsPerSecond: 10, notBefore: nil, at: at(0))
-        shared.prepare(keys[0])
-        let demand = SlotDemand(count: 1, latest: .distantFuture)
-        let begun = try #require(shared.begin(keys[0], try rule(), demand, at: at(0)))
-        var news = AskAgain()
-        for milliseconds: Int64 in stride(from: 50, through: 300, by: 50) {
-            let other = milliseconds % 100 == 0 ? keys[1] : keys[2]
-            let more = try give(other, &shared, at: at(milliseconds))
-            _ = shared.reserve(other, requestsPerSecond: 10, notBefore: nil, at: at(milliseconds))
-            news.everybody = news.everybody || more.everybody
-            news.keys += more.keys
-        }
-        #expect(news == AskAgain(keys: [keys[0]]))
-        // It rests after a late failure too.
-        _ = shared.failed(keys[0], begun.number, at: at(310), chance: 1)
-        _ = shared.takeOrders()
-        _ = shared.reserve(keys[0], requestsPerSecond: 10, notBefore: nil, at: at(311))
-        #expect(!shared.hasOrders)
-    }
-
     @Test func `all keys hear that the store is given up, whoever asks first`() throws {
         var shared = shared
         let rule = try rule()
@@ -294,7 +167,7 @@ import Testing
 
 extension [RuleKey] {
     /// Keys of different hosts.
-    fileprivate static func make(_ count: Int) -> [RuleKey] {
+    static func make(_ count: Int) -> [RuleKey] {
         (0..<count).compactMap { RuleKey(QuotaKey(scheme: "http", host: "h\($0).test", port: 80)) }
     }
 }

@@ -88,30 +88,54 @@ import Testing
         bed.settle()
     }
 
-    @Test func `what credentials have counted stays when their authorisers have gone`() {
-        final class Holder {}
-        let (one, other) = (Holder(), Holder())
-        func state(_ name: String, _ fetches: Int, _ failures: Int) -> CredentialState {
+    /// An authoriser that says what a test wants.
+    private final class Holder: ObservableAuthoriser {
+        private let state: Locked<CredentialState>
+
+        init(_ name: String, _ fetches: Int, _ failures: Int = 0) {
+            state = Locked(Self.state(name, fetches, failures))
+        }
+
+        var credentialState: CredentialState { state.withLock { $0 } }
+
+        func set(_ fetches: Int, _ failures: Int) {
+            state.withLock { $0 = Self.state($0.authoriser, fetches, failures) }
+        }
+
+        func authorise(_ request: DataLoaderRequest) -> Authorisation { .unchanged }
+
+        private static func state(
+            _ name: String, _ fetches: Int, _ failures: Int
+        ) -> CredentialState {
             CredentialState(
                 authoriser: name, isUsable: true, remaining: nil, fetches: fetches,
                 failures: failures, waiting: 0)
         }
-        let (first, second) = (ObjectIdentifier(one), ObjectIdentifier(other))
+    }
+
+    @Test func `what credentials have counted stays when their authorisers have gone`() {
         var totals = CredentialTotals()
-        var found = totals.add([first: state("a", 3, 1), second: state("a", 5, 0)])
+        var first: Holder? = Holder("a", 3, 1)
+        let second = Holder("a", 5)
+        var found = totals.look(at: [first, second].compactMap(\.self))
         #expect(found["a"]?.total == CredentialTotals.Total(fetches: 8, failures: 1))
-        found = totals.add([second: state("a", 6, 2)])
+        // The first is absent for a while, and comes back.
+        second.set(6, 2)
+        found = totals.look(at: [second])
         #expect(found["a"]?.total == CredentialTotals.Total(fetches: 9, failures: 3))
         #expect(found["a"]?.states.count == 1)
-        // Another one at the address of the first, and then none at all.
-        found = totals.add([second: state("a", 2, 0)])
-        #expect(found["a"]?.total == CredentialTotals.Total(fetches: 11, failures: 3))
-        found = totals.add([:])
-        #expect(found["a"]?.total == CredentialTotals.Total(fetches: 11, failures: 3))
+        first?.set(4, 1)
+        found = totals.look(at: [first, second].compactMap(\.self))
+        #expect(found["a"]?.total == CredentialTotals.Total(fetches: 10, failures: 3))
+        first = nil
+        found = totals.look(at: [Holder("a", 2)])
+        #expect(found["a"]?.total == CredentialTotals.Total(fetches: 12, failures: 3))
+        found = totals.look(at: [])
+        #expect(found["a"]?.total == CredentialTotals.Total(fetches: 12, failures: 3))
         #expect(found["a"]?.states.isEmpty == true)
         // Names are bounded.
-        for number in 0..<100 { _ = totals.add([first: state("n\(number)", 1, 0)]) }
-        found = totals.add([:])
+        for number in 0..<100 { _ = totals.look(at: [Holder("n\(number)", 1)]) }
+        found = totals.look(at: [])
         #expect(found.count == CredentialTotals.maxNames + 1)
         #expect(found["_OTHER"]?.total.fetches == 37)
     }

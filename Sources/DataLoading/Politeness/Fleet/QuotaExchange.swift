@@ -16,11 +16,6 @@ enum QuotaExchange: Hashable, Sendable {
     /// Ask again at the earliest when a timer fires.
     case resting
 
-    /// Whether it was asked too long ago, and has not returned.
-    var isLate: Bool {
-        if case .late = self { true } else { false }
-    }
-
     /// Asks for a task; false if there is one, or if it is too early.
     mutating func order() -> Bool {
         guard self == .none else { return false }

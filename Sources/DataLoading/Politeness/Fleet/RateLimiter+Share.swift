@@ -28,7 +28,9 @@ extension RateLimiter {
     /// answer, loads wait up to 250 ms for it, 100 ms if it has answered within 25 lately, once and not
     /// each, and then use the daemon's own share of the rate, R/N without bursts. No load fails of it;
     /// one whose deadline comes before its slot ends `.rateLimited(wait:)`. `clearRetryAfter(for:)`
-    /// opens a key until the store says again that it is closed.
+    /// opens a key until the store says again that it is closed. A key whose slots the store refuses
+    /// while it gives those of others is lost like a store, alone and for as long as that lasts; the
+    /// other daemons do not notice it, and so do not lower their part.
     ///
     /// The provider says goodbye when the last service with this limiter ends; services that are made
     /// later use R/N. Only the first call has an effect. Call it before or after services are made.

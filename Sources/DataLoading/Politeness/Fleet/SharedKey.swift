@@ -26,16 +26,9 @@ struct SharedKey: Sendable {
     /// The most slots to ask for: fewer when slots were late, because no connection was free for them.
     var allowance = Int.max
     private var used = 0
-    /// How long a failure says something of the next question: a key that loads ask for is asked about
-    /// more often.
-    private static let memory = Duration.seconds(30)
-    /// Since when the store has not answered about this key.
-    private(set) var failingSince: Instant?
-    private var lastFailure: Instant?
-    /// How often in a row it has not.
-    private(set) var failures = 0
-    /// Whether its loads were told to go on without the store.
-    var isGivenUp = false
+    var trust = KeyTrust.trusted
+    /// Whether loads have used the daemon's own share since the store was asked last.
+    var isWanted = false
 
     /// Whether there is nothing to remember at an instant.
     func isIdle(at now: Instant) -> Bool {
@@ -58,31 +51,6 @@ struct SharedKey: Sendable {
         guard used >= allowance else { return }
         allowance = allowance > Int.max / 2 ? Int.max : allowance * 2
         used = 0
-    }
-
-    mutating func noteAnswer() {
-        failingSince = nil
-        failures = 0
-        isGivenUp = false
-    }
-
-    /// Notes that the store is back; one more failure tells whether it refuses this key.
-    mutating func noteReturn() { failures = min(failures, 1) }
-
-    mutating func noteFailure(sentAt sent: Instant, at now: Instant) {
-        if let lastFailure, now - lastFailure > Self.memory { noteAnswer() }
-        failingSince = min(failingSince ?? sent, sent)
-        lastFailure = now
-        failures = min(failures + 1, 1_000)
-    }
-
-    /// Since when there was no answer about this key, again and again and for longer than a patience; nil
-    /// where there was one.
-    func silentSince(patience: Duration, at now: Instant) -> Instant? {
-        guard let failingSince, failingSince + patience <= now,
-            lastFailure.map({ now - $0 <= Self.memory }) ?? false
-        else { return nil }
-        return failures > 1 || exchange.isLate ? failingSince : nil
     }
 
     /// Whether what is left lasts no longer than a time, while loads wait for more.

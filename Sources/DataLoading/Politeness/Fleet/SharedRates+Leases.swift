@@ -32,6 +32,11 @@ struct AskAgain: Hashable, Sendable {
     var everybody = false
     /// Those of keys that are lost alone.
     var keys: [RuleKey] = []
+
+    static func += (left: inout AskAgain, right: AskAgain) {
+        left.everybody = left.everybody || right.everybody
+        left.keys += right.keys
+    }
 }
 
 extension SharedRates {
@@ -59,7 +64,10 @@ extension SharedRates {
             case .due: entry.slots.mustBeConfirmed(at: now, within: window)
             case .later(let start): entry.slots.mustBeConfirmed(at: start, within: window)
             }
-        guard lacking > 0 || isUnconfirmed && demand.count > 0 else {
+        // Loads that use the daemon's share need no slot: only an answer shows that there are some again.
+        let isProbe = entry.trust.isRefused && entry.isWanted
+        entry.isWanted = false
+        guard lacking > 0 || isUnconfirmed && demand.count > 0 || isProbe else {
             if entry.exchange == .ordered { entry.exchange = .none }
             entry.unserved = 0
             // A load that came after the others were counted.
@@ -73,7 +81,7 @@ extension SharedRates {
         entry.interval = .saturating(seconds: 1 / perSecond)
         entry.requested = min(lacking, entry.allowance)
         entry.unserved = lacking
-        if isDry(entry, at: now) { entry.isStarved = true }
+        if demand.count > 0, isDry(entry, at: now) { entry.isStarved = true }
         let request = QuotaRequest(
             key: QuotaKey(key), requestsPerSecond: perSecond * portion, burst: burst,
             count: entry.requested,
@@ -101,13 +109,13 @@ extension SharedRates {
         defer { keys[key] = entry }
         let isLate = entry.exchange == .late(number: number)
         guard let sent = entry.exchange.end(number) else {
-            if isLate, entry.isStarved { order(key, &entry) }
+            if isLate, entry.isStarved || entry.isWanted { order(key, &entry) }
             return LeaseNews()
         }
         if let timer = entry.timer.take() { _ = timers.remove(timer) }
         let isReturn = storeAnswered(at: now)
         lastAnswer = now
-        entry.noteAnswer()
+        entry.trust = .trusted
         note(roundTrip: now - sent)
         var news = LeaseNews(isChange: entry.isStarved, isReturn: isReturn)
         if lease.gate > .zero { news.gate = sent + min(lease.gate, RateTable.maxGate) }
@@ -140,21 +148,11 @@ extension SharedRates {
         guard var entry = keys.removeValue(forKey: key) else { return AskAgain() }
         let isLate = entry.exchange == .late(number: number)
         let sent = entry.exchange.end(number)
-        if let sent {
-            if let timer = entry.timer.take() { _ = timers.remove(timer) }
-            entry.noteFailure(sentAt: sent, at: now)
-        }
-        if sent != nil || isLate {
-            let isAlone = entry.failingSince.map(isAlone) ?? false
-            let pause =
-                isAlone
-                ? FleetPause.refusal(after: entry.failures, chance: chance)
-                : FleetPause.length(after: 1, chance: chance)
-            rest(key, &entry, until: now + pause)
-        }
+        if sent != nil, let timer = entry.timer.take() { _ = timers.remove(timer) }
         keys[key] = entry
-        guard let sent else { return AskAgain() }
-        return keyFailed(key, sentAt: sent, at: now, chance: chance)
+        let news = sent.map { keyFailed(key, sentAt: $0, at: now, chance: chance) }
+        if sent != nil || isLate { rest(key, at: now, chance: chance) }
+        return news ?? AskAgain()
     }
 
     /// Notes that the patience with an answer about a key is over, and later the time for it; returns
@@ -169,24 +167,45 @@ extension SharedRates {
         } else {
             _ = keys[key]?.exchange.expire(number)
             keys[key]?.timer = nil
-            keys[key]?.noteFailure(sentAt: sent, at: now)
         }
         return keyFailed(key, sentAt: sent, at: now, chance: chance)
     }
 
-    /// Decides whether the store is lost, or a key alone: others were answered meanwhile.
+    /// Decides whether a failure is one of the store, or of a key alone.
     private mutating func keyFailed(
         _ key: RuleKey, sentAt sent: Instant, at now: Instant, chance: Double
     ) -> AskAgain {
-        guard isAlone(keys[key]?.failingSince ?? sent) else {
-            return AskAgain(everybody: storeFailed(sentAt: sent, at: now, chance: chance))
-        }
-        guard let entry = keys[key], !entry.isGivenUp, refusal(of: entry, at: now) != nil else {
-            return AskAgain()
-        }
-        keys[key]?.isGivenUp = true
-        phase = chance
+        let isFirst = keys[key]?.trust == .trusted
+        keys[key]?.trust.failed(sentAt: sent, at: now)
+        if isFirst { _ = timers.insert(.keyPatience(key), at: max(now, sent + patience)) }
+        if isAlone(key) { return giveUp(key, at: now, chance: chance) }
+        return AskAgain(everybody: storeFailed(sentAt: sent, at: now, chance: chance))
+    }
+
+    /// Lets the loads of a key go on without a store that answers about others.
+    mutating func giveUp(_ key: RuleKey, at now: Instant, chance: Double) -> AskAgain {
+        let limit = patience
+        guard circuit.isShared, isAlone(key),
+            keys[key]?.trust.giveUp(after: limit, at: now, phase: chance) ?? false
+        else { return AskAgain() }
+        // Those of `.pause` wait for the store.
+        keys[key]?.isWanted = true
         return AskAgain(keys: [key])
+    }
+
+    /// Whether the store has answered about other keys since this one began to fail.
+    private func isAlone(_ key: RuleKey) -> Bool {
+        guard let lastAnswer, let since = keys[key]?.trust.failingSince else { return false }
+        return lastAnswer > since
+    }
+
+    private mutating func rest(_ key: RuleKey, at now: Instant, chance: Double) {
+        guard var entry = keys.removeValue(forKey: key) else { return }
+        let pause =
+            entry.trust.refusal.map { FleetPause.refusal(after: $0.count, chance: chance) }
+            ?? FleetPause.length(after: 1, chance: chance)
+        rest(key, &entry, until: now + pause)
+        keys[key] = entry
     }
 
     /// Ends the rest of a key.
@@ -194,7 +213,7 @@ extension SharedRates {
         guard var entry = keys.removeValue(forKey: key) else { return }
         entry.timer = nil
         entry.exchange.wake()
-        if entry.isStarved || entry.unserved > 0 { order(key, &entry) }
+        if entry.isStarved || entry.unserved > 0 || entry.isWanted { order(key, &entry) }
         keys[key] = entry
     }
 

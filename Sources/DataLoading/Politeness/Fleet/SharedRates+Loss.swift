@@ -26,7 +26,7 @@ extension SharedRates {
     }
 
     private mutating func loseIfStarved(at now: Instant, chance: Double) -> Bool {
-        guard keys.values.contains(where: \.isStarved) else { return false }
+        guard isAwaited else { return false }
         phase = chance
         lose(at: now)
         return true
@@ -42,9 +42,8 @@ extension SharedRates {
     /// asked about keys again.
     mutating func storeHeard(at now: Instant) -> Bool {
         // Otherwise loads wait for an answer about a key, which is what counts.
-        if patienceEnd != nil, !keys.values.contains(where: \.isStarved) { circuit.calm() }
+        if patienceEnd != nil, !isAwaited { circuit.calm() }
         guard circuit.answered(at: now) else { return false }
-        for key in keys.keys { keys[key]?.noteReturn() }
         gather(at: now)
         tellOfGates()
         return true
@@ -85,9 +84,8 @@ extension SharedRates {
         while let timer = timers.popFirst(notAfter: now) {
             switch timer {
             case .leaseLimit(let key, let number):
-                let more = leaseExpired(key, number, at: now, chance: chance)
-                if more.everybody { news.everybody = true }
-                news.keys += more.keys
+                news += leaseExpired(key, number, at: now, chance: chance)
+            case .keyPatience(let key): news += giveUp(key, at: now, chance: chance)
             case .leaseRest(let key): leaseRested(key)
             case .closeRest(let key): closingRested(key)
             case .heartbeatLimit(let number): heartbeatExpired(number)

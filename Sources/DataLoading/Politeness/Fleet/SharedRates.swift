@@ -22,6 +22,8 @@ struct SharedRates: Sendable {
         case leaseLimit(RuleKey, number: UInt64)
         /// A key may be asked about again.
         case leaseRest(RuleKey)
+        /// The patience with a key that fails ends.
+        case keyPatience(RuleKey)
         case closeRest(RuleKey)
         case heartbeatLimit(number: UInt64)
         case heartbeatRest
@@ -109,7 +111,8 @@ struct SharedRates: Sendable {
         var entry = keys.removeValue(forKey: key) ?? SharedKey()
         entry.drop(at: now, notBefore: gate)
         let answer = reserve(key, &entry, at: now)
-        let isImpatient = entry.isStarved && patienceEnd.map { $0 <= now } ?? false
+        let isStarved = entry.isStarved && !entry.trust.isRefused
+        let isImpatient = isStarved && patienceEnd.map { $0 <= now } ?? false
         keys[key] = entry
         // Where a timer is about to give the store up, loads of other keys wait to hear of it.
         guard isImpatient, patienceTimers == 0 else { return answer }
@@ -120,32 +123,17 @@ struct SharedRates: Sendable {
     /// Where slots of a key come from.
     private func mode(of key: RuleKey, at now: Instant) -> FleetMode {
         let mode = circuit.mode(policy, at: now)
-        guard mode == .shared, let loss = keys[key].flatMap({ refusal(of: $0, at: now) }) else {
-            return mode
-        }
+        guard mode == .shared, let refusal = keys[key]?.trust.refusal else { return mode }
         // Without a share its loads wait for the store as others do.
-        let own = policy.mode(since: loss, at: now)
+        let own = policy.mode(since: refusal.since, at: now)
         return own == .paused ? .shared : own
     }
 
-    /// Since when the store refuses the slots of a key, while it gives those of others; nil where it does
-    /// not.
-    ///
-    /// Somebody else may have put a value in the key's place. The key is lost then, and the store is not.
-    func refusal(of entry: SharedKey, at now: Instant) -> Instant? {
-        guard let since = entry.silentSince(patience: patience, at: now), isAlone(since) else {
-            return nil
-        }
-        return since
-    }
-
-    /// Whether the store has answered about other keys since one began to fail.
-    func isAlone(_ failingSince: Instant) -> Bool { lastAnswer.map { $0 > failingSince } ?? false }
-
     /// The number of keys whose slots the store refuses.
-    func refusedCount(at now: Instant) -> Int {
-        keys.values.count { refusal(of: $0, at: now) != nil }
-    }
+    var refusedCount: Int { keys.values.count { $0.trust.isRefused } }
+
+    /// Whether loads wait for an answer of the store.
+    var isAwaited: Bool { keys.values.contains { $0.isStarved && !$0.trust.isRefused } }
 
     private mutating func reserve(
         _ key: RuleKey, _ entry: inout SharedKey, at now: Instant
@@ -180,6 +168,7 @@ struct SharedRates: Sendable {
         defer { keys[key] = entry }
         entry.isStarved = false
         // A key that is lost alone is asked about again.
+        entry.isWanted = true
         order(key, &entry)
         entry.drop(at: now, notBefore: gate)
         switch entry.slots.first(at: now) {
@@ -201,7 +190,9 @@ struct SharedRates: Sendable {
         of key: RuleKey, _ requestsPerSecond: Double, since: Instant
     ) -> Answer {
         let interval = Double(members.known) / requestsPerSecond
-        let begin = max(since, keys[key]?.reach ?? since)
+        let entry = keys[key]
+        let begin = max(since, entry?.reach ?? since)
+        let phase = circuit.isShared ? entry?.trust.refusal?.phase ?? phase : phase
         return .ownShare(
             of: members.known, notBefore: begin + .saturating(seconds: interval * phase))
     }

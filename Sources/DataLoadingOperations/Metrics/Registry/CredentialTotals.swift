@@ -13,28 +13,38 @@ struct CredentialTotals: Sendable {
         var failures: Int64 = 0
     }
 
+    /// An authoriser as it was at the last look; it may be absent for a while and come back.
+    private struct Seen: Sendable {
+        weak let holder: (any ObservableAuthoriser)?
+        let state: CredentialState
+    }
+
     /// The number of names that have a label of their own; the others have one together.
     static let maxNames = 64
 
     private var totals: [String: Total] = [:]
-    private var seen: [ObjectIdentifier: CredentialState] = [:]
+    private var seen: [ObjectIdentifier: Seen] = [:]
 
     /// Adds what authorisers have counted since the last look; returns the totals, and the states, by
     /// name.
-    mutating func add(
-        _ states: [ObjectIdentifier: CredentialState]
+    ///
+    /// It asks them itself, so that two looks at once count nothing twice.
+    mutating func look(
+        at holders: [any ObservableAuthoriser]
     ) -> [String: (total: Total, states: [CredentialState])] {
+        seen = seen.filter { $0.value.holder != nil }
         var found: [String: [CredentialState]] = [:]
-        for (id, state) in states {
+        for holder in holders {
+            let state = holder.credentialState
             let name = label(of: state.authoriser)
             found[name, default: []].append(state)
-            let old = seen[id].flatMap { $0.isEarlier(than: state) ? $0 : nil }
-            totals[name, default: Total()].fetches
-                .addSaturated(Int64(state.fetches - (old?.fetches ?? 0)))
-            totals[name, default: Total()].failures
-                .addSaturated(Int64(max(0, state.failures - (old?.failures ?? 0))))
+            let old = seen.updateValue(
+                Seen(holder: holder, state: state), forKey: ObjectIdentifier(holder))?.state
+            var total = totals[name] ?? Total()
+            total.fetches.addSaturated(Int64(max(0, state.fetches - (old?.fetches ?? 0))))
+            total.failures.addSaturated(Int64(max(0, state.failures - (old?.failures ?? 0))))
+            totals[name] = total
         }
-        seen = states
         return Dictionary(
             uniqueKeysWithValues: totals.map { ($0.key, ($0.value, found[$0.key] ?? [])) })
     }
@@ -43,12 +53,5 @@ struct CredentialTotals: Sendable {
         let name = name.cutForLabel
         let isKnown = totals[name] != nil || totals.count < Self.maxNames
         return isKnown ? name : LabelNames.other
-    }
-}
-
-extension CredentialState {
-    /// Whether it is of the same authoriser, and not of one that was at its address before.
-    fileprivate func isEarlier(than later: CredentialState) -> Bool {
-        authoriser == later.authoriser && fetches <= later.fetches
     }
 }
