@@ -34,7 +34,7 @@ final class ContractSink: TransportSink {
     private let response = Locked(Response())
     private let ends = EventRecorder<Void>()
     private let calls = Locked(0)
-    private let starter = Locked<ObjectIdentifier?>(nil)
+    private let starter = Locked<UInt?>(nil)
     private let task = Locked<(any TransportTask)?>(nil)
     private let hasTask = DispatchSemaphore(value: 0)
 
@@ -50,7 +50,7 @@ final class ContractSink: TransportSink {
     /// Starts an attempt that this sink receives.
     @discardableResult
     func start(_ request: TransportRequest, with transport: any Transport) -> any TransportTask {
-        starter.withLock { $0 = ObjectIdentifier(Thread.current) }
+        starter.withLock { $0 = Self.currentThread }
         let started = transport.start(request, sink: self)
         starter.withLock { $0 = nil }
         task.withLock { $0 = started }
@@ -90,8 +90,17 @@ final class ContractSink: TransportSink {
     func didEnd(_ report: TransportReport) { receive(.end) }
     func didFail(_ failure: TransportFailure) { receive(.failure(failure.error)) }
 
+    /// The thread that runs; `Thread.current` leaves an object behind on each thread of Dispatch.
+    private static var currentThread: UInt {
+        #if canImport(Darwin)
+            UInt(bitPattern: pthread_self())
+        #else
+            UInt(pthread_self())
+        #endif
+    }
+
     private func receive(_ event: Event) {
-        let isInside = starter.withLock { $0 == ObjectIdentifier(Thread.current) }
+        let isInside = starter.withLock { $0 == Self.currentThread }
         report.expect(!isInside, Self.isCalledInsideStart)
         report.expect(
             calls.add(1) == 1,

@@ -20,7 +20,8 @@ import Testing
 
     @Test func `open connections are active while attempts run, and idle after them`() throws {
         let host = registry.hosts.label(forURL: "https://api.test/")
-        registry.add { [registry] visitor in
+        registry.add { [weak registry] visitor in
+            guard let registry else { return }
             let connections = [
                 try? RequestTarget(text: "https://api.test/").origin: 3,
                 try? RequestTarget(text: "https://one.test/").origin: 1,
