@@ -27,7 +27,7 @@ extension Timekeeper {
     package func workEnded() {}
 }
 
-/// A one-shot alarm that can be set again.
+/// A one-shot alarm that can be set again; it may fire early, and then who still waits sets it again.
 package protocol Alarm: AnyObject, Sendable {
     /// Replaces the instant at which the alarm fires.
     func set(for instant: Instant)

@@ -56,6 +56,9 @@ package final class TimerQueue: Sendable {
     /// The instant at which the next entry is due; nil without one.
     package var earliest: Instant? { state.withLock { $0.calls.earliest } }
 
+    /// Whether the alarm is set.
+    package var isArmed: Bool { state.withLock { $0.armedFor < .distantFuture } }
+
     /// The number of waiting entries.
     package var count: Int { state.withLock { $0.calls.count } }
 
