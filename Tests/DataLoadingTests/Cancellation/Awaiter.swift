@@ -26,7 +26,7 @@ enum Awaiter: CaseIterable, Sendable {
         _ loader: DataLoader, _ request: DataLoaderRequest = .make(), _ canary: Canary? = nil
     ) async throws {
         var request = request
-        request[option: CanaryOption.self] = canary
+        if let canary { request[option: CanaryOption.self] = canary }
         switch self {
         case .response: _ = try await loader.response(for: request)
         case .value: try await loader.value(for: Request(request) { _ in _ = canary })
