@@ -84,11 +84,11 @@ extension CurlLoop {
         noteOpen(socket, name)
         sockets[Int(socket)].owner = multi
         multi.connections += 1
-        count(socket, for: transfer)
+        noteEstablished(socket, for: transfer)
     }
 
     /// Counts a connection that was opened for an attempt, now that it is there.
-    func count(_ socket: Int32?, for transfer: CurlTransfer) {
+    func noteEstablished(_ socket: Int32?, for transfer: CurlTransfer) {
         guard let index = socket.map({ Int($0) }), sockets.indices.contains(index),
             sockets[index].origin == nil, let origin = transfer.origin
         else { return }

@@ -127,12 +127,8 @@ extension CurlTransfer {
     /// Hands on what was collected; it is never kept while the loop waits.
     func handOnCollected() {
         guard !state.collected.isEmpty, let task else { return }
-        var bytes = state.collected
+        let bytes = state.collected
         state.collected = Data()
-        // A window counts bytes, and not the room behind them: less than half of it is copied out.
-        if Self.fullPiece...(Self.maxCollected / 2) ~= bytes.count {
-            bytes = bytes.withUnsafeBytes { Data($0) }
-        }
         if !task.isCancelled { task.sink.didReceive(bytes) }
     }
 

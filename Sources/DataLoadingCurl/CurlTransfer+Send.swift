@@ -37,7 +37,7 @@ extension CurlTransfer {
     private func mayUse(_ connection: ConnectionName) -> Bool {
         if isLocal {
             guard maySendLocally(to: connection.peer) else { return false }
-            loop.count(localSocket, for: self)
+            loop.noteEstablished(localSocket, for: self)
             return true
         }
         state.connection = connection

@@ -91,9 +91,10 @@ extension RedisMachine {
     }
 
     private func sentCommand(_ id: ID) -> (index: Int, command: SentCommand)? {
-        sent.indices.lazy.compactMap { [sent] index in
-            sent[index].command.map { (index, $0) }
-        }.first { $0.1.id == id }
+        for (index, sent) in sent.enumerated() {
+            if let command = sent.command, command.id == id { return (index, command) }
+        }
+        return nil
     }
 
     /// When the server counts as gone, if it sends nothing meanwhile.
@@ -148,23 +149,22 @@ extension RedisMachine {
         switch state {
         case .idle: return (.rest, [])
         case .connecting: return (.connect(endpoint), [])
-        case .greeting(let limit) where limit <= now:
-            let endings = lose(.silent, now: now)
-            let (job, more) = job(now: now)
-            return (job, endings + more)
-        case .greeting(let limit): return (.serve(until: limit), [])
-        case .ready:
-            let end = silenceEnd
-            guard let end, end <= now else { return (.serve(until: end), []) }
-            let endings = lose(.silent, now: now)
-            let (job, more) = job(now: now)
-            return (job, endings + more)
+        case .greeting(let limit): return serve(until: limit, now: now)
+        case .ready: return serve(until: silenceEnd, now: now)
         case .pausing(let end) where end <= now:
             state = isWanted(now) ? .connecting : .idle
             return job(now: now)
         case .pausing(let end): return (.pause(until: end), [])
         case .shutDown: return (.end, [])
         }
+    }
+
+    /// Serves until an instant at which the server counts as gone; nil for no such instant.
+    private mutating func serve(until end: Instant?, now: Instant) -> (Job, [Ending]) {
+        guard let end, end <= now else { return (.serve(until: end), []) }
+        let endings = lose(.silent, now: now)
+        let (job, more) = job(now: now)
+        return (job, endings + more)
     }
 
     /// Greets the server that the thread has connected to.

@@ -9,16 +9,7 @@ import Testing
 /// A key whose slots the store refuses while it gives those of others.
 @Suite struct RefusedKeyTests {
     private let keys = [RuleKey].make(3)
-
-    private func rule() throws -> RateRule { try RateRule(requestsPerSecond: 10, burst: 1) }
-
-    private func at(_ milliseconds: Int64) -> Instant {
-        Instant(nanoseconds: milliseconds * 1_000_000)
-    }
-
-    private var shared: SharedRates {
-        SharedRates(policy: .share(for: nil), window: ms(100), expectedMembers: 2)
-    }
+    private let shared = SharedRates.ofTwo
 
     /// Asks about a key, unless the store is lost, and fails; returns whose loads are to ask again, also
     /// because time has passed.
@@ -29,7 +20,9 @@ import Testing
         _ = shared.reserve(key, requestsPerSecond: 10, notBefore: nil, at: now)
         shared.prepare(key)
         let demand = SlotDemand(count: 1, latest: .distantFuture)
-        guard let begun = shared.begin(key, try rule(), demand, at: now) else { return news }
+        guard let begun = shared.begin(key, try RateRule.tenPerSecond(), demand, at: now) else {
+            return news
+        }
         news += shared.failed(key, begun.number, at: now, chance: 0)
         return news
     }
@@ -42,7 +35,7 @@ import Testing
         _ = shared.reserve(key, requestsPerSecond: 10, notBefore: nil, at: now)
         shared.prepare(key)
         let demand = SlotDemand(count: 1, latest: .distantFuture)
-        let begun = try #require(shared.begin(key, try rule(), demand, at: now))
+        let begun = try #require(shared.begin(key, try RateRule.tenPerSecond(), demand, at: now))
         let lease = QuotaLease(
             count: 1, firstStart: .zero, interval: ms(100), lead: lead, gate: .zero)
         _ = shared.answered(key, begun.number, lease, at: now)
@@ -52,39 +45,39 @@ import Testing
     @Test func `loads of a refused key wait where the policy is to pause`() throws {
         var shared = SharedRates(policy: .pause, window: ms(100), expectedMembers: 1)
         for milliseconds: Int64 in [0, 300, 600] {
-            let news = try refuse(keys[0], &shared, at: at(milliseconds))
+            let news = try refuse(keys[0], &shared, at: .at(milliseconds))
             #expect(!news.everybody)
-            try give(keys[1], &shared, at: at(milliseconds + 1))
+            try give(keys[1], &shared, at: .at(milliseconds + 1))
         }
         let answer = shared.reserve(
-            keys[0], requestsPerSecond: 10, notBefore: nil, at: at(700))
+            keys[0], requestsPerSecond: 10, notBefore: nil, at: .at(700))
         #expect(answer == .paused)
         #expect(shared.refusedCount == 1)
     }
 
     @Test func `the share of a refused key begins where its line is leased to`() throws {
         var shared = shared
-        try give(keys[0], &shared, at: at(0), lead: .seconds(20))
+        try give(keys[0], &shared, at: .at(0), lead: .seconds(20))
         // The slot that was leased is used first.
-        let used = shared.reserve(keys[0], requestsPerSecond: 10, notBefore: nil, at: at(0))
+        let used = shared.reserve(keys[0], requestsPerSecond: 10, notBefore: nil, at: .at(0))
         #expect(used == .granted)
-        var news = try refuse(keys[0], &shared, at: at(10))
+        var news = try refuse(keys[0], &shared, at: .at(10))
         #expect(news == AskAgain())
-        try give(keys[1], &shared, at: at(20))
-        news = try refuse(keys[0], &shared, at: at(300))
+        try give(keys[1], &shared, at: .at(20))
+        news = try refuse(keys[0], &shared, at: .at(300))
         #expect(news == AskAgain(keys: [keys[0]]))
         let answer = shared.reserve(
-            keys[0], requestsPerSecond: 10, notBefore: nil, at: at(300))
+            keys[0], requestsPerSecond: 10, notBefore: nil, at: .at(300))
         guard case .ownShare(of: 2, notBefore: let begin) = answer else {
             Issue.record("\(answer)")
             return
         }
-        #expect(begin >= at(20_000))
-        let start = shared.start(keys[0], position: 3, requestsPerSecond: 10, at: at(300))
+        #expect(begin >= .at(20_000))
+        let start = shared.start(keys[0], position: 3, requestsPerSecond: 10, at: .at(300))
         #expect(start == answer)
         // Told once, and others as often as before.
-        try give(keys[1], &shared, at: at(350))
-        news = try refuse(keys[0], &shared, at: at(700))
+        try give(keys[1], &shared, at: .at(350))
+        news = try refuse(keys[0], &shared, at: .at(700))
         #expect(news == AskAgain())
         #expect(shared.circuit.isShared)
     }
@@ -92,11 +85,11 @@ import Testing
     @Test func `a refused key whose loads come one by one keeps its share, and is asked`() throws {
         var shared = shared
         for milliseconds: Int64 in [0, 300] {
-            _ = try refuse(keys[0], &shared, at: at(milliseconds))
-            try give(keys[1], &shared, at: at(milliseconds + 1))
+            _ = try refuse(keys[0], &shared, at: .at(milliseconds))
+            try give(keys[1], &shared, at: .at(milliseconds + 1))
         }
         for milliseconds: Int64 in stride(from: 10_000, through: 90_000, by: 8_000) {
-            let now = at(milliseconds)
+            let now = Instant.at(milliseconds)
             _ = shared.wake(at: now, chance: 1)
             let answer = shared.reserve(keys[0], requestsPerSecond: 10, notBefore: nil, at: now)
             guard case .ownShare = answer else {
@@ -105,28 +98,29 @@ import Testing
             }
             // The load has started when the question is made, which then asks for no slot.
             shared.prepare(keys[0])
-            let begun = try #require(shared.begin(keys[0], try rule(), SlotDemand(), at: now))
+            let begun = try #require(
+                shared.begin(keys[0], try RateRule.tenPerSecond(), SlotDemand(), at: now))
             #expect(begun.request.count == 0)
             #expect(shared.failed(keys[0], begun.number, at: now, chance: 1) == AskAgain())
             #expect(shared.refusedCount == 1)
         }
-        _ = shared.wake(at: at(200_000), chance: 1)
-        try give(keys[0], &shared, at: at(200_000))
+        _ = shared.wake(at: .at(200_000), chance: 1)
+        try give(keys[0], &shared, at: .at(200_000))
         #expect(shared.refusedCount == 0)
     }
 
     @Test func `a refused key has its share after the store was lost and has come back`() throws {
         var shared = shared
         for milliseconds: Int64 in [0, 300] {
-            _ = try refuse(keys[0], &shared, at: at(milliseconds))
-            try give(keys[1], &shared, at: at(milliseconds + 1))
+            _ = try refuse(keys[0], &shared, at: .at(milliseconds))
+            try give(keys[1], &shared, at: .at(milliseconds + 1))
         }
-        shared.lose(at: at(1_000))
-        let isReturn = shared.storeHeard(at: at(2_000))
+        shared.lose(at: .at(1_000))
+        let isReturn = shared.storeHeard(at: .at(2_000))
         #expect(isReturn)
-        _ = shared.wake(at: at(2_000), chance: 0)
+        _ = shared.wake(at: .at(2_000), chance: 0)
         let answer = shared.reserve(
-            keys[0], requestsPerSecond: 10, notBefore: nil, at: at(2_000))
+            keys[0], requestsPerSecond: 10, notBefore: nil, at: .at(2_000))
         guard case .ownShare = answer else {
             Issue.record("\(answer)")
             return
@@ -137,12 +131,12 @@ import Testing
     {
         var shared = shared
         for milliseconds: Int64 in [0, 300] {
-            _ = try refuse(keys[0], &shared, at: at(milliseconds))
-            try give(keys[1], &shared, at: at(milliseconds + 1))
+            _ = try refuse(keys[0], &shared, at: .at(milliseconds))
+            try give(keys[1], &shared, at: .at(milliseconds + 1))
         }
-        _ = shared.wake(at: at(1_000), chance: 0)
+        _ = shared.wake(at: .at(1_000), chance: 0)
         for milliseconds: Int64 in [1_000, 1_300] {
-            let news = try refuse(keys[2], &shared, at: at(milliseconds))
+            let news = try refuse(keys[2], &shared, at: .at(milliseconds))
             #expect(news.everybody == (milliseconds == 1_300))
         }
         #expect(!shared.circuit.isShared)
@@ -150,22 +144,23 @@ import Testing
 
     @Test func `a provider that is silent about one key loses that key alone`() throws {
         var shared = shared
-        _ = shared.reserve(keys[0], requestsPerSecond: 10, notBefore: nil, at: at(0))
+        _ = shared.reserve(keys[0], requestsPerSecond: 10, notBefore: nil, at: .at(0))
         shared.prepare(keys[0])
         let demand = SlotDemand(count: 1, latest: .distantFuture)
-        let begun = try #require(shared.begin(keys[0], try rule(), demand, at: at(0)))
+        let begun = try #require(
+            shared.begin(keys[0], try RateRule.tenPerSecond(), demand, at: .at(0)))
         var news = AskAgain()
         for milliseconds: Int64 in stride(from: 50, through: 300, by: 50) {
             let other = milliseconds % 100 == 0 ? keys[1] : keys[2]
-            let more = try give(other, &shared, at: at(milliseconds))
-            _ = shared.reserve(other, requestsPerSecond: 10, notBefore: nil, at: at(milliseconds))
+            let more = try give(other, &shared, at: .at(milliseconds))
+            _ = shared.reserve(other, requestsPerSecond: 10, notBefore: nil, at: .at(milliseconds))
             news.everybody = news.everybody || more.everybody
             news.keys += more.keys
         }
         #expect(news == AskAgain(keys: [keys[0]]))
         // It has its share for as long as the provider does not return, and after it.
         for milliseconds: Int64 in [300, 31_000, 62_000] {
-            let now = at(milliseconds)
+            let now = Instant.at(milliseconds)
             if milliseconds == 62_000 {
                 #expect(shared.failed(keys[0], begun.number, at: now, chance: 1) == AskAgain())
                 _ = shared.takeOrders()

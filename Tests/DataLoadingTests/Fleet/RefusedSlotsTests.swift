@@ -27,16 +27,7 @@ import Testing
     }
 
     private let keys = [RuleKey].make(2)
-
-    private func rule() throws -> RateRule { try RateRule(requestsPerSecond: 10, burst: 1) }
-
-    private func at(_ milliseconds: Int64) -> Instant {
-        Instant(nanoseconds: milliseconds * 1_000_000)
-    }
-
-    private var shared: SharedRates {
-        SharedRates(policy: .share(for: nil), window: ms(100), expectedMembers: 2)
-    }
+    private let shared = SharedRates.ofTwo
 
     @Test(.timeLimit(.minutes(5)))
     func `loads use their share where a store answers heartbeats and refuses slots`() async {
@@ -129,18 +120,18 @@ import Testing
 
     @Test func `all keys hear that the store is given up, whoever asks first`() throws {
         var shared = shared
-        let rule = try rule()
+        let rule = try RateRule.tenPerSecond()
         for key in keys {
-            _ = shared.reserve(key, requestsPerSecond: 10, notBefore: nil, at: at(0))
+            _ = shared.reserve(key, requestsPerSecond: 10, notBefore: nil, at: .at(0))
         }
         _ = shared.takeOrders()
         shared.prepare(keys[0])
         let demand = SlotDemand(count: 1, latest: .distantFuture)
-        let begun = shared.begin(keys[0], rule, demand, at: at(0))
+        let begun = shared.begin(keys[0], rule, demand, at: .at(0))
         let number = try #require(begun?.number)
-        _ = shared.failed(keys[0], number, at: at(1), chance: 0.5)
+        _ = shared.failed(keys[0], number, at: .at(1), chance: 0.5)
         // The patience has ended, and its timer is late.
-        let now = at(260)
+        let now = Instant.at(260)
         let answer = shared.reserve(keys[0], requestsPerSecond: 10, notBefore: nil, at: now)
         #expect(answer == .paused)
         let news = shared.wake(at: now, chance: 0.5)
@@ -150,10 +141,10 @@ import Testing
 
     @Test func `slots that nobody uses are forgotten with their key`() throws {
         var shared = shared
-        let rule = try rule()
+        let rule = try RateRule.tenPerSecond()
         let demand = SlotDemand(count: 1, latest: .distantFuture)
         for (index, key) in [RuleKey].make(1_000).enumerated() {
-            let now = at(Int64(index) * 1_000)
+            let now = Instant.at(Int64(index) * 1_000)
             _ = shared.reserve(key, requestsPerSecond: 10, notBefore: nil, at: now)
             let begun = shared.begin(key, rule, demand, at: now)
             let number = try #require(begun?.number)
@@ -162,12 +153,5 @@ import Testing
             _ = shared.answered(key, number, lease, at: now)
         }
         #expect(shared.keys.count < 200)
-    }
-}
-
-extension [RuleKey] {
-    /// Keys of different hosts.
-    static func make(_ count: Int) -> [RuleKey] {
-        (0..<count).compactMap { RuleKey(QuotaKey(scheme: "http", host: "h\($0).test", port: 80)) }
     }
 }

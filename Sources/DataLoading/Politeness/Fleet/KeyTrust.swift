@@ -15,7 +15,9 @@ enum KeyTrust: Hashable, Sendable {
     case refused(Refusal)
 
     struct Refusal: Hashable, Sendable {
+        /// When the first question without an answer was sent.
         var since: Instant
+        /// When the last one failed.
         var last: Instant
         /// The number of failures since it was given up.
         var count = 1

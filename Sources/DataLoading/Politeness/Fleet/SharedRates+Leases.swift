@@ -26,19 +26,6 @@ struct LeaseNews: Hashable, Sendable {
     var isReturn = false
 }
 
-/// Whose loads are to ask for slots again.
-struct AskAgain: Hashable, Sendable {
-    /// All: the store is lost.
-    var everybody = false
-    /// Those of keys that are lost alone.
-    var keys: [RuleKey] = []
-
-    static func += (left: inout AskAgain, right: AskAgain) {
-        left.everybody = left.everybody || right.everybody
-        left.keys += right.keys
-    }
-}
-
 extension SharedRates {
     /// Prepares to ask about a key: loads that ask for a slot from now on are noticed by `begin`.
     mutating func prepare(_ key: RuleKey) {
@@ -169,34 +156,6 @@ extension SharedRates {
             keys[key]?.timer = nil
         }
         return keyFailed(key, sentAt: sent, at: now, chance: chance)
-    }
-
-    /// Decides whether a failure is one of the store, or of a key alone.
-    private mutating func keyFailed(
-        _ key: RuleKey, sentAt sent: Instant, at now: Instant, chance: Double
-    ) -> AskAgain {
-        let isFirst = keys[key]?.trust == .trusted
-        keys[key]?.trust.failed(sentAt: sent, at: now)
-        if isFirst { _ = timers.insert(.keyPatience(key), at: max(now, sent + patience)) }
-        if isAlone(key) { return giveUp(key, at: now, chance: chance) }
-        return AskAgain(everybody: storeFailed(sentAt: sent, at: now, chance: chance))
-    }
-
-    /// Lets the loads of a key go on without a store that answers about others.
-    mutating func giveUp(_ key: RuleKey, at now: Instant, chance: Double) -> AskAgain {
-        let limit = patience
-        guard circuit.isShared, isAlone(key),
-            keys[key]?.trust.giveUp(after: limit, at: now, phase: chance) ?? false
-        else { return AskAgain() }
-        // Those of `.pause` wait for the store.
-        keys[key]?.isWanted = true
-        return AskAgain(keys: [key])
-    }
-
-    /// Whether the store has answered about other keys since this one began to fail.
-    private func isAlone(_ key: RuleKey) -> Bool {
-        guard let lastAnswer, let since = keys[key]?.trust.failingSince else { return false }
-        return lastAnswer > since
     }
 
     private mutating func rest(_ key: RuleKey, at now: Instant, chance: Double) {
