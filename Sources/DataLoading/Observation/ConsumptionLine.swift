@@ -5,13 +5,16 @@ import DataLoadingSupport
 import DataLoadingTransport
 import Foundation
 
-/// The values of one load that a log may show.
+/// The values of one load that a log may show; their keys in JSON are those of operations' log.
 struct ConsumptionLine: Encodable {
     let load: Int64?
     let source: String?
     let method: String
-    let url: String
+    /// The URL without its query; nil for a load with a template.
+    let url: String?
+    let template: String?
     let status: Int?
+    let outcome: String
     let error: String?
     let cache: String?
     let attempts: Int
@@ -22,16 +25,28 @@ struct ConsumptionLine: Encodable {
     let bytesDownloaded: Int64
     let bytesUploaded: Int64
     let seconds: Double
-    let secondsWaiting: Double
+    let slotWait: Double
+    let authorisationWait: Double
+    let backOffWait: Double
+    /// The three together; for a line of text.
+    private let wait: Double
 
     init(_ response: DataLoaderResponse, bytesDownloaded: Int64, bytesUploaded: Int64) {
         let metrics = response.metrics
         load = response.metrics.load == 0 ? nil : response.metrics.load
         source = response.request.sourceIdentifier.map(Self.printable)
         method = Self.printable(response.request.method.rawValue)
-        url = response.request.url.redactedText
+        // Whoever sets a template may do so because the path itself has a secret.
+        template = response.request[option: URLTemplate.self].map(Self.printable)
+        url = template == nil ? response.request.url.redactedText : nil
         status = response.statusCode?.rawValue
         error = response.error?.name
+        outcome =
+            switch response.error?.kind {
+            case nil: "success"
+            case .cancelled?: "cancelled"
+            case .some: "failure"
+            }
         cache = metrics.cacheStatus?.description
         attempts = metrics.attempts
         // The OpenTelemetry convention counts every resend, including redirects and 401s.
@@ -42,32 +57,39 @@ struct ConsumptionLine: Encodable {
         self.bytesDownloaded = bytesDownloaded
         self.bytesUploaded = bytesUploaded
         seconds = Self.milliseconds(metrics.totalTime)
-        secondsWaiting = Self.milliseconds(
+        slotWait = Self.milliseconds(metrics.admissionTime)
+        authorisationWait = Self.milliseconds(metrics.authorisationTime)
+        backOffWait = Self.milliseconds(metrics.backOffTime)
+        wait = Self.milliseconds(
             metrics.admissionTime + metrics.authorisationTime + metrics.backOffTime)
     }
 
     private enum CodingKeys: String, CodingKey {
         case load
         case source
-        case method = "http.request.method"
-        case url = "url.full"
-        case status = "http.response.status_code"
+        case method
+        case url
+        case template = "url.template"
+        case status
+        case outcome
         case error = "error.type"
         case cache
         case attempts
-        case resends = "http.request.resend_count"
+        case resends
         case retries
         case replaced
         case redirects
         case bytesDownloaded = "bytes.down"
         case bytesUploaded = "bytes.up"
         case seconds
-        case secondsWaiting = "seconds.waiting"
+        case slotWait = "wait.slot"
+        case authorisationWait = "wait.auth"
+        case backOffWait = "wait.backoff"
     }
 
     /// The line as text.
     var text: String {
-        var words = [source ?? "-", method, url]
+        var words = [source ?? "-", method, template ?? url ?? "-"]
         words.append(status.map(String.init) ?? "-")
         // The kind of a `.status` error is the status itself.
         if let error, error != words.last { words.append(error) }
@@ -77,7 +99,7 @@ struct ConsumptionLine: Encodable {
         if redirects > 0 { words.append("redirects=\(redirects)") }
         if replaced > 0 { words.append("replaced=\(replaced)") }
         words.append("down=\(bytesDownloaded) up=\(bytesUploaded)")
-        words.append("time=\(seconds)s waiting=\(secondsWaiting)s")
+        words.append("time=\(seconds)s waiting=\(wait)s")
         return words.joined(separator: " ")
     }
 

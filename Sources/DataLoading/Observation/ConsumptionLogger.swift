@@ -5,8 +5,8 @@ import Foundation
 
 /// Writes one line for each load that ended, as text or as JSON.
 ///
-/// A line has the method, the URL without its query, the status or the kind of error, counts, bytes
-/// and times. It never has a query, a header value, a body or a token.
+/// A line has the method, the URL without its query or its ``URLTemplate``, the status or the kind of
+/// error, counts, bytes and times. It never has a query, a header value, a body or a token.
 ///
 /// ```swift
 /// let logger = ConsumptionLogger(format: .json)  // keep it: a service holds observers weakly
@@ -17,8 +17,7 @@ public final class ConsumptionLogger: ConsumptionObserver {
     public enum Format: Hashable, Sendable {
         /// Words and figures, in a fixed order.
         case text
-        /// One JSON object per line, with the names of OpenTelemetry's HTTP conventions where they
-        /// exist.
+        /// One JSON object per line, with the keys that the log of `DataLoadingOperations` has.
         case json
     }
 

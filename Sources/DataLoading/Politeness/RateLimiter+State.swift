@@ -84,7 +84,7 @@ extension RateLimiter {
             table.shared?.close(key, until: now + min(delay, RateTable.maxGate))
             return (true, true)
         }
-        if isShared { carryOut() }
+        if isShared { keeper?.carryOut() }
         if isChange { notify(.key(key)) }
     }
 

@@ -142,7 +142,6 @@ public final class RateLimiter: Sendable {
     public func validate() throws(DataLoaderError) {
         if let fault = state.withLock({ $0.malformed.first }) { throw fault }
     }
-
 }
 
 extension RateLimiter {
@@ -240,8 +239,8 @@ extension RateLimiter {
         state.withLock { body(&$0.table, $0.timekeeper) }
     }
 
-    /// Lets the provider be told what is to be told.
-    func carryOut() { state.withLock { $0.keeper }?.carryOut() }
+    /// Calls the provider of shared rates; nil when nothing is shared.
+    var keeper: LeaseKeeper? { state.withLock { $0.keeper } }
 
     /// The loads that wait for slots of a rule.
     func demand(for rule: RuleKey) -> SlotDemand {

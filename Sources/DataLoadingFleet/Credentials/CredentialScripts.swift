@@ -13,6 +13,7 @@ extension RedisScript {
     /// in microseconds, so that one is given once though the count is lost: no two locks are taken in
     /// the same one.
     static let takeLock = RedisScript(
+        "takeLock",
         """
         local holder = redis.call('GET', KEYS[2])
         if holder and holder ~= ARGV[1] then return 0 end
@@ -30,6 +31,7 @@ extension RedisScript {
     ///
     /// `ARGV`: the owner, how long it lasts in milliseconds.
     static let renewLock = RedisScript(
+        "renewLock",
         """
         if redis.call('GET', KEYS[2]) ~= ARGV[1] then return 0 end
         redis.call('PEXPIRE', KEYS[3], 3600000)
@@ -40,6 +42,7 @@ extension RedisScript {
     ///
     /// `ARGV`: the owner.
     static let releaseLock = RedisScript(
+        "releaseLock",
         """
         if redis.call('GET', KEYS[2]) == ARGV[1] then return redis.call('DEL', KEYS[2]) end
         return 0
@@ -50,6 +53,7 @@ extension RedisScript {
     /// `ARGV`: the number of the lock, the credentials. A lock that is gone and that nobody has taken
     /// since is no reason to lose them: the authorization server knows only the newest refresh token.
     static let saveCredentials = RedisScript(
+        "saveCredentials",
         """
         local number = tonumber(ARGV[1])
         local last = tonumber(redis.call('GET', KEYS[3]) or '')

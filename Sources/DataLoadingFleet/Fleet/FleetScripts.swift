@@ -13,6 +13,7 @@ extension RedisScript {
     /// daemons there are. It returns when the first slot starts, the number of slots, how long the key
     /// is closed yet, and how far the line is leased now.
     static let lease = RedisScript(
+        "lease",
         """
         local line, askers, member = KEYS[1], KEYS[2], ARGV[1]
         local interval, burst, want = tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4])
@@ -63,6 +64,7 @@ extension RedisScript {
     ///
     /// `KEYS`: the line, those who ask. `ARGV`: how long.
     static let closeLine = RedisScript(
+        "closeLine",
         """
         local clock = redis.call('TIME')
         local now = clock[1] * 1000000 + clock[2]
@@ -85,6 +87,7 @@ extension RedisScript {
     ///
     /// `KEYS`: the gates. `ARGV`: the key, how long.
     static let closeGate = RedisScript(
+        "closeGate",
         """
         local clock = redis.call('TIME')
         local now = clock[1] * 1000000 + clock[2]
@@ -105,6 +108,7 @@ extension RedisScript {
     /// the number of goodbyes, each gate with how long it is closed, the server's time, and whether the
     /// daemon was not known.
     static let heartbeat = RedisScript(
+        "heartbeat",
         """
         local clock = redis.call('TIME')
         local now = clock[1] * 1000000 + clock[2]
@@ -149,6 +153,7 @@ extension RedisScript {
     ///
     /// `KEYS`: the daemons, the goodbyes. `ARGV`: the daemon.
     static let goodbye = RedisScript(
+        "goodbye",
         """
         if redis.call('ZREM', KEYS[1], ARGV[1]) == 1 then
             redis.call('INCR', KEYS[2])

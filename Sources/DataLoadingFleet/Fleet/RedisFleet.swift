@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 public import DataLoading
-import DataLoadingSupport
+package import DataLoadingSupport
 
 /// Shares the rates of several daemons through a Redis or Valkey server.
 ///
@@ -121,4 +121,10 @@ public final class RedisFleet: QuotaProvider {
         let now = timekeeper.now
         return FleetStatus(client.status, members: counts.withLock { $0.known(at: now) }, at: now)
     }
+}
+
+extension RedisFleet: MeasuredQuotaProvider {
+    package var storeSystem: String { "redis" }
+
+    package var storeOperations: StoreOperations { client.operations }
 }

@@ -3,6 +3,8 @@
 
 /// A script that runs in the server, with the name by which the server remembers it.
 struct RedisScript: Hashable, Sendable {
+    /// What metrics call it.
+    let name: String
     /// The text in Lua.
     let source: String
     /// The SHA-1 of the text in hexadecimal digits, by which the server remembers it.
@@ -12,7 +14,8 @@ struct RedisScript: Hashable, Sendable {
     let digest: String
 
     /// Makes a script.
-    init(_ source: String, digest: String) {
+    init(_ name: String, _ source: String, digest: String) {
+        self.name = name
         self.source = source
         self.digest = digest
     }

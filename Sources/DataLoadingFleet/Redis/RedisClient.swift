@@ -33,7 +33,7 @@ final class RedisClient: Sendable {
 
     /// Runs a command; throws a `RedisError`, or a `CancellationError` when the task is cancelled.
     func run(_ command: RedisCommand) async throws -> RESPValue {
-        try await core.run(command.encoded, fallback: nil)
+        try await core.run(RedisOperation(command), command.encoded, fallback: nil)
     }
 
     /// Runs a script by its name, and by its text if the server does not know it.
@@ -42,11 +42,15 @@ final class RedisClient: Sendable {
     ) async throws -> RESPValue {
         let whole = script.whole(keys: keys, arguments: arguments)
         let remembered = script.remembered(keys: keys, arguments: arguments)
-        return try await core.run(remembered.encoded, fallback: whole.encoded)
+        return try await core.run(
+            RedisOperation(script), remembered.encoded, fallback: whole.encoded)
     }
 
     /// What is known of the connection.
     var status: RedisStatus { core.status }
+
+    /// How long the commands took that have ended.
+    var operations: StoreOperations { core.operations }
 
     /// Ends every command with `.shutDown`, and returns when the thread has ended.
     func shutDown() async {

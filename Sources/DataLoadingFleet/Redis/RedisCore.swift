@@ -1,8 +1,8 @@
 // Copyright the DataLoading authors
 // SPDX-License-Identifier: Apache-2.0
 
-import DataLoadingSupport
 import DataLoadingSockets
+import DataLoadingSupport
 
 /// The part of a client that its thread shares: the machine behind a lock, and who waits for what.
 ///
@@ -12,6 +12,8 @@ final class RedisCore: TimerTarget {
     private struct Caller {
         let continuation: CheckedContinuation<RESPValue, any Error>
         let timer: TimerQueue.Entry
+        let operation: RedisOperation
+        let start: Instant
     }
 
     /// What is to be resumed after the lock.
@@ -32,6 +34,7 @@ final class RedisCore: TimerTarget {
         /// The thread was woken, and has not asked what there is to do.
         var isWoken = false
         var waiters: [CheckedContinuation<Void, Never>] = []
+        var operations = StoreOperations()
 
         mutating func wake() {
             guard !isWoken, let thread else { return }
@@ -78,8 +81,13 @@ final class RedisCore: TimerTarget {
         }
     }
 
+    /// How long the commands took that have ended.
+    var operations: StoreOperations { state.withLock { $0.operations } }
+
     /// Sends a command, and returns its answer.
-    func run(_ bytes: [UInt8], fallback: [UInt8]?) async throws -> RESPValue {
+    func run(
+        _ operation: RedisOperation, _ bytes: [UInt8], fallback: [UInt8]?
+    ) async throws -> RESPValue {
         // This precedes any lock: in a forked child another thread may hold one for ever.
         guard RedisStream.forks == forks else { throw RedisError.notSent(.forked) }
         let id = state.withLock { state in
@@ -89,7 +97,7 @@ final class RedisCore: TimerTarget {
         let command = RedisMachine.Waiting(id: id, bytes: bytes, fallback: fallback)
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
-                submit(command, continuation)
+                submit(command, operation, continuation)
                 // The handler may have run before there was something to cancel.
                 if Task.isCancelled { cancel(id) }
             }
@@ -99,13 +107,14 @@ final class RedisCore: TimerTarget {
     }
 
     private func submit(
-        _ command: RedisMachine.Waiting,
+        _ command: RedisMachine.Waiting, _ operation: RedisOperation,
         _ continuation: CheckedContinuation<RESPValue, any Error>
     ) {
         change { state, now in
             let timer = timers.schedule(
                 at: now + configuration.patience, for: self, tag: command.id)
-            state.callers[command.id] = Caller(continuation: continuation, timer: timer)
+            state.callers[command.id] = Caller(
+                continuation: continuation, timer: timer, operation: operation, start: now)
             if let ending = state.machine.submit(command, now: now) { return [ending] }
             guard state.thread == nil else { return [] }
             state.thread = RedisThread.start(for: self)
@@ -148,8 +157,24 @@ final class RedisCore: TimerTarget {
         endings.compactMap { ending in
             guard let caller = state.callers.removeValue(forKey: ending.id) else { return nil }
             timers.cancel(caller.timer)
+            note(ending, of: caller, in: &state)
             return Delivery(continuation: caller.continuation, result: ending.result)
         }
+    }
+}
+
+extension RedisCore {
+    private func note(
+        _ ending: RedisMachine.Ending, of caller: Caller, in state: inout State
+    ) {
+        let endpoints = configuration.endpoints
+        var kind = StoreOperations.Kind(
+            command: caller.operation.command, script: caller.operation.script)
+        if let index = ending.endpoint, endpoints.indices.contains(index) {
+            kind.server = endpoints[index].server
+        }
+        if case .failure(let error) = ending.result { kind.error = error.name }
+        state.operations.note(kind, took: timers.now - caller.start)
     }
 }
 

@@ -1,6 +1,7 @@
 // Copyright the DataLoading authors
 // SPDX-License-Identifier: Apache-2.0
 
+import DataLoadingSupport
 import DataLoadingTransport
 
 /// The address of a Redis or Valkey server.
@@ -21,6 +22,14 @@ public struct RedisEndpoint: Hashable, Sendable {
     }
 
     let place: Place
+
+    /// The host and port, or the path, for metrics.
+    var server: StoreOperations.Server {
+        switch place {
+        case .network(let host, let port, _): StoreOperations.Server(address: host, port: port)
+        case .socket(let path): StoreOperations.Server(address: path, port: nil)
+        }
+    }
 
     /// Parses a URL.
     ///

@@ -21,6 +21,21 @@ enum RedisError: Error, Hashable, Sendable {
     case shutDown
 }
 
+extension RedisError {
+    /// The name of the case, for metrics.
+    var name: String {
+        switch self {
+        case .notSent: "notSent"
+        case .silent: "silent"
+        case .lost: "lost"
+        case .refused: "refused"
+        case .overloaded: "overloaded"
+        case .tooLarge: "tooLarge"
+        case .shutDown: "shutDown"
+        }
+    }
+}
+
 extension RedisError: CustomStringConvertible {
     /// The reason, without the command.
     var description: String {

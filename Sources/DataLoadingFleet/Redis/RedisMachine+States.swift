@@ -8,6 +8,8 @@ extension RedisMachine {
     struct Ending {
         let id: ID
         let result: Result<RESPValue, RedisError>
+        /// The endpoint that it was sent to; nil if it was sent to none.
+        var endpoint: Int?
     }
 
     /// What the thread has to do.

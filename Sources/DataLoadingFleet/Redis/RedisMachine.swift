@@ -79,7 +79,7 @@ extension RedisMachine {
     mutating func expire(_ id: ID, now: Instant) -> [Ending] {
         if takeWaiting(id) { return [Ending(id: id, result: .failure(.notSent(lastFailure)))] }
         guard let (index, command) = sentCommand(id) else { return [] }
-        let ending = command.isAbandoned ? [] : [Ending(id: id, result: .failure(.silent))]
+        let ending = command.isAbandoned ? [] : [end(id, .failure(.silent))]
         guard silenceEnd(of: command) <= now else {
             var expired = command.abandoned
             expired.isExpired = true
@@ -97,6 +97,11 @@ extension RedisMachine {
         return nil
     }
 
+    /// The end of a command that was sent over the present connection.
+    private func end(_ id: ID, _ result: Result<RESPValue, RedisError>) -> Ending {
+        Ending(id: id, result: result, endpoint: endpoint)
+    }
+
     /// When the server counts as gone, if it sends nothing meanwhile.
     private func silenceEnd(of command: SentCommand) -> Instant {
         max(command.time, lastAnswer ?? command.time) + patience
@@ -111,11 +116,13 @@ extension RedisMachine {
 
     /// Ends every command; nothing is taken from now on.
     mutating func shutDown() -> [Ending] {
-        var ids = takeSent()
-        while let next = waiting.popFirst() { ids.append(next.id) }
+        var endings = takeSent().map { end($0, .failure(.shutDown)) }
+        while let next = waiting.popFirst() {
+            endings.append(Ending(id: next.id, result: .failure(.shutDown)))
+        }
         outgoing = []
         state = .shutDown
-        return ids.map { Ending(id: $0, result: .failure(.shutDown)) }
+        return endings
     }
 
     /// Takes a command out of the queue; returns whether it was there.
@@ -190,7 +197,7 @@ extension RedisMachine {
         }
         lastFailure = failure
         outgoing = []
-        let endings = takeSent().map { Ending(id: $0, result: .failure(.lost(failure))) }
+        let endings = takeSent().map { end($0, .failure(.lost(failure))) }
         endpoint = endpoint + 1 < endpointCount ? endpoint + 1 : 0
         failures += 1
         if failures < endpointCount {
@@ -253,7 +260,7 @@ extension RedisMachine {
             failures = 0
             pause.reset()
             fill(at: now)
-            return id.map { [Ending(id: $0, result: .success(reply))] } ?? []
+            return id.map { [end($0, .success(reply))] } ?? []
         }
         if error.code == "NOSCRIPT", let id, let fallback = command.fallback {
             // It keeps its place among those that are outstanding.
@@ -261,7 +268,7 @@ extension RedisMachine {
             sent.append(.command(SentCommand(id: id, time: now)))
             return []
         }
-        let ending = id.map { Ending(id: $0, result: .failure(.refused(error))) }
+        let ending = id.map { end($0, .failure(.refused(error))) }
         let others = error.isElsewhere ? lose(.elsewhere(error), now: now) : []
         fill(at: now)
         return (ending.map { [$0] } ?? []) + others

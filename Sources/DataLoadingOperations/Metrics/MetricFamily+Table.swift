@@ -1,8 +1,10 @@
 // Copyright the DataLoading authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Names, units and bounds of `http.client.*` are those of OpenTelemetry's semantic conventions 1.44;
-// those of `process.*` give the names that Prometheus' own clients use.
+import DataLoadingSupport
+
+// Names, units and bounds of `http.client.*` and `db.client.*` are those of OpenTelemetry's semantic
+// conventions 1.44; those of `process.*` give the names that Prometheus' own clients use.
 extension MetricFamily {
     /// The bounds that OpenTelemetry advises for HTTP.
     private static let requestBounds: [Int64] = [
@@ -72,6 +74,9 @@ extension MetricFamily {
     static let fleetSlotsUsed = MetricFamily(
         "dataloading.fleet.slots.used", unit: "{slot}", .counter,
         "Number of leased slots that loads have used; the others were too late, or wait.")
+    static let storeDuration = MetricFamily(
+        "db.client.operation.duration", unit: "s", .histogram(bounds: StoreOperations.bounds),
+        "Duration of operations of the store of shared rates and credentials.")
     static let retryBudget = MetricFamily(
         "dataloading.retry.budget", unit: "{token}", .gauge,
         "Tokens that are left for retries; a host that is not told has all of them.")

@@ -18,6 +18,9 @@ extension MetricRegistry {
             // All of them: the snapshot leaves some out, and not always the same ones.
             visitor.add(service.resolver.addressStates, hosts)
             if let sharing = snapshot.sharing { visitor.add(sharing) }
+            if let provider = service.rateLimiter.measuredProvider {
+                visitor.add(provider.storeOperations, of: provider.storeSystem)
+            }
             if let transport = snapshot.transport {
                 visitor.add(transport.connections, running: activeRequests, hosts)
                 visitor.begin(.loopDelay)

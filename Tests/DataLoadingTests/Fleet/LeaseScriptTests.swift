@@ -18,6 +18,7 @@
             /// A script with the time of the test in place of the server's.
             private static func withTimeOfTest(_ script: RedisScript) -> RedisScript {
                 RedisScript(
+                    script.name,
                     script.source.replacingOccurrences(
                         of: "redis.call('TIME')", with: "{ ARGV[#ARGV - 1], ARGV[#ARGV] }"),
                     digest: "")

@@ -22,7 +22,7 @@ import Testing
 
     @Test func `a script is run by its name or by its text`() {
         let script = RedisScript(
-            "abc", digest: "a9993e364706816aba3e25717850c26c9cd0d89d")
+            "letters", "abc", digest: "a9993e364706816aba3e25717850c26c9cd0d89d")
         let remembered = script.remembered(keys: ["k"], arguments: ["1", "2"])
         let words = remembered.words.map { String(decoding: $0, as: UTF8.self) }
         #expect(words == ["EVALSHA", script.digest, "1", "k", "1", "2"])

@@ -72,7 +72,7 @@
                 let server = try RedisServer()
                 let client = Self.client(server.endpoint)
                 let script = RedisScript(
-                    "return {redis.call('INCR', KEYS[1]), ARGV[1]}",
+                    "count", "return {redis.call('INCR', KEYS[1]), ARGV[1]}",
                     digest: "4d48ef92b96c89f6a4b501f22746c23532f884c5")
                 for count in 1...3 {
                     let reply = try await client.run(script, keys: ["k"], arguments: ["a"])
@@ -82,6 +82,40 @@
                 let loaded = try await client.run(RedisCommand("SCRIPT", "LOAD", script.source))
                 #expect(loaded.text == script.digest)
                 await client.shutDown()
+            }
+
+            @Test func `commands are measured by what they do, their server and their error`()
+                async throws
+            {
+                let server = try RedisServer()
+                let client = Self.client(server.endpoint)
+                for _ in 0..<3 {
+                    _ = try await client.run(
+                        .goodbye, keys: ["members", "departures"], arguments: ["a"])
+                }
+                _ = try await client.run(RedisCommand("ECHO", "x"))
+                await #expect(throws: RedisError.self) { try await client.run(RedisCommand("NO")) }
+                await client.shutDown()
+                await #expect(throws: RedisError.shutDown) {
+                    try await client.run(RedisCommand("ECHO", "x"))
+                }
+                func count(
+                    _ command: String, script: String? = nil, isSent: Bool = true,
+                    error: String? = nil
+                ) -> Int64? {
+                    let kind = StoreOperations.Kind(
+                        command: command, script: script,
+                        server: isSent ? server.endpoint.server : nil, error: error)
+                    return client.operations.series[kind]?.counts.reduce(0, +)
+                }
+                #expect(count("EVALSHA", script: "goodbye") == 3)
+                #expect(count("ECHO") == 1)
+                #expect(count("NO", error: "refused") == 1)
+                #expect(count("ECHO", isSent: false, error: "shutDown") == 1)
+                #expect(client.operations.series.count == 4)
+                for (kind, durations) in client.operations.series where kind.server != nil {
+                    #expect(durations.sum > 0)
+                }
             }
 
             @Test func `a thousand commands of many tasks are answered each with its own`()
@@ -134,7 +168,7 @@
                     configuration.password = { "right" }
                 }
                 let script = RedisScript(
-                    "return redis.call('INCR', KEYS[1])",
+                    "count", "return redis.call('INCR', KEYS[1])",
                     digest: "61636018f4e6b5817b89791bbed242f93fa089e3")
                 #expect(try await client.run(script, keys: ["dl:a"], arguments: []) == .number(1))
                 for command in [RedisCommand("FLUSHALL"), RedisCommand("GET", "other")] {

@@ -40,7 +40,7 @@ import Testing
         let line = try line(.json, status: .notFound, error: .status(.notFound))
         let object = try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any]
         #expect(object?["error.type"] as? String == "404")
-        #expect(object?["http.response.status_code"] as? Int == 404)
+        #expect(object?["status"] as? Int == 404)
         #expect(object?["bytes.down"] as? Int == 7)
         #expect(!line.contains("s3cret"))
     }

@@ -91,6 +91,10 @@ import Testing
             family: .fleetSlotsUsed, name: "dataloading.fleet.slots.used",
             text: "dataloading_fleet_slots_used", unit: "{slot}", kind: "counter", isTold: true),
         Row(
+            family: .storeDuration, name: "db.client.operation.duration",
+            text: "db_client_operation_duration_seconds", unit: "s", kind: "histogram",
+            bounds: [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 10], isTold: true),
+        Row(
             family: .retryBudget, name: "dataloading.retry.budget",
             text: "dataloading_retry_budget", unit: "{token}", kind: "gauge", isTold: true),
         Row(

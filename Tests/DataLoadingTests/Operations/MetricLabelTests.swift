@@ -3,6 +3,7 @@
 
 import DataLoading
 @testable import DataLoadingOperations
+import DataLoadingSupport
 import Testing
 
 @Suite struct MetricLabelTests {
@@ -97,5 +98,14 @@ import Testing
         #expect(wait.labels(registry.names).map(\.value) == ["slot", "api.test"])
         let retry = RetryLabels(host: .other, error: nil)
         #expect(retry.labels(registry.names) == [Label("server.address", "_OTHER")])
+        var kind = StoreOperations.Kind(command: "EVALSHA", script: "lease")
+        kind.server = StoreOperations.Server(address: "redis.test", port: 6_379)
+        kind.error = "silent"
+        #expect(
+            StoreLabels(system: "redis", kind: kind).labels(registry.names) == [
+                Label("db.system.name", "redis"), Label("db.operation.name", "EVALSHA"),
+                Label("db.stored_procedure.name", "lease"), Label("server.address", "redis.test"),
+                Label("server.port", "6379"), Label("error.type", "silent"),
+            ])
     }
 }

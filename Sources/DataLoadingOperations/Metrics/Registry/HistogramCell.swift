@@ -20,6 +20,13 @@ struct HistogramCell: Sendable {
         exemplars = Array(repeating: nil, count: bounds.count + 1)
     }
 
+    /// Makes a series that another has counted; `counts` has one number more than there are bounds.
+    init(bounds: [Int64], counts: [Int64], sum: Int64) {
+        self.init(bounds: bounds)
+        for (bucket, count) in zip(self.counts.indices, counts) { self.counts[bucket] = count }
+        self.sum = sum
+    }
+
     /// The number of all values.
     var count: Int64 { counts.reduce(0) { $0.addingSaturated($1) } }
 
