@@ -48,9 +48,14 @@ final class ObserverEntry: Sendable {
     weak let observer: (any ConsumptionObserver)?
     let identity: ObjectIdentifier
     let queue: DispatchQueue
+    private let now: @Sendable () -> DispatchTime
     private let state = Locked(State())
 
-    init(_ observer: any ConsumptionObserver, on queue: DispatchQueue) {
+    init(
+        _ observer: any ConsumptionObserver, on queue: DispatchQueue,
+        now: @escaping @Sendable () -> DispatchTime = { .now() }
+    ) {
+        self.now = now
         self.observer = observer
         identity = ObjectIdentifier(observer)
         self.queue = queue
@@ -64,18 +69,18 @@ final class ObserverEntry: Sendable {
             let isFull = state.waiting.count > ObserverList.maxWaiting
             // Released outside the lock, as it may hold the user's objects.
             let oldest = isFull ? state.waiting.popFirst() : nil
-            return (Self.delivery(&state), oldest)
+            return (nextDelivery(&state), oldest)
         }
         return (delivery, oldest != nil)
     }
 
-    private static func delivery(_ state: inout State) -> Delivery? {
+    private func nextDelivery(_ state: inout State) -> Delivery? {
         switch state.stage {
         case .delivering: return nil
-        case .delayed: return state.waiting.count < maxDelayed ? nil : state.schedule()
+        case .delayed: return state.waiting.count < Self.maxDelayed ? nil : state.schedule()
         case .quiet:
-            guard !state.isUrgent, let end = state.lastDelivery.map({ $0 + burst }),
-                end > .now()
+            guard !state.isUrgent, let end = state.lastDelivery.map({ $0 + Self.burst }),
+                end > now()
             else { return state.schedule() }
             return state.schedule(at: end)
         }
@@ -106,7 +111,7 @@ final class ObserverEntry: Sendable {
         state.withLock { state in
             guard let response = state.waiting.popFirst() else {
                 state.stage = .quiet
-                state.lastDelivery = .now()
+                state.lastDelivery = now()
                 return nil
             }
             return response

@@ -106,8 +106,13 @@ package struct FileSink: BodySink {
     }
 
     /// Closes the unfinished file, which stays.
+    ///
+    /// Closing does not unlock it while the process starts another: until it runs its own program the
+    /// copy has the descriptor too, and shares the lock.
     mutating func keep() {
-        if let written = written.take() { _ = Foundation.close(written.descriptor) }
+        guard let written = written.take() else { return }
+        _ = flock(written.descriptor, LOCK_UN)
+        _ = Foundation.close(written.descriptor)
     }
 
     package mutating func discard() {

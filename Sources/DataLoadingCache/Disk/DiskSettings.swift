@@ -27,6 +27,9 @@ struct DiskSettings: Sendable {
     var maxWholeBody = 1 << 20
     /// The maximum number of bytes of responses that wait to be written.
     var maxPending = 32 << 20
+    /// How long a call may take before loads pass the disk by: a disk that is about to fail, or a
+    /// server of files that cannot be reached, blocks for minutes.
+    var patience = Duration.seconds(2)
     /// The maximum number of open bodies.
     var maxOpenBodies = 128
 }

@@ -39,10 +39,6 @@ final class DiskStore: Sendable {
 
     /// What a response that waits takes beside its body, about.
     static let overhead = 1_024
-    /// How long a call may take before loads pass the disk by: a disk that is about to fail, or a
-    /// server of files that cannot be reached, blocks for minutes.
-    private static let patience = Duration.seconds(2)
-
     /// The number of files that are removed before other calls get their turn.
     private static let maxInARow = 64
 
@@ -90,7 +86,7 @@ final class DiskStore: Sendable {
 
     /// Whether the disk does not answer.
     var isSilent: Bool {
-        began.withLock { $0 }.map { settings.now() - $0 >= Self.patience } ?? false
+        began.withLock { $0 }.map { settings.now() - $0 >= settings.patience } ?? false
     }
 
     /// Runs a closure that writes `count` bytes, unless too many wait already; whether it runs.

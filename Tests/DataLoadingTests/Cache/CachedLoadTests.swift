@@ -44,6 +44,7 @@ import Testing
     @Test func `observers hear of a hit, with no bytes`() async throws {
         let bed = caching.bed([fresh()])
         _ = try await bed.loader.response(for: .make())
+        _ = await bed.observer.entries(1)
         _ = try await bed.loader.response(for: .make())
         let entries = await bed.observer.entries(2)
         #expect(entries[1].response.metrics.source == .cache)

@@ -103,7 +103,7 @@ struct Pictures: Sendable {
             }
         ])
         let queue = DispatchQueue(label: "meter")
-        let meter = TrafficMeter(dailyBudget: 1_000)
+        let meter = TrafficMeter(dailyBudget: 1_000) { Date(timeIntervalSince1970: 1_000_000) }
         bed.service.addConsumptionObserver(meter, on: queue)
         bed.loader.perform(.make { $0.sourceIdentifier = "pictures" })
         _ = await bed.outcome()

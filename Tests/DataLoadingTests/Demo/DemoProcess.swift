@@ -17,16 +17,16 @@ struct DemoProcess: Sendable {
         try await run(name) { try run($0, arguments, signal: signal) }
     }
 
-    /// Runs a demo whose process `operate` gets, and ends if necessary; it must write less than a
-    /// pipe holds to standard error.
+    /// Runs a demo whose process and output `operate` gets, and ends if necessary; it must write less
+    /// than a pipe holds to standard error.
     static func run(
         _ name: String, _ arguments: [String], _ variables: [String: String],
-        operate: @escaping @Sendable (_ process: Int32) throws -> Void
+        operate: @escaping @Sendable (_ process: Int32, _ output: Output) throws -> Void
     ) async throws -> Self {
         try await run(name) { executable in
-            try run(executable, arguments, variables) { process, _ in
+            try run(executable, arguments, variables) { process, output, _ in
                 do {
-                    try operate(process)
+                    try operate(process, output)
                 } catch {
                     kill(process, SIGKILL)
                     throw error
@@ -55,7 +55,7 @@ struct DemoProcess: Sendable {
     private static func run(
         _ executable: URL, _ arguments: [String], signal: Int32?
     ) throws -> Self {
-        try run(executable, arguments, [:]) { process, errors in
+        try run(executable, arguments, [:]) { process, _, errors in
             let begun = errors.availableData
             if let signal { kill(process, signal) }
             return begun
@@ -64,7 +64,7 @@ struct DemoProcess: Sendable {
 
     private static func run(
         _ executable: URL, _ arguments: [String], _ variables: [String: String],
-        _ whileRunning: (_ process: Int32, _ errors: FileHandle) throws -> Data
+        _ whileRunning: (_ process: Int32, _ output: Output, _ errors: FileHandle) throws -> Data
     ) throws -> Self {
         // A file has room for all output while the other stream is read.
         let directory = TemporaryDirectory()
@@ -76,13 +76,26 @@ struct DemoProcess: Sendable {
         process.standardError = errors
         process.environment = environment.merging(variables) { $1 }
         try process.run()
-        var text = try whileRunning(process.processIdentifier, errors.fileHandleForReading)
+        var text = try whileRunning(
+            process.processIdentifier, Output(file: output), errors.fileHandleForReading)
         text += try errors.fileHandleForReading.readToEnd() ?? Data()
         process.waitUntilExit()
         return Self(
             status: process.terminationReason == .exit ? process.terminationStatus : -1,
             output: String(decoding: try Data(contentsOf: output), as: UTF8.self),
             errors: String(decoding: text, as: UTF8.self))
+    }
+
+    /// What a demo that runs has written to standard output.
+    struct Output: Sendable {
+        fileprivate let file: URL
+
+        /// Waits until a text is in it.
+        func waitFor(_ text: String) throws {
+            while !String(decoding: try Data(contentsOf: file), as: UTF8.self).contains(text) {
+                usleep(10_000)
+            }
+        }
     }
 
     /// The system's libcurl leaks a little, which these tests do not look for.

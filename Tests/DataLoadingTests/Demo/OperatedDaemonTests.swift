@@ -32,7 +32,7 @@ import Testing
                 let run = try await DemoProcess.run(
                     "FeedDaemon", ["--operations", "--quiet", "--config", file.path],
                     listener.environment.merging(["WATCHDOG_USEC": "2000000"]) { $1 }
-                ) { process in
+                ) { process, _ in
                     /// Waits for a number of messages other than those of the watchdog.
                     func wait(for count: Int) throws {
                         var left = count
@@ -50,6 +50,9 @@ import Testing
                         try write(content, interval: content == "2000" ? 0.06 : 0.05)
                         kill(process, SIGHUP)
                         try wait(for: 3)
+                    }
+                    while !messages.elements.contains("WATCHDOG=1") {
+                        messages.record(try #require(listener.next()))
                     }
                     kill(process, SIGTERM)
                     try wait(for: 2)
@@ -85,7 +88,7 @@ import Testing
                 let run = try await DemoProcess.run(
                     "FeedDaemon", ["--operations", "--quiet", "--duration", "1"],
                     listener.environment
-                ) { _ in _ = try #require(listener.next()) }
+                ) { _, _ in _ = try #require(listener.next()) }
                 #expect(run.status == 0)
                 #expect(run.output.contains("operations    kill -HUP "))
                 #expect(run.output.contains("daemon        ends: its time is over"))

@@ -107,7 +107,7 @@
 
             let begun = ContinuousClock.now
             loader.perform(request(scene, server))
-            let hasEnded = await delegate.end(within: scene.deadline + .seconds(5))
+            let hasEnded = await delegate.end(within: scene.deadline + .seconds(5) * patience)
             if hasEnded { _ = await lines.first(2 * (cell.isReused ? 2 : 1)) }
             scene.finish()
             let address = service.resolver.address(forHost: column.host)

@@ -44,8 +44,13 @@
             func `stores of one name are one, and those of another name or namespace are not`()
                 async throws
             {
-                let fleet = RedisFleet(.init(endpoints: [bed.redis.endpoint], namespace: "feeds"))
-                let other = RedisFleet(.init(endpoints: [bed.redis.endpoint], namespace: "staging"))
+                func makeFleet(_ namespace: String) -> RedisFleet {
+                    var configuration = RedisFleet.Configuration(
+                        endpoints: [bed.redis.endpoint], namespace: namespace)
+                    configuration.patience = .seconds(60)
+                    return RedisFleet(configuration)
+                }
+                let (fleet, other) = (makeFleet("feeds"), makeFleet("staging"))
                 try await bed.makeStore().save(CredentialBed.credentials())
                 let stored = try await fleet.makeCredentialStore(name: "login").load()
                 #expect(stored == CredentialBed.credentials())

@@ -142,7 +142,7 @@
                 let redis = try RedisServer()
                 let fleet = try fleet(redis)
                 _ = try await fleet.lease(request(1))
-                try await fleet.close(key, for: .seconds(1))
+                try await fleet.close(key, for: .seconds(60))
                 _ = try await fleet.heartbeat()
                 let client = RedisClient.make(redis.endpoint)
                 let names = try #require(

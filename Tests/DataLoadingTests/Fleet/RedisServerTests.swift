@@ -40,8 +40,9 @@
 
             /// Sends a command to a server of any role, and waits for its answer.
             private static func tell(_ server: RedisServer, _ command: RedisCommand) throws {
-                let stream = try RedisStream(
-                    to: server.endpoint, RedisConfiguration(endpoints: [server.endpoint]))
+                var configuration = RedisConfiguration(endpoints: [server.endpoint])
+                configuration.connectLimit = .seconds(60)
+                let stream = try RedisStream(to: server.endpoint, configuration)
                 _ = try stream.send(command.encoded)
                 while try stream.receive().isEmpty { usleep(1_000) }
             }

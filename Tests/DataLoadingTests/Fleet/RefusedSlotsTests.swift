@@ -93,11 +93,10 @@ import Testing
         func starts(_ host: String) -> [Duration] {
             bed.starts.filter { $0.host == host }.map(\.at)
         }
-        await clock.autoAdvance {
-            for _ in 0..<50 { bed.loader.perform(.make(host: "http://refused.test")) }
-            for _ in 0..<count { bed.loader.perform(.make(host: "http://given.test")) }
-            _ = await bed.delegate.outcomes(50 + count)
-        }
+        // The clock stands while loads are added.
+        for _ in 0..<50 { bed.loader.perform(.make(host: "http://refused.test")) }
+        for _ in 0..<count { bed.loader.perform(.make(host: "http://given.test")) }
+        await clock.autoAdvance { _ = await bed.delegate.outcomes(50 + count) }
         #expect(starts("given.test").count == count)
         // Five a second, which is half of the rate, after the patience.
         let refused = starts("refused.test")
@@ -109,10 +108,8 @@ import Testing
         // It is asked again, and then keeps the common line.
         store.isMended.withLock { $0 = true }
         let used = bed.service.snapshot().sharing?.used ?? 0
-        await clock.autoAdvance {
-            for _ in 0..<100 { bed.loader.perform(.make(host: "http://refused.test")) }
-            _ = await bed.delegate.outcomes(150 + count)
-        }
+        for _ in 0..<100 { bed.loader.perform(.make(host: "http://refused.test")) }
+        await clock.autoAdvance { _ = await bed.delegate.outcomes(150 + count) }
         #expect(bed.service.snapshot().sharing?.refused == 0)
         #expect(bed.service.snapshot().sharing?.used ?? 0 >= used + 50)
         await bed.service.shutDown(gracePeriod: .zero)

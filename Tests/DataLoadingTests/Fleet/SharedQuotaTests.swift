@@ -22,9 +22,10 @@ import Testing
     @Test func `two services start loads at one rate together`() async throws {
         let quota = SharedQuota(clock: clock)
         let beds = ["a", "b"].map { bed(quota.makeMember($0), rate: 10) }
-        try await clock.autoAdvance {
-            try await clock.sleep(for: .seconds(3))
-            for bed in beds { for _ in 0..<20 { bed.loader.perform(.make()) } }
+        // The clock stands while loads are added.
+        try await clock.autoAdvance { try await clock.sleep(for: .seconds(3)) }
+        for bed in beds { for _ in 0..<20 { bed.loader.perform(.make()) } }
+        await clock.autoAdvance {
             for bed in beds { _ = await bed.delegate.outcomes(20) }
         }
         let starts = beds.flatMap(\.starts).map(\.at).sorted()
@@ -38,10 +39,8 @@ import Testing
         let quota = SharedQuota(clock: clock)
         let bed = bed(quota.makeMember("a"), rate: 10)
         quota.outage = .silence
-        await clock.autoAdvance {
-            for _ in 0..<10 { bed.loader.perform(.make()) }
-            _ = await bed.delegate.outcomes(10)
-        }
+        for _ in 0..<10 { bed.loader.perform(.make()) }
+        await clock.autoAdvance { _ = await bed.delegate.outcomes(10) }
         let starts = bed.starts.map(\.at)
         #expect(starts.allSatisfy { $0 >= ms(250) })
         let gaps = zip(starts, starts.dropFirst()).map { $1 - $0 }
@@ -96,15 +95,17 @@ import Testing
     @Test func `cancelled loads lease nothing more, and the next load has its slot`() async throws {
         let quota = SharedQuota(clock: clock)
         let bed = bed(quota.makeMember("a"), rate: 1, expected: 1)
-        try await clock.autoAdvance {
-            try await clock.sleep(for: .seconds(3))
-            for _ in 0..<5 { bed.loader.perform(.make()) }
-            try await clock.sleep(for: .milliseconds(10))
-            bed.loader.cancelAllLoads()
-            try await clock.sleep(for: .seconds(5))
-            bed.loader.perform(.make("/last"))
-            try await clock.sleep(for: .milliseconds(10))
+        // The clock stands while loads are added and cancelled.
+        func pass(_ duration: Duration) async throws {
+            try await clock.autoAdvance { try await clock.sleep(for: duration) }
         }
+        try await pass(.seconds(3))
+        for _ in 0..<5 { bed.loader.perform(.make()) }
+        try await pass(.milliseconds(10))
+        bed.loader.cancelAllLoads()
+        try await pass(.seconds(5))
+        bed.loader.perform(.make("/last"))
+        try await pass(.milliseconds(10))
         #expect(bed.starts.map(\.path) == ["/", "/last"])
         await bed.service.shutDown(gracePeriod: .zero)
     }

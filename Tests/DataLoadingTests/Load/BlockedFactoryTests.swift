@@ -37,7 +37,8 @@ import Testing
                     })
             }
         }
-        await eventually { bed.service.runtime.liveLoads.live == 51 }
+        // Its deadline is set before a load waits here.
+        await eventually { bed.factory.context.backlog.waiting == 50 }
         bed.clock.advance(by: .seconds(60))
         for load in loads { await load.value }
         _ = await freed.first(50)

@@ -155,6 +155,8 @@ import Testing
         let other = bed.service.makeFactory().makeDataLoader()
         bed.loader.perform(.make("/held"))
         await authoriser.holds()
+        // Only an answer that is waited for by now is told of its end.
+        bed.settle()
         other.perform(.make("/running"))
         let attempt = await bed.attempt(0)
         let hasReturned = LoopbackGate()

@@ -135,7 +135,7 @@ import Testing
         }
         attempt.respond(status: 200)
         _ = await delegate.outcomes(1)
-        bed.settle()
+        await eventually { order.elements.last == -1 }
         #expect(order.elements.dropLast() == order.elements.dropLast().sorted()[...])
         #expect(order.elements.suffix(2) == [200, -1])
     }

@@ -14,7 +14,7 @@ import Testing
 @Suite struct DroppedOwnerTests {
     /// Ends the process if a round hangs, which fails the test.
     private static func watch() {
-        alarm((rounds > 10_000 ? 3_000 : 120) * UInt32(clamping: patience))
+        alarm((rounds > 10_000 ? 3_000 : 600) * UInt32(clamping: patience))
     }
 
     /// The number of rounds: `ROUNDS` in the environment, for longer runs by hand.

@@ -80,15 +80,14 @@ import Testing
             $0.recordsLoadSpans = true
             $0.tracing = .always(ratio: 1)
         }
-        let share: @Sendable (inout DataLoaderRequest) -> Void = { $0.coalescing = .key("a") }
-        async let first: Void = scene.load("/a", trace: nil, share)
-        async let second: Void = scene.load("/a", trace: nil, share)
+        let delegate = RecordingDelegate()
+        let loader = scene.makeDataLoader(delegate)
+        for _ in 0..<2 {
+            loader.perform(.make("/a", host: "https://api.test") { $0.coalescing = .key("a") })
+        }
         let attempt = await scene.transport.attempts(1)[0]
-        await eventually { scene.service.runtime.liveLoads.live == 3 }
-        scene.service.drainQueues()
         attempt.respond(status: 200)
-        await first
-        await second
+        _ = await delegate.outcomes(2)
         let spans = try await scene.spans()
         #expect(spans.filter { $0.kind == 3 }.map(\.parentSpanId) == [nil])
         #expect(spans.filter { $0.kind == 1 }.count == 2)

@@ -122,8 +122,9 @@ import Testing
                 manager.status("\(sent)")
                 sent += 1
             }
+            async let received = listener.first(sent)
             let told = Task.detached { manager.ready() }
-            let messages = await listener.first(sent)
+            let messages = await received
             await told.value
             #expect(messages.last == "READY=1")
             #expect(manager.failures == 1)

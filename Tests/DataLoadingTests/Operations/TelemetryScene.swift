@@ -36,6 +36,11 @@ struct TelemetryScene {
         try operations.start(for: service)
     }
 
+    /// A loader for requests that a test begins itself.
+    func makeDataLoader(_ delegate: any DataLoaderDelegate) -> DataLoader {
+        factory.makeDataLoader(delegate: delegate)
+    }
+
     /// Loads a path of `api.test`, whatever the outcome is.
     func load(
         _ path: String = "/a", trace: TraceContext? = nil,

@@ -29,6 +29,8 @@
                 attempt.proxy = try Proxy.findable(proxy)
                 attempt.proxyAuthorization = credential
                 attempt.serverTrustPolicy = try scene.policy()
+                // Sixty at once take long under a sanitizer.
+                attempt.connectTimeout = .seconds(3_600)
                 return attempt
             }
 

@@ -83,10 +83,9 @@ extension SocketTests {
             }
             _ = try await visit(testURL(url.absoluteString + "?state=1"))
             #expect(try await task.value != nil)
-            weak let released = receiver
+            // The task may let go of it a moment after its end, and whoever is last closes the socket.
+            while !isKnownUniquelyReferenced(&receiver) { await Task.yield() }
             receiver = nil
-            // The task may let go of it a moment after its end.
-            while released != nil { await Task.yield() }
             let port = UInt16(clamping: url.port ?? 0)
             #expect(throws: Never.self) { try LoopbackRedirectReceiver(port: port) }
         }

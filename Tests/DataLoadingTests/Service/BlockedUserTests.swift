@@ -82,7 +82,8 @@ import Testing
         await #expect(throws: DataLoaderError.resetInProgress) {
             try await other.response(for: .make())
         }
-        await bed.clock.waitForAlarms(1, within: .seconds(5))
+        let end = bed.clock.instant + .seconds(5)
+        await eventually { service.runtime.timerQueue.earliest == end }
         bed.clock.advance(by: .seconds(5))
         await eventually { !service.runtime.openness.withLock { $0.isResetting } }
         #expect(bed.transport.resetCount == 1)

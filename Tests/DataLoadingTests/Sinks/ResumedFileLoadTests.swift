@@ -117,8 +117,6 @@ import Testing
         }
         await scripted.service.runtime.liveLoads.waitUntilEmpty(atMost: .seconds(1_000))
         #expect(bed.content == Data("old".utf8))
-        // The lock is released with the load.
-        await eventually { bed.isUnlocked }
         #expect(await bed.load([Bed.rest(from: 39)]).error == nil)
         #expect(bed.content == patternBytes(100))
         #expect(bed.directory.names == ["file"])
@@ -197,14 +195,4 @@ import Testing
             }
         }
     #endif
-}
-
-extension ResumedFileBed {
-    /// Whether no load has the lock of the part.
-    fileprivate var isUnlocked: Bool {
-        let descriptor = open(place.part, O_RDONLY | O_CLOEXEC)
-        guard descriptor >= 0 else { return false }
-        defer { close(descriptor) }
-        return flock(descriptor, LOCK_EX | LOCK_NB) == 0
-    }
 }

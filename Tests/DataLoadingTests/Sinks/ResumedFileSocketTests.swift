@@ -110,7 +110,8 @@
                 _ url: String, _ file: String, _ sha256: String?, _ seed: Int
             ) async throws {
                 var generator = SeededGenerator(seed: UInt64(seed))
-                let pause = UInt32.random(in: 0..<150_000, using: &generator)
+                let longest = 150_000 * UInt32(clamping: patience)
+                let pause = UInt32.random(in: 0..<longest, using: &generator)
                 let request = request(
                     testURL(url), URL(fileURLWithPath: file), sha256: sha256)
                 let loader = DataLoaderService().makeFactory().makeDataLoader()

@@ -20,6 +20,8 @@ struct DiskBed: Sendable {
     ) -> DiskSettings {
         var settings = DiskSettings(capacity: capacity)
         settings.maxWholeBody = 100_000
+        // Of the machine, or of a clock that a test moves while a call returns.
+        settings.patience = .seconds(3_600)
         settings.log = { Issue.record("an unexpected line: \($0)") }
         change(&settings)
         return settings

@@ -120,6 +120,7 @@ import Testing
             [loads.fresh(Data("sent".utf8))],
             DiskBed.settings {
                 $0.now = { now.withLock { $0 } }
+                $0.patience = .seconds(2)
                 $0.faults = DiskFaults { call in
                     if call == .open { blocker.block() }
                     return nil

@@ -108,6 +108,9 @@
             private static func sibling(_ path: String) -> DataLoader {
                 var configuration = DataLoaderService.Configuration()
                 configuration.transport = SiblingTransport(path: path).makeTransport()
+                // Its tasks may wait for a thread among all the tests.
+                configuration.timeouts.idle = .seconds(1_800)
+                configuration.timeouts.total = .seconds(1_800)
                 return DataLoaderService(configuration: configuration).makeFactory()
                     .makeDataLoader()
             }

@@ -72,9 +72,11 @@
         }
 
         func service(
-            _ policy: ServerTrustPolicy, _ peer: LoopbackServer, http2: HTTP2Use = .never
+            _ policy: ServerTrustPolicy, _ peer: LoopbackServer, http2: HTTP2Use = .never,
+            over transport: (any Transport)? = nil
         ) -> DataLoaderService {
             var configuration = DataLoaderService.Configuration()
+            configuration.transport = transport
             configuration.serverTrustPolicy = policy
             configuration.http2 = http2
             let service = DataLoaderService(configuration: configuration)

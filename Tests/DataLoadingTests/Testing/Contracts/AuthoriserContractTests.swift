@@ -125,8 +125,13 @@ import Testing
             switch flaw {
             case .ignoresCancellation, .neverLater:
                 return .later { [flaw, release, authorised] in
+                    let cancelled = EventRecorder<Void>()
+                    await withTaskCancellationHandler {
+                        _ = await (flaw == .neverLater ? cancelled : release).first(1)
+                    } onCancel: {
+                        cancelled.record(())
+                    }
                     if flaw == .neverLater { try Task.checkCancellation() }
-                    _ = await release.first(1)
                     return authorised
                 }
             default: return .use(authorised)

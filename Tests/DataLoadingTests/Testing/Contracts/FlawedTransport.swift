@@ -72,8 +72,9 @@
 
         func cancel() {
             guard transport.flaw != .ignoresCancel else { return }
-            // A lock that is given up at last, so that the test leaves no blocked thread.
-            if transport.flaw == .locks { _ = isBusy.wait(timeout: .now() + 1) }
+            // A lock that is given up at last, so that the test leaves no blocked thread: after the
+            // limit of the check, which lasts ten times as long at most.
+            if transport.flaw == .locks { _ = isBusy.wait(timeout: .now() + 6) }
             base.cancel()
         }
 

@@ -16,10 +16,15 @@
 
             private func transport(_ answer: NameAnswer) -> CurlTransport {
                 let lookups = lookups
-                return CurlTransport(lookup: { _ in
-                    lookups.withLock { $0 += 1 }
-                    return answer
-                })
+                // However long a look-up takes.
+                var lifetimes = NameLifetimes()
+                lifetimes.staleAnswerDelay = 3_600_000_000_000
+                return CurlTransport(
+                    names: lifetimes,
+                    lookup: { _ in
+                        lookups.withLock { $0 += 1 }
+                        return answer
+                    })
             }
 
             private func url(_ host: String, _ server: LoopbackServer, path: String = "/") throws

@@ -3,6 +3,7 @@
 
 #if canImport(Glibc) || canImport(Musl)
     @testable import DataLoading
+    @testable import DataLoadingCurl
     import DataLoadingTesting
     import Foundation
     import Testing
@@ -134,7 +135,10 @@
                     }
                 }
                 let server = try scene.peer(identity, .init(), peer.script)
-                let service = scene.service(try scene.policy(), server, http2: .always)
+                // One connection, however long its handshake takes.
+                let service = scene.service(
+                    try scene.policy(), server, http2: .always,
+                    over: CurlTransport(idle: IdleConnections(leaderTime: .seconds(3_600))))
                 let loader = service.makeFactory().makeDataLoader()
                 let attempts = try await withThrowingTaskGroup(of: Int.self) { group in
                     for _ in 0..<3 {

@@ -55,7 +55,8 @@
             func `a connection that takes no more bodies gets no later load`() async throws {
                 let peer = UploadPeer.script(takesBodies: { $0 > 0 })
                 let server = try scene.server(peer, isHTTP2: { _ in true })
-                let transport = CurlTransport()
+                // One connection at a time, however long its handshake takes.
+                let transport = CurlTransport(idle: IdleConnections(leaderTime: .seconds(3_600)))
                 let get = try scene.attempt(server)
                 var post = get
                 post.method = .post

@@ -128,6 +128,7 @@
                 let address = Locked("127.0.0.1")
                 var lifetimes = NameLifetimes()
                 lifetimes.fresh = 0
+                lifetimes.staleAnswerDelay = 3_600_000_000_000
                 let transport = CurlTransport(names: lifetimes) { _ in
                     .addresses([address.withLock { $0 }])
                 }

@@ -255,7 +255,11 @@ import Testing
             if number == 1 { throw TransportFailure(.connectRefused, sent: .nothingWritten) }
             return PeerResponse(DataLoading.ResponseHead(status: .notFound), body: Data("no".utf8))
         }
-        let bed = TestBed { $0.transport = transport }
+        let bed = TestBed { configuration in
+            configuration.transport = transport
+            // Its tasks may wait for a thread among all the tests.
+            configuration.timeouts.idle = .seconds(1_800)
+        }
         let response = try await bed.loader.response(
             for: .make { $0.retryPolicy = .immediately(maximumRetries: 1) })
         #expect(response.error == .status(.notFound))
