@@ -61,6 +61,10 @@ public struct OperationsConfiguration: Sendable {
     /// the kernel pipes dumps to, such as systemd-coredump, gets one with registers and without
     /// memory. It does not keep a debugger, or a process that may read `/proc/PID/mem`, from reading
     /// the memory of the running process, and it does not keep memory out of swap.
+    ///
+    /// Swift's own report of a crash has registers and the memory at them. `SWIFT_BACKTRACE=enable=no`
+    /// in the environment turns it off; the `SIGABRT` of systemd's watchdog would not end a process
+    /// with it.
     public var forbidsCoreDumps = true
     let variables: [String: String]
 

@@ -4,6 +4,7 @@
 @testable import DataLoadingTransport
 @testable import DataLoadingCache
 @testable import DataLoading
+import DataLoadingSupport
 import DataLoadingTesting
 import Dispatch
 import Foundation
@@ -145,6 +146,39 @@ import Testing
         first.expectNothingLeft()
         #expect(await bed.load([Bed.whole]).error == nil)
     }
+
+    #if os(Linux)
+        // Until a process that is being started runs its own program, it has every descriptor too.
+        @Test func `a part is free for the next load though a copy of its descriptor is open`()
+            async throws
+        {
+            let copy = Locked<Int32>(-1)
+            await bed.load([
+                .run { [place = bed.place] attempt in
+                    attempt.sendHead(status: 200, headers: Bed.tagged)
+                    attempt.send(patternBytes(40))
+                    copy.withLock { $0 = Self.copyOfDescriptor(of: place.part) }
+                    attempt.fail(.truncatedBody, sent: .headReceived)
+                }
+            ])
+            defer { close(copy.withLock(\.self)) }
+            #expect(bed.part == patternBytes(40))
+            #expect(await bed.load([Bed.rest(from: 39)]).error == nil)
+            #expect(bed.content == patternBytes(100))
+        }
+
+        /// Copies the descriptor of a file, once this process has opened it.
+        private static func copyOfDescriptor(of path: String) -> Int32 {
+            let files = FileManager.default
+            while true {
+                for name in (try? files.contentsOfDirectory(atPath: "/proc/self/fd")) ?? [] {
+                    let target = try? files.destinationOfSymbolicLink(
+                        atPath: "/proc/self/fd/\(name)")
+                    if target == path, let number = Int32(name) { return dup(number) }
+                }
+            }
+        }
+    #endif
 
     @Test func `a stored response becomes the file, whatever part there is`() async throws {
         await bed.leavePart()

@@ -12,6 +12,37 @@ import Testing
 @Suite struct SharedDiskTests {
     private let bed = DiskBed()
 
+    @Test func `a file that replaces one at the moment of its removal stays`() throws {
+        let isReplacing = Locked(false)
+        let settings = DiskBed.settings {
+            $0.faults = DiskFaults { [bed] call in
+                let replaces = isReplacing.withLock { isReplacing in
+                    defer { if call == .rename { isReplacing = false } }
+                    return isReplacing && call == .rename
+                }
+                // Another process, whose directory is its own.
+                if replaces {
+                    _ = try? bed.files().store(
+                        NumberedResponse(path: "/a", number: 3, time: 1_767_225_601))
+                }
+                return nil
+            }
+        }
+        let files = try bed.files(settings)
+        try files.store(NumberedResponse(path: "/a", number: 2))
+        let found = try files.find(NumberedResponse(path: "/a", number: 2))
+        guard case .entry(_, _, let mark) = found else {
+            Issue.record("\(found)")
+            return
+        }
+        isReplacing.withLock { $0 = true }
+        #expect(files.state.remove(mark))
+        #expect(try files.number("/a") == 3)
+        #expect(bed.paths.count == 1)
+        #expect(files.state.remove(mark))
+        #expect(try files.number("/a") == 3)
+    }
+
     @Test func `many tasks of two caches store, look and remove, and no body is another's`()
         async throws
     {
