@@ -100,18 +100,23 @@ import Testing
         // The pattern describes the path of the first origin only.
         #expect(templates == ["/users/{id}", nil])
     }
+}
 
-    @Test func `the default transport can be wrapped`() async throws {
-        let server = try LoopbackServer { _ in .ok("fine") }
-        var configuration = DataLoaderService.Configuration()
-        let spy = CountingTransport(configuration.makeDefaultTransport())
-        configuration.transport = spy
-        let service = DataLoaderService(configuration: configuration)
-        let loader = service.makeFactory().makeDataLoader()
-        let response = try await loader.response(for: DataLoaderRequest(url: server.url()))
-        #expect(response.body == Data("fine".utf8))
-        #expect(spy.loads.elements == [response.metrics.load])
-        await service.shutDown(gracePeriod: .zero)
+extension SocketTests {
+    /// The transport of the system inside one of the program.
+    @Suite struct WrappedTransportTests {
+        @Test func `the default transport can be wrapped`() async throws {
+            let server = try LoopbackServer { _ in .ok("fine") }
+            var configuration = DataLoaderService.Configuration()
+            let spy = CountingTransport(configuration.makeDefaultTransport())
+            configuration.transport = spy
+            let service = DataLoaderService(configuration: configuration)
+            let loader = service.makeFactory().makeDataLoader()
+            let response = try await loader.response(for: DataLoaderRequest(url: server.url()))
+            #expect(response.body == Data("fine".utf8))
+            #expect(spy.loads.elements == [response.metrics.load])
+            await service.shutDown(gracePeriod: .zero)
+        }
     }
 }
 
