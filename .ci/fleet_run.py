@@ -9,6 +9,8 @@ import tempfile
 import time
 
 DAEMONS = 8
+# What runs, or has run: a scene that ends amid its run leaves some.
+started = []
 
 
 class Server:
@@ -147,6 +149,7 @@ class Run:
         daemon = subprocess.Popen(
             [self.probe] + [f"{key}={value}" for key, value in words.items()], stdout=output)
         self.daemons.append((daemon, output))
+        started.append(daemon)
         return daemon
 
     def read(self, output):

@@ -63,8 +63,8 @@ public struct OperationsConfiguration: Sendable {
     /// the memory of the running process, and it does not keep memory out of swap.
     ///
     /// Swift's own report of a crash has registers and the memory at them. `SWIFT_BACKTRACE=enable=no`
-    /// in the environment turns it off; the `SIGABRT` of systemd's watchdog would not end a process
-    /// with it.
+    /// in the environment turns it off. While it is on, the first `SIGABRT`, such as that of systemd's
+    /// watchdog, does not end the process.
     public var forbidsCoreDumps = true
     let variables: [String: String]
 

@@ -10,7 +10,8 @@ package struct StoreOperations: Sendable {
         package var command: String
         /// The script that it ran, as "lease"; nil for another command.
         package var script: String?
-        /// The server that it was sent to; nil if it was sent to none.
+        /// The server that it was sent to; nil if it was sent to none, or in a series for more servers
+        /// than are told apart.
         package var server: Server?
         /// The name of the error; nil for a success.
         package var error: String?

@@ -5,7 +5,8 @@ import DataLoadingSupport
 import DataLoadingTransport
 import Foundation
 
-/// The values of one load that a log may show; their keys in JSON are those of operations' log.
+/// The values of one load that a log may show; their keys in JSON are those of operations' log, where
+/// both have a value.
 struct ConsumptionLine: Encodable {
     let load: Int64?
     let source: String?
@@ -15,7 +16,8 @@ struct ConsumptionLine: Encodable {
     let template: String?
     let status: Int?
     let outcome: String
-    let error: String?
+    /// What the error of a load that failed is called: an intended cancellation is no error.
+    let failure: String?
     let cache: String?
     let attempts: Int
     let resends: Int
@@ -30,6 +32,8 @@ struct ConsumptionLine: Encodable {
     let backOffWait: Double
     /// The three together; for a line of text.
     private let wait: Double
+    /// What the error is called, for a line of text.
+    private let error: String?
 
     init(_ response: DataLoaderResponse, bytesDownloaded: Int64, bytesUploaded: Int64) {
         let metrics = response.metrics
@@ -47,6 +51,7 @@ struct ConsumptionLine: Encodable {
             case .cancelled?: "cancelled"
             case .some: "failure"
             }
+        failure = outcome == "failure" ? error : nil
         cache = metrics.cacheStatus?.description
         attempts = metrics.attempts
         // The OpenTelemetry convention counts every resend, including redirects and 401s.
@@ -72,7 +77,7 @@ struct ConsumptionLine: Encodable {
         case template = "url.template"
         case status
         case outcome
-        case error = "error.type"
+        case failure = "error.type"
         case cache
         case attempts
         case resends

@@ -17,7 +17,8 @@ public final class ConsumptionLogger: ConsumptionObserver {
     public enum Format: Hashable, Sendable {
         /// Words and figures, in a fixed order.
         case text
-        /// One JSON object per line, with the keys that the log of `DataLoadingOperations` has.
+        /// One JSON object per line, with the keys of the log of `DataLoadingOperations` where both have
+        /// a value.
         case json
     }
 

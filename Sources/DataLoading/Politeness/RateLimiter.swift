@@ -29,6 +29,8 @@ public final class RateLimiter: Sendable {
         var lastSubscriber: UInt64 = 0
         /// Calls the provider of shared rates; nil when nothing is shared.
         var keeper: LeaseKeeper?
+        /// What rates are, or were, shared through.
+        var provider: (any QuotaProvider)?
         /// What `share` was called with, until a service lends its clock.
         var membership: FleetMembership?
         /// The number of services that use the limiter.
@@ -145,19 +147,6 @@ public final class RateLimiter: Sendable {
 }
 
 extension RateLimiter {
-    /// Keeps a change handler subscribed until the subscription is released.
-    final class Subscription: Sendable {
-        private let end: @Sendable () -> Void
-
-        fileprivate init(end: @escaping @Sendable () -> Void) {
-            self.end = end
-        }
-
-        deinit {
-            end()
-        }
-    }
-
     /// Takes a slot if there is one now; otherwise returns when to ask again.
     ///
     /// A waiter reserves nothing: a cancelled one costs no slot.
@@ -213,7 +202,7 @@ extension RateLimiter {
         state.table.share(shared)
         let keeper = LeaseKeeper(
             membership.provider, for: self, timekeeper: state.timekeeper, random: random)
-        state.keeper = keeper
+        (state.keeper, state.provider) = (keeper, membership.provider)
         return keeper
     }
 
@@ -239,8 +228,11 @@ extension RateLimiter {
         state.withLock { body(&$0.table, $0.timekeeper) }
     }
 
-    /// Calls the provider of shared rates; nil when nothing is shared.
+    /// What calls the provider of shared rates; nil when nothing is shared, or no longer.
     var keeper: LeaseKeeper? { state.withLock { $0.keeper } }
+
+    /// What rates are, or were, shared through.
+    var provider: (any QuotaProvider)? { state.withLock { $0.provider } }
 
     /// The loads that wait for slots of a rule.
     func demand(for rule: RuleKey) -> SlotDemand {

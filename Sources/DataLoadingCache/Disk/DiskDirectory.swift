@@ -78,12 +78,6 @@ final class DiskDirectory: Sendable {
         guard renameat(descriptor, path, descriptor, new) == 0 else { throw DiskFailure() }
     }
 
-    /// Gives a file a second name, unless another file has it; some file systems cannot.
-    func link(_ path: String, to new: String) {
-        guard faults?.fault(.rename) == nil else { return }
-        _ = linkat(descriptor, path, descriptor, new, 0)
-    }
-
     /// Removes a file or an empty folder, if it is there.
     func remove(_ path: String, isFolder: Bool = false) throws(DiskFailure) {
         try faults?.check(.remove)

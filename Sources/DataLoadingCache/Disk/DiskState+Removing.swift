@@ -71,22 +71,12 @@ extension DiskState {
 
     /// Removes a file, unless another has its name now; false when it cannot.
     ///
-    /// Another process may give its name to another file at any moment. So it gets a name that nobody
-    /// else has, and one that was taken by mistake gets its own back.
+    /// A file that another process gives the name to between the look and the removal is removed, which
+    /// costs a request.
     @discardableResult mutating func remove(_ mark: FileMark) -> Bool {
-        let path = DiskDirectory.path(mark.name)
         do throws(DiskFailure) {
-            guard FileMark(mark.name, try directory.status(path)) == mark else { return true }
-            let folder = DiskDirectory.folder(mark.name.folder)
-            let taken = "\(folder)/\(directory.freshName(DiskDirectory.unfinished))"
-            try directory.rename(path, to: taken)
-            if FileMark(mark.name, try directory.status(taken)) == mark {
-                index.remove(mark.name)
-            } else {
-                directory.link(taken, to: path)
-            }
-            try directory.remove(taken)
-            return true
+            let status = try directory.status(DiskDirectory.path(mark.name))
+            return FileMark(mark.name, status) == mark ? remove(mark.name) : true
         } catch {
             return error.isMissing
         }

@@ -76,7 +76,7 @@ extension MetricFamily {
         "Number of leased slots that loads have used; the others were too late, or wait.")
     static let storeDuration = MetricFamily(
         "db.client.operation.duration", unit: "s", .histogram(bounds: StoreOperations.bounds),
-        "Duration of operations of the store of shared rates and credentials.")
+        "Duration of operations of the store through which rates are shared.")
     static let retryBudget = MetricFamily(
         "dataloading.retry.budget", unit: "{token}", .gauge,
         "Tokens that are left for retries; a host that is not told has all of them.")

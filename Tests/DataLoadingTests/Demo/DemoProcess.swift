@@ -90,9 +90,11 @@ struct DemoProcess: Sendable {
     struct Output: Sendable {
         fileprivate let file: URL
 
-        /// Waits until a text is in it.
+        /// Waits until a text is in it, five minutes at most.
         func waitFor(_ text: String) throws {
+            let end = ContinuousClock.now + .seconds(300)
             while !String(decoding: try Data(contentsOf: file), as: UTF8.self).contains(text) {
+                guard .now < end else { throw POSIXError(.ETIMEDOUT) }
                 usleep(10_000)
             }
         }

@@ -58,7 +58,7 @@
 
         /// Whether a busy machine may exceed the limits of the scene.
         var isHasty: Bool {
-            min(timeouts.connect, timeouts.idle, deadline) < .seconds(5) * patience
+            min(timeouts.connect, timeouts.idle, deadline) < .seconds(5)
         }
 
         /// The same scene with longer limits, where its limits for a connection are short.

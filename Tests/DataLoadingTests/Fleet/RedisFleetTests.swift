@@ -47,6 +47,10 @@
                 let none = try await one.lease(request(1, rate: 0.01, wait: .milliseconds(1)))
                 #expect(none.count == 0)
                 #expect(none.firstStart > .seconds(100) && none.firstStart <= .seconds(200))
+                let measured: any MeasuredQuotaProvider = one
+                let kind = StoreOperations.Kind(
+                    command: "EVALSHA", script: "lease", server: redis.endpoint.server)
+                #expect(measured.storeOperations.series[kind]?.counts.reduce(0, +) == 2)
                 await one.shutDown()
                 await two.shutDown()
             }

@@ -153,6 +153,46 @@ import Testing
         #expect(registry.total("dataloading_credential_failures_total") == 1)
     }
 
+    @Test func `the operations of a store are told, also when the service has ended`() async {
+        let member = MeasuredMember()
+        let bed = TestBed(otherwise: .respond(status: 200)) { configuration in
+            configuration.rateLimiter.share(through: member, expectedMembers: 1)
+        }
+        registry.observe(bed.service)
+        let name = "db_client_operation_duration_seconds"
+        for _ in 0..<2 {
+            #expect(registry.total(name + "_count") == 2)
+            #expect(registry.total(name + "_sum") == 0.75)
+            #expect(samples(name + "_count").first?.labels["db_system_name"] == "redis")
+            await bed.service.shutDown(gracePeriod: .zero)
+        }
+    }
+
+    /// A member whose store has had two operations.
+    private final class MeasuredMember: MeasuredQuotaProvider {
+        let storeSystem = "redis"
+        private let member = SharedQuota(clock: ManualClock()).makeMember("a")
+
+        var storeOperations: StoreOperations {
+            var operations = StoreOperations()
+            let kind = StoreOperations.Kind(command: "EVALSHA", script: "lease")
+            for duration in [0.5, 0.25] { operations.note(kind, took: .seconds(duration)) }
+            return operations
+        }
+
+        func lease(_ request: QuotaRequest) async throws -> QuotaLease {
+            try await member.lease(request)
+        }
+
+        func close(_ key: QuotaKey, for delay: Duration) async throws {
+            try await member.close(key, for: delay)
+        }
+
+        func heartbeat() async throws -> FleetView { try await member.heartbeat() }
+
+        func shutDown() async { await member.shutDown() }
+    }
+
     @Test func `slots of a fleet are counted where they are leased and where they are used`()
         async throws
     {

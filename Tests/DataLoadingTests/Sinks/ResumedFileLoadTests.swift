@@ -169,14 +169,18 @@ import Testing
 
         /// Copies the descriptor of a file, once this process has opened it.
         private static func copyOfDescriptor(of path: String) -> Int32 {
-            let files = FileManager.default
-            while true {
-                for name in (try? files.contentsOfDirectory(atPath: "/proc/self/fd")) ?? [] {
-                    let target = try? files.destinationOfSymbolicLink(
-                        atPath: "/proc/self/fd/\(name)")
-                    if target == path, let number = Int32(name) { return dup(number) }
+            let end = ContinuousClock.now + .seconds(60)
+            while .now < end {
+                var (file, opened) = (stat(), stat())
+                guard stat(path, &file) == 0 else { continue }
+                for number in Int32(0)..<1_024
+                where fstat(number, &opened) == 0 && opened.st_ino == file.st_ino
+                    && opened.st_dev == file.st_dev
+                {
+                    return dup(number)
                 }
             }
+            return -1
         }
     #endif
 

@@ -12,7 +12,7 @@ final class LeaseKeeper: Sendable {
         var instant = Instant.distantFuture
     }
 
-    let provider: any QuotaProvider
+    private let provider: any QuotaProvider
     /// Weak, because the limiter keeps this.
     private weak let limiter: RateLimiter?
     private let timekeeper: any Timekeeper

@@ -12,8 +12,8 @@ package protocol MeasuredQuotaProvider: QuotaProvider {
 }
 
 extension RateLimiter {
-    /// The way to the store of shared rates, if it measures; else nil.
+    /// What rates are, or were, shared through, if it measures; else nil.
     package var measuredProvider: (any MeasuredQuotaProvider)? {
-        keeper?.provider as? any MeasuredQuotaProvider
+        provider as? any MeasuredQuotaProvider
     }
 }

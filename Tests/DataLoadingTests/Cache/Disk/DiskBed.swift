@@ -20,7 +20,7 @@ struct DiskBed: Sendable {
     ) -> DiskSettings {
         var settings = DiskSettings(capacity: capacity)
         settings.maxWholeBody = 100_000
-        // Of the machine, or of a clock that a test moves while a call returns.
+        // No call of a busy machine is too long, and none during which a test moves its clock.
         settings.patience = .seconds(3_600)
         settings.log = { Issue.record("an unexpected line: \($0)") }
         change(&settings)

@@ -72,8 +72,8 @@
 
         func cancel() {
             guard transport.flaw != .ignoresCancel else { return }
-            // A lock that is given up at last, so that the test leaves no blocked thread: after the
-            // limit of the check, which lasts ten times as long at most.
+            // A lock that is given up at last, so that the test leaves no blocked thread: later than the
+            // limit of the check, whose 500 ms may become 5 s where the pool is full.
             if transport.flaw == .locks { _ = isBusy.wait(timeout: .now() + 6) }
             base.cancel()
         }

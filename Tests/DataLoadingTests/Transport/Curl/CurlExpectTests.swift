@@ -73,7 +73,7 @@
                 status: Int
             ) async throws {
                 let limit = Duration.milliseconds(900)
-                let time = try await fastest(within: limit) {
+                let usual = try await usually {
                     let server = try LoopbackServer(
                         handler: LoopbackHandler(
                             early: { _ in
@@ -93,7 +93,7 @@
                     #expect(request.bodyLength == 0)
                     return time
                 }
-                #expect(time < limit)
+                #expect(usual.time < limit + usual.machine, "\(usual)")
             }
 
             @Test func `nothing more is sent after a 417 on a connection that stays open`()

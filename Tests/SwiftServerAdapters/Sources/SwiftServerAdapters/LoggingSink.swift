@@ -26,7 +26,6 @@ final class LoggingSink: ConsumptionObserver {
         var metadata: Logger.Metadata = [
             "load": "\(metrics.load)",
             "http.request.method": "\(Self.printable(request.method.rawValue))",
-            "url.full": "\(request.url.redactedText)",
             "attempts": "\(metrics.attempts)",
             "retries": "\(metrics.retries)",
             "redirects": "\(metrics.redirects)",
@@ -35,6 +34,12 @@ final class LoggingSink: ConsumptionObserver {
             "seconds": "\(metrics.totalTime / .seconds(1))",
             "seconds.waiting": "\((metrics.admissionTime + metrics.backOffTime) / .seconds(1))",
         ]
+        // Whoever sets a template may do so because the path itself has a secret.
+        if let template = request[option: URLTemplate.self] {
+            metadata["url.template"] = "\(Self.printable(template))"
+        } else {
+            metadata["url.full"] = "\(request.url.redactedText)"
+        }
         metadata["source"] = request.sourceIdentifier.map { "\(Self.printable($0))" }
         metadata["http.response.status_code"] = response.statusCode.map { "\($0.rawValue)" }
         switch response.error {
