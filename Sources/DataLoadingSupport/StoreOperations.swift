@@ -7,9 +7,9 @@ package struct StoreOperations: Sendable {
     /// What the operations of a series have in common, each from a closed set.
     package struct Kind: Hashable, Sendable {
         /// The command, as "EVALSHA".
-        package var command: String
+        package let command: String
         /// The script that it ran, as "lease"; nil for another command.
-        package var script: String?
+        package let script: String?
         /// The server that it was sent to; nil if it was sent to none, or in a series for more servers
         /// than are told apart.
         package var server: Server?

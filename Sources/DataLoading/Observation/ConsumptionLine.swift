@@ -15,7 +15,7 @@ struct ConsumptionLine: Encodable {
     let url: String?
     let template: String?
     let status: Int?
-    let outcome: String
+    let outcome: OutcomeWord
     /// What the error of a load that failed is called: an intended cancellation is no error.
     let failure: String?
     let cache: String?
@@ -45,13 +45,8 @@ struct ConsumptionLine: Encodable {
         url = template == nil ? response.request.url.redactedText : nil
         status = response.statusCode?.rawValue
         error = response.error?.name
-        outcome =
-            switch response.error?.kind {
-            case nil: "success"
-            case .cancelled?: "cancelled"
-            case .some: "failure"
-            }
-        failure = outcome == "failure" ? error : nil
+        outcome = OutcomeWord(response.error)
+        failure = outcome == .failure ? error : nil
         cache = metrics.cacheStatus?.description
         attempts = metrics.attempts
         // The OpenTelemetry convention counts every resend, including redirects and 401s.

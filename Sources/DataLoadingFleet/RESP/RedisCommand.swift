@@ -21,6 +21,12 @@ struct RedisCommand: Hashable, Sendable, OpaquelyMirrored {
         self.words = words
     }
 
+    /// What metrics say that it does: no key is in it.
+    var kind: StoreOperations.Kind {
+        let name = words.first.map { String(decoding: $0, as: UTF8.self) } ?? ""
+        return StoreOperations.Kind(command: name, script: nil)
+    }
+
     /// The command on the wire: an array of strings.
     var encoded: [UInt8] {
         var bytes: [UInt8] = []

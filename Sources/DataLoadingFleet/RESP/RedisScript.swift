@@ -1,6 +1,8 @@
 // Copyright the DataLoading authors
 // SPDX-License-Identifier: Apache-2.0
 
+import DataLoadingSupport
+
 /// A script that runs in the server, with the name by which the server remembers it.
 struct RedisScript: Hashable, Sendable {
     /// What metrics call it.
@@ -19,6 +21,9 @@ struct RedisScript: Hashable, Sendable {
         self.source = source
         self.digest = digest
     }
+
+    /// What metrics say that it does, whether it is sent by its digest or by its text.
+    var kind: StoreOperations.Kind { StoreOperations.Kind(command: "EVALSHA", script: name) }
 
     /// Runs it where the server knows it.
     func remembered(keys: [String], arguments: [String]) -> RedisCommand {

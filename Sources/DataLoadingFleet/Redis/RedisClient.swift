@@ -33,7 +33,7 @@ final class RedisClient: Sendable {
 
     /// Runs a command; throws a `RedisError`, or a `CancellationError` when the task is cancelled.
     func run(_ command: RedisCommand) async throws -> RESPValue {
-        try await core.run(RedisOperation(command), command.encoded, fallback: nil)
+        try await core.run(command.kind, command.encoded, fallback: nil)
     }
 
     /// Runs a script by its name, and by its text if the server does not know it.
@@ -42,8 +42,7 @@ final class RedisClient: Sendable {
     ) async throws -> RESPValue {
         let whole = script.whole(keys: keys, arguments: arguments)
         let remembered = script.remembered(keys: keys, arguments: arguments)
-        return try await core.run(
-            RedisOperation(script), remembered.encoded, fallback: whole.encoded)
+        return try await core.run(script.kind, remembered.encoded, fallback: whole.encoded)
     }
 
     /// What is known of the connection.

@@ -12,7 +12,7 @@ final class RedisCore: TimerTarget {
     private struct Caller {
         let continuation: CheckedContinuation<RESPValue, any Error>
         let timer: TimerQueue.Entry
-        let operation: RedisOperation
+        let kind: StoreOperations.Kind
         let start: Instant
     }
 
@@ -86,7 +86,7 @@ final class RedisCore: TimerTarget {
 
     /// Sends a command, and returns its answer.
     func run(
-        _ operation: RedisOperation, _ bytes: [UInt8], fallback: [UInt8]?
+        _ kind: StoreOperations.Kind, _ bytes: [UInt8], fallback: [UInt8]?
     ) async throws -> RESPValue {
         // This precedes any lock: in a forked child another thread may hold one for ever.
         guard RedisStream.forks == forks else { throw RedisError.notSent(.forked) }
@@ -97,7 +97,7 @@ final class RedisCore: TimerTarget {
         let command = RedisMachine.Waiting(id: id, bytes: bytes, fallback: fallback)
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
-                submit(command, operation, continuation)
+                submit(command, kind, continuation)
                 // The handler may have run before there was something to cancel.
                 if Task.isCancelled { cancel(id) }
             }
@@ -107,14 +107,14 @@ final class RedisCore: TimerTarget {
     }
 
     private func submit(
-        _ command: RedisMachine.Waiting, _ operation: RedisOperation,
+        _ command: RedisMachine.Waiting, _ kind: StoreOperations.Kind,
         _ continuation: CheckedContinuation<RESPValue, any Error>
     ) {
         change { state, now in
             let timer = timers.schedule(
                 at: now + configuration.patience, for: self, tag: command.id)
             state.callers[command.id] = Caller(
-                continuation: continuation, timer: timer, operation: operation, start: now)
+                continuation: continuation, timer: timer, kind: kind, start: now)
             if let ending = state.machine.submit(command, now: now) { return [ending] }
             guard state.thread == nil else { return [] }
             state.thread = RedisThread.start(for: self)
@@ -168,8 +168,7 @@ extension RedisCore {
         _ ending: RedisMachine.Ending, of caller: Caller, in state: inout State
     ) {
         let endpoints = configuration.endpoints
-        var kind = StoreOperations.Kind(
-            command: caller.operation.command, script: caller.operation.script)
+        var kind = caller.kind
         if let index = ending.endpoint, endpoints.indices.contains(index) {
             kind.server = endpoints[index].server
         }

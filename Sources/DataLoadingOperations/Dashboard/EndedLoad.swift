@@ -11,7 +11,7 @@ struct EndedLoad: Sendable {
     /// When it began, by the monotonic clock.
     let begun: Instant
     let feature: String?
-    let outcome: Outcome
+    let outcome: OutcomeWord
     /// The name of its error; nil for a success and for what the program cancelled.
     let error: String?
     let metrics: Waits
@@ -45,7 +45,7 @@ struct EndedLoad: Sendable {
         at now: Instant, _ date: Date
     ) {
         let (request, metrics) = (response.request, response.metrics)
-        outcome = Outcome(response.error)
+        outcome = OutcomeWord(response.error)
         begun = response.begun ?? now + (.zero - metrics.totalTime)
         started = date.addingTimeInterval(-(now - begun).inSeconds)
         feature = request.sourceIdentifier?.shown(maxBytes: FeatureTable.maxNameBytes)

@@ -16,7 +16,7 @@ struct LiveTotals: Sendable {
 
     mutating func countAttempt() { attempts.addSaturated(1) }
 
-    mutating func add(_ outcome: Outcome, down: Int64, up: Int64, in second: Int64) {
+    mutating func add(_ outcome: OutcomeWord, down: Int64, up: Int64, in second: Int64) {
         loads.addSaturated(1)
         if outcome == .failure { failures.addSaturated(1) }
         if outcome == .cancelled { cancelled.addSaturated(1) }

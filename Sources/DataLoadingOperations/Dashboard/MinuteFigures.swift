@@ -1,6 +1,7 @@
 // Copyright the DataLoading authors
 // SPDX-License-Identifier: Apache-2.0
 
+import DataLoading
 import DataLoadingSupport
 
 /// Figures of the last minute, in steps of ten seconds.

@@ -12,7 +12,7 @@ extension LogLine {
         _ format: AccessLog.Format
     ) -> [UInt8] {
         let (request, metrics) = (response.request, response.metrics)
-        let outcome = Outcome(response.error)
+        let outcome = OutcomeWord(response.error)
         return make(format, time: LogTime(date)) { line in
             // The maximum lengths add up to less than that of a line, with all keys and numbers.
             line.add("source", request.sourceIdentifier, maxBytes: 256)

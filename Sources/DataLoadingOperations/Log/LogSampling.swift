@@ -16,7 +16,7 @@ struct LogSampling {
     /// Whether a load has a line.
     func keeps(_ response: DataLoaderResponse, bytesMoved: Bool) -> Bool {
         guard keepsOneIn > 1, response.metrics.totalTime < keepsSlowerThan else { return true }
-        switch Outcome(response.error) {
+        switch OutcomeWord(response.error) {
         case .failure: return true
         case .cancelled where bytesMoved: return true
         case .cancelled, .success: return isChosen(response.metrics.load)

@@ -15,7 +15,7 @@ struct LoadSpan: Sendable {
     private let source: String?
     private let begun: Int64
     private let metrics: LoadMetrics
-    private let outcome: Outcome
+    private let outcome: OutcomeWord
     private let error: String?
 
     /// Takes what is shown of a load; `begun` is in nanoseconds since the Unix epoch.
@@ -27,7 +27,7 @@ struct LoadSpan: Sendable {
         source = request.sourceIdentifier?.cutForLabel
         self.begun = begun
         metrics = response.metrics
-        outcome = Outcome(response.error)
+        outcome = OutcomeWord(response.error)
         error = outcome == .failure ? response.error?.spanType : nil
     }
 

@@ -21,7 +21,7 @@ final class LoadRecorder: ConsumptionObserver {
         var record = LoadRecord(
             host: registry.hosts.label(forURL: request.url.absoluteString),
             source: registry.sources.label(request.sourceIdentifier),
-            outcome: Outcome(response.error),
+            outcome: OutcomeWord(response.error),
             error: response.error.flatMap { ErrorLabel($0) })
         record.duration = metrics.totalTime.wholeNanoseconds
         record.slotWait = metrics.admissionTime.wholeNanoseconds

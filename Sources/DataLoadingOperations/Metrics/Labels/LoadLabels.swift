@@ -1,10 +1,12 @@
 // Copyright the DataLoading authors
 // SPDX-License-Identifier: Apache-2.0
 
+import DataLoading
+
 /// The labels of a load that ended.
 struct LoadLabels: LabelSet {
     let source: SourceLabel
-    let outcome: Outcome
+    let outcome: OutcomeWord
     let error: ErrorLabel?
 
     func labels(_ names: LabelNames) -> [Label] {

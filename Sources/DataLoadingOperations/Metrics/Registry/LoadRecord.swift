@@ -1,11 +1,13 @@
 // Copyright the DataLoading authors
 // SPDX-License-Identifier: Apache-2.0
 
+import DataLoading
+
 /// What the metrics count of a load that ended; times are in nanoseconds.
 struct LoadRecord: Sendable {
     let host: HostLabel
     let source: SourceLabel
-    let outcome: Outcome
+    let outcome: OutcomeWord
     let error: ErrorLabel?
     var duration: Int64 = 0
     var slotWait: Int64 = 0

@@ -97,6 +97,17 @@ import Testing
         #expect(!entries.contains { "\($0)".contains("s3cret") })
     }
 
+    @Test func `an entry has the template of a URL, and not its path`() async throws {
+        var request = DataLoaderRequest.make()
+        request[option: URLTemplate.self] = "/feed/{token}"
+        let entries = await entries(.respond(status: 200)) { [request] bed in
+            #expect(await bed.error(of: request) == nil)
+        }
+        let entry = try #require(entries.first)
+        #expect(entry.metadata["url.template"] == "/feed/{token}")
+        #expect(entry.metadata["url.full"] == nil)
+    }
+
     @Test func `a source cannot begin another line`() async throws {
         let entries = await entries(.respond(status: 200)) { bed in
             _ = await bed.error(of: .make(source: "a\nb\u{1B}[2J\u{202E}\u{2028}ü"))
