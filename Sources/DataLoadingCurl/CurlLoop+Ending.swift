@@ -30,7 +30,7 @@ extension CurlLoop {
     /// libcurl closes them only when it next looks for a connection, and until then keeps
     /// sockets that servers have closed long ago.
     func closeIdle() {
-        guard running.isEmpty, http1 != nil || http2 != nil else {
+        guard running.isEmpty, !http1.all.isEmpty || http2 != nil else {
             return idleDeadline = .max
         }
         if idleDeadline == .max {

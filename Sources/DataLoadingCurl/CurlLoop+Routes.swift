@@ -61,14 +61,12 @@ extension CurlLoop {
             if http2 == nil { http2 = CurlMulti(for: self) }
             return http2
         }
-        if http1 == nil { http1 = CurlMulti(for: self) }
-        return http1
+        return serialMulti(for: transfer)
     }
 
     /// Excludes all open connections from new attempts; running attempts keep theirs.
     func retireConnections() {
-        if let http1 { retired.append(http1) }
-        http1 = nil
+        retired += http1.removeAll()
         retireHTTP2()
     }
 

@@ -153,7 +153,8 @@ extension CurlLoop {
     /// `epoll_wait` does not count the time that the machine sleeps, so a long wait for a
     /// deadline is split.
     private func timeout() -> Int32 {
-        var deadline = min(http1?.deadline ?? .max, http2?.deadline ?? .max)
+        var deadline = http2?.deadline ?? .max
+        for multi in http1.all { deadline = min(deadline, multi.deadline) }
         for old in retired { deadline = min(deadline, old.deadline) }
         let own = min(nextCheck, idleDeadline, sweepDeadline, routes.deadline)
         let wait = own == .max ? .max : LoopClock.milliseconds(until: own, from: LoopClock.now)

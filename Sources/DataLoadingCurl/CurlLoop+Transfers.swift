@@ -137,7 +137,7 @@ extension CurlLoop {
 
     /// Finishes the transfers that libcurl has ended.
     func finishDone() {
-        if let http1 { finishDone(of: http1) }
+        for multi in http1.all { finishDone(of: multi) }
         if let http2 { finishDone(of: http2) }
         for old in retired { finishDone(of: old) }
     }
@@ -194,8 +194,7 @@ extension CurlLoop {
         switch transfer.phase {
         case .running(let multi):
             multi.remove(transfer.easy)
-            // No further transfer of that handle would find its idle connections.
-            if multi !== http1, multi !== http2 { sweepSoon() }
+            noteIdle(multi, after: transfer, failed: error != nil)
         case .resolving(let name):
             names.stopWaiting(task, for: name)
             // A name that no attempt waits for must not delay other look-ups.

@@ -40,10 +40,10 @@ final class CurlLoop {
     @exclusivity(unchecked) var idleDeadline = Int64.max
     /// When unused connections are checked.
     @exclusivity(unchecked) var sweepDeadline = Int64.max
-    /// The multi handle for attempts over HTTP/1.1, and that for attempts that offer HTTP/2.
+    /// The multi handles for attempts over HTTP/1.1, and that for attempts that offer HTTP/2.
     ///
     /// They are separate because of the quirk in `CurlLoop+BusyConnections`.
-    @exclusivity(unchecked) var http1: CurlMulti?
+    @exclusivity(unchecked) var http1 = SerialMultis<CurlMulti>()
     @exclusivity(unchecked) var http2: CurlMulti?
     @exclusivity(unchecked) var routes: RouteTable<ObjectIdentifier>
     /// The open connections of HTTP/2 that attempts may join, by descriptor.
@@ -83,6 +83,8 @@ final class CurlLoop {
     @exclusivity(unchecked) var spareCloseNotifyFlags: [UnsafeMutablePointer<Int32>] = []
     /// When surplus idle connections are shut down; `.max` while there are none.
     @exclusivity(unchecked) var nextTrim = Int64.max
+    /// When unused multi handles are retired; `.max` while there is only one.
+    @exclusivity(unchecked) var nextRetirement = Int64.max
     /// The number of rounds since the loop looked for events, because of messages.
     @exclusivity(unchecked) var roundsAwake = 0
     /// When the loop last looked for events.
@@ -179,8 +181,8 @@ final class CurlLoop {
     /// Lets libcurl act on its expired timers, and ends the transfers that are due.
     private func advance() {
         // libcurl sets its timer to zero repeatedly while a transfer has steps left.
-        for _ in 0..<64 where http1?.isDue(uptime) == true || http2?.isDue(uptime) == true {
-            http1?.actIfDue(uptime: uptime)
+        for _ in 0..<64 where http1.isDue(uptime) || http2?.isDue(uptime) == true {
+            for multi in http1.all { multi.actIfDue(uptime: uptime) }
             http2?.actIfDue(uptime: uptime)
         }
         for old in retired { old.actIfDue(uptime: uptime) }
@@ -193,6 +195,7 @@ final class CurlLoop {
         // An attempt that is released may end at once.
         while releaseWaiters() { finishDone() }
         trimConnections()
+        retireUnused()
         closeIdle()
         closeRetired()
     }

@@ -6,7 +6,7 @@ import CCurl
 /// A multi handle: connections, and the transfers that share them.
 ///
 /// A reset replaces it; the old one lives until its last transfer has ended.
-final class CurlMulti {
+final class CurlMulti: TransferHolder {
     let handle: OpaquePointer
     let loop: CurlLoop
     /// When, on `LoopClock.uptime`, libcurl wants to be called without an event.
@@ -14,6 +14,8 @@ final class CurlMulti {
     /// libcurl's timers use that clock; called too early, it would not set the timer again.
     private(set) var deadline = Int64.max
     private(set) var transfers = 0
+    /// When the last of its transfers began or ended.
+    private(set) var lastUse: Int64
     var nameEntries = NameEntries()
     /// The number of its connections, and how many of them the loop has shut down.
     var connections = 0
@@ -23,6 +25,7 @@ final class CurlMulti {
         guard let handle = ccurl_multi_init() else { return nil }
         self.handle = handle
         self.loop = loop
+        lastUse = loop.now
         let context = Unmanaged.passUnretained(self).toOpaque()
         ccurl_multi_set_socket_callback(
             handle, CurlMultiOption.socketFunction, CurlCallback.socket)
@@ -36,6 +39,7 @@ final class CurlMulti {
     func add(_ easy: OpaquePointer) -> Bool {
         guard ccurl_multi_add(handle, easy) == 0 else { return false }
         transfers += 1
+        lastUse = loop.now
         fitConnections()
         return true
     }
@@ -43,6 +47,7 @@ final class CurlMulti {
     func remove(_ easy: OpaquePointer) {
         ccurl_multi_remove(handle, easy)
         transfers -= 1
+        lastUse = loop.now
         fitConnections()
     }
 

@@ -14,16 +14,18 @@ extension CurlTransfer {
     private static let http11 = 2
     private static let http2OverTLS = 4
 
+    /// Whether the attempt must not use a kept connection.
+    var needsNewConnection: Bool {
+        // Below 7.80 the loop can refuse neither a second send nor a connection's peer.
+        task?.request.needsFreshConnection == true || state.routing.mustBeFresh || isLocal
+            || state.routing.endings > 1 || !loop.library.canRefuseSends
+    }
+
     /// Sets the handle up for its attempt, and skips the options that are set already.
     func apply(addresses: String?, in multi: CurlMulti) throws(DataLoaderError) {
         guard let task, let origin else { return }
         let upload = uploadKind
-        // Below 7.80 the loop can refuse neither a second send nor a connection's peer, so that
-        // no kept connection may be used.
-        let isFresh =
-            task.request.needsFreshConnection || state.routing.mustBeFresh || isLocal
-            || state.routing.endings > 1
-            || !loop.library.canRefuseSends
+        let isFresh = needsNewConnection
         let isHTTP2 = state.routing.isHTTP2
         if let shape,
             shape.suits(

@@ -33,7 +33,7 @@ extension CurlLoop {
     func sweepIfDue() {
         guard sweepDeadline <= now else { return }
         sweepDeadline = .max
-        http1?.sweep(maxIdleSeconds: CurlTransfer.maxIdleSeconds)
+        for multi in http1.all { multi.sweep(maxIdleSeconds: CurlTransfer.maxIdleSeconds) }
         http2?.sweep(maxIdleSeconds: CurlTransfer.maxIdleSeconds)
         // libcurl counts whole seconds. From the version that counts milliseconds on (seen on
         // 8.23.0) zero means no limit.

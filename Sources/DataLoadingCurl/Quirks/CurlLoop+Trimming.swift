@@ -26,7 +26,7 @@ extension CurlLoop {
     ///
     /// libcurl closes them when it next looks for connections that have ended.
     func trimConnections() {
-        let excess = (http1?.idleConnections ?? 0) + (http2?.idleConnections ?? 0) - idle.limit
+        let excess = idleConnections - idle.limit
         guard excess > 0 else { return nextTrim = .max }
         if nextTrim == .max { nextTrim = now.addingSaturated(Self.gracePeriod) }
         if nextTrim <= now {
@@ -44,7 +44,7 @@ extension CurlLoop {
             let entry = sockets[index]
             guard entry.isOpenedHere, entry.wanted == 0, !entry.isShut,
                 entry.lastReadable < instant,
-                let owner = entry.owner, owner === http1 || owner === http2,
+                let owner = entry.owner, isCurrent(owner),
                 let port = Self.port(Int32(index), getsockname)
             else { return false }
             let name = ConnectionName(
