@@ -218,7 +218,7 @@ final class Admission: Sendable {
         var started: [Candidate] = []
         lanes.stopWaiting(key, timerQueue)
         while let origin = lanes.origin(of: key) {
-            let turnIsOver: Lanes.Obstacle? = started.count < most ? nil : .anotherTurn
+            let turnIsOver: Lane.Obstacle? = started.count < most ? nil : .anotherTurn
             if let obstacle = lanes.fullLimit(of: key, at: origin) ?? turnIsOver {
                 lanes.wait(key, for: obstacle)
                 return started

@@ -43,14 +43,18 @@ struct FairQueue<Element: Sendable>: Sendable {
         _ element: Element, loader: ObjectIdentifier, priority: Priority
     ) -> Ticket {
         let key = LineKey(loader: loader, priority: priority)
-        let line =
-            lineOf[key] ?? lines.append(Line(key: key), to: &rings[priority.rank])
-        lineOf[key] = line
+        let line = lineOf[key] ?? addLine(key)
         var waiting = lines[line]?.waiting ?? .init()
         let index = waiters.append(Waiter(element: element, line: line), to: &waiting)
         lines[line]?.waiting = waiting
         count += 1
         return Ticket(index: index, serial: waiters.serial(at: index))
+    }
+
+    private mutating func addLine(_ key: LineKey) -> Int {
+        let line = lines.append(Line(key: key), to: &rings[key.priority.rank])
+        lineOf[key] = line
+        return line
     }
 
     mutating func popFirst() -> Element? {

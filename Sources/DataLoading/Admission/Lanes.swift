@@ -29,33 +29,6 @@ struct LaneKey: Hashable, Sendable {
 
 /// The lanes of waiting loads and the slots taken: the state behind `Admission`'s lock.
 struct Lanes: Sendable {
-    /// The obstacle that keeps a lane from starting its first load.
-    enum Obstacle: Sendable {
-        /// Its rate allows the next start at an instant.
-        case instant(TimerQueue.Entry)
-        /// A change of its rate, which is zero.
-        case change
-        /// Its origin has reached its connection limit.
-        case originLimit
-        /// The service has reached its connection limit.
-        case totalLimit
-        /// It has started its share of this round.
-        case anotherTurn
-    }
-
-    private struct Lane: Sendable {
-        let number: UInt64
-        let origin: Origin
-        var queue = FairQueue<Admission.Candidate>()
-        var obstacle: Obstacle?
-        /// Its place among the lanes that wait for a connection.
-        var place: Int?
-        /// Whether the last start of its rule was one of its loads.
-        var hadLastStart = false
-        /// The latest deadline of all loads that have waited in it.
-        var latestDeadline = Instant(nanoseconds: .min)
-    }
-
     private var lanes: [LaneKey: Lane] = [:]
     private var lastLane: UInt64 = 0
     private var shared: SlotPool
@@ -158,7 +131,7 @@ struct Lanes: Sendable {
     }
 
     /// The connection limit that prevents another start of a lane; nil when both have room.
-    func fullLimit(of key: LaneKey, at origin: Origin) -> Obstacle? {
+    func fullLimit(of key: LaneKey, at origin: Origin) -> Lane.Obstacle? {
         guard !key.bypassesConnectionLimit, let limit = fullLimit(of: key.use, at: origin) else {
             return nil
         }
@@ -183,26 +156,24 @@ struct Lanes: Sendable {
 
     mutating func append(_ application: Admission.Application) -> Admission.Ticket {
         waiting += 1
-        if lanes[application.lane] == nil { lastLane &+= 1 }
-        let fresh = Lane(number: lastLane, origin: application.origin)
-        return Self.append(application, to: &lanes[application.lane, default: fresh])
-    }
-
-    private static func append(
-        _ application: Admission.Application, to lane: inout Lane
-    ) -> Admission.Ticket {
-        lane.latestDeadline = max(lane.latestDeadline, application.candidate.deadline)
-        let place = lane.queue.append(
-            application.candidate, loader: application.loader, priority: application.priority)
-        return Admission.Ticket(key: application.lane, lane: lane.number, place: place)
+        // A lane is changed where it is, and found once: a copy of it and the hash of its key cost more
+        // than the rest.
+        guard let index = lanes.index(forKey: application.lane) else {
+            lastLane &+= 1
+            var lane = Lane(number: lastLane, origin: application.origin)
+            let ticket = lane.append(application)
+            lanes[application.lane] = lane
+            return ticket
+        }
+        return lanes.values[index].append(application)
     }
 
     mutating func remove(_ ticket: Admission.Ticket, _ timerQueue: TimerQueue) -> Bool {
-        guard lanes[ticket.key]?.number == ticket.lane,
-            lanes[ticket.key]?.queue.remove(ticket.place) != nil
+        guard let index = lanes.index(forKey: ticket.key),
+            let rest = lanes.values[index].remove(ticket)
         else { return false }
         waiting -= 1
-        forgetIfEmpty(ticket.key, timerQueue)
+        if rest == 0 { forgetIfEmpty(ticket.key, timerQueue) }
         return true
     }
 
@@ -259,14 +230,14 @@ struct Lanes: Sendable {
         return lane.origin
     }
 
-    // MARK: Obstacles
+    // MARK: Lane.Obstacles
 
     /// Whether a lane has a place among those that wait for a connection.
     func waitsForConnection(_ key: LaneKey) -> Bool { lanes[key]?.place != nil }
 
     func isObstructed(_ key: LaneKey) -> Bool { lanes[key]?.obstacle != nil }
 
-    mutating func wait(_ key: LaneKey, for obstacle: Obstacle) {
+    mutating func wait(_ key: LaneKey, for obstacle: Lane.Obstacle) {
         guard let origin = lanes[key]?.origin else { return }
         lanes[key]?.obstacle = obstacle
         switch obstacle {

@@ -39,17 +39,17 @@ struct WaitingLoads: Measure {
         service.rateLimiter.setRequestsPerSecond(0, forHostOf: url)
         let loader = service.makeFactory().makeDataLoader()
         let request = DataLoaderRequest(url: url)
-        var tokens: [CancellationToken] = []
-        tokens.reserveCapacity(loads)
+        // Filled before, so that the memory of this list does not count.
+        var tokens = [CancellationToken?](repeating: nil, count: loads)
 
         let (memory, threads) = (ProcessStatus.residentBytes, ProcessStatus.threads)
         let start = Usage.now
-        for _ in 0..<loads { tokens.append(loader.perform(request)) }
+        for index in 0..<loads { tokens[index] = loader.perform(request) }
         let (grown, waiting) = (ProcessStatus.residentBytes - memory, Usage.now)
         let newThreads = ProcessStatus.threads - threads
         tokens.shuffle()
         let cancelling = Usage.now
-        for token in tokens { token.cancel() }
+        for token in tokens { token?.cancel() }
         let cancelled = Usage.now
         await service.shutDown(gracePeriod: .seconds(60))
         return [

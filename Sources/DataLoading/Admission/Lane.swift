@@ -1,0 +1,52 @@
+// Copyright the DataLoading authors
+// SPDX-License-Identifier: Apache-2.0
+
+import DataLoadingSupport
+import DataLoadingTransport
+
+/// The loads of one key that wait, and what they wait for.
+struct Lane: Sendable {
+    /// The obstacle that keeps a lane from starting its first load.
+    enum Obstacle: Sendable {
+        /// Its rate allows the next start at an instant.
+        case instant(TimerQueue.Entry)
+        /// A change of its rate, which is zero.
+        case change
+        /// Its origin has reached its connection limit.
+        case originLimit
+        /// The service has reached its connection limit.
+        case totalLimit
+        /// It has started its share of this round.
+        case anotherTurn
+    }
+
+    /// Tells it apart from a lane of the same key that was forgotten.
+    let number: UInt64
+    let origin: Origin
+    var queue = FairQueue<Admission.Candidate>()
+    var obstacle: Obstacle?
+    /// Its place among the lanes that wait for a connection.
+    var place: Int?
+    /// Whether the last start of its rule was one of its loads.
+    var hadLastStart = false
+    /// The latest deadline of all loads that have waited in it.
+    private(set) var latestDeadline = Instant(nanoseconds: .min)
+
+    init(number: UInt64, origin: Origin) {
+        self.number = number
+        self.origin = origin
+    }
+
+    mutating func append(_ application: Admission.Application) -> Admission.Ticket {
+        latestDeadline = max(latestDeadline, application.candidate.deadline)
+        let place = queue.append(
+            application.candidate, loader: application.loader, priority: application.priority)
+        return Admission.Ticket(key: application.lane, lane: number, place: place)
+    }
+
+    /// Removes a waiting load; returns how many are left, or nil when it does not wait here.
+    mutating func remove(_ ticket: Admission.Ticket) -> Int? {
+        guard number == ticket.lane, queue.remove(ticket.place) != nil else { return nil }
+        return queue.count
+    }
+}
