@@ -20,13 +20,15 @@ protocol TransferHolder: AnyObject {
 struct SerialMultis<Multi: TransferHolder> {
     /// The number of transfers with which a handle is full.
     static var capacity: Int { 64 }
-    /// The number of noted connections above which all are forgotten. An attempt that is not sent to
-    /// its idle connection opens another one.
+    /// The number of noted connections above which all are forgotten.
+    ///
+    /// An attempt that is not sent to its idle connection opens another one.
     static var noteLimit: Int { 16_384 }
 
     private(set) var all: [Multi] = []
-    /// The handles with idle connections to each origin, the last one used last. They are noted only
-    /// while there are several handles.
+    /// The handles with idle connections to each origin, the last one used last.
+    ///
+    /// They are noted only while there are several handles.
     private var idle: [Origin: [Multi]] = [:]
     private(set) var notes = 0
 
