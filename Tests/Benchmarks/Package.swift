@@ -18,6 +18,7 @@ var packages: [Package.Dependency] = [.package(name: "DataLoading", path: "../..
 var products: [Target.Dependency] = [
     "CAllocations", "CBareCurl", "CBareEpoll", "CLoopback",
     .product(name: "DataLoading", package: "DataLoading"),
+    .product(name: "DataLoadingOperations", package: "DataLoading"),
 ]
 if hasPeers {
     settings.append(.define("BENCHMARK_PEERS"))

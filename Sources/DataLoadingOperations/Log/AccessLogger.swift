@@ -13,6 +13,8 @@ final class AccessLogger: ConsumptionObserver {
     private let sampling: LogSampling
     private let writer: LogWriter
     private let timekeeper: any Timekeeper
+    /// The place in which lines are made, one after the other.
+    private let memory = Locked(LineMemory())
 
     /// Opens the output of a log; throws what the system says if it cannot be opened.
     init(
@@ -33,18 +35,34 @@ final class AccessLogger: ConsumptionObserver {
     ) {
         let bytesMoved = bytesDownloaded > 0 || bytesUploaded > 0
         guard sampling.keeps(response, bytesMoved: bytesMoved) else { return }
-        writer.append(
-            LogLine.load(
-                response, bytesDownloaded: bytesDownloaded, bytesUploaded: bytesUploaded,
-                at: timekeeper.date, format))
+        let date = timekeeper.date
+        memory.withLock { memory in
+            var bytes = FixedBytes(memory.bytes)
+            LogLine.write(
+                response, bytesDownloaded: bytesDownloaded, bytesUploaded: bytesUploaded, at: date,
+                format, to: &bytes)
+            writer.append(bytes.written)
+        }
     }
 
     /// Adds a line about an error of the daemon itself, whatever the sampling is.
-    func tell(_ error: String) { writer.append(LogLine.error(error, at: timekeeper.date, format)) }
+    func tell(_ error: String) {
+        LogLine.error(error, at: timekeeper.date, format).withUnsafeBufferPointer(writer.append)
+    }
 
     /// Opens the file again, after a rotation has renamed it.
     func reopen() { writer.reopen() }
 
     /// Writes what waits and closes the file; false if that took longer than a limit.
     func close(within limit: Duration) async -> Bool { await writer.close(within: limit) }
+}
+
+/// Memory for a line: an array for each would be an allocation of 4 KiB for each load.
+private final class LineMemory: Sendable {
+    nonisolated(unsafe) let bytes = UnsafeMutableBufferPointer<UInt8>.allocate(
+        capacity: LogLine.maxLength)
+
+    deinit {
+        bytes.deallocate()
+    }
 }

@@ -23,15 +23,21 @@ struct LineRing {
     var isEmpty: Bool { count == 0 }
 
     /// Adds a line, which ends in a line feed; false when there is no room.
-    mutating func append(_ line: [UInt8]) -> Bool {
+    mutating func append(_ line: UnsafeBufferPointer<UInt8>) -> Bool {
         guard line.count <= capacity - count else { return false }
         if line.count > bytes.count - count { grow(for: line.count) }
         let start = (first + count) % bytes.count
         let head = min(line.count, bytes.count - start)
-        bytes.replaceSubrange(start..<start + head, with: line[..<head])
-        bytes.replaceSubrange(..<(line.count - head), with: line[head...])
+        write(line[..<head], at: start)
+        write(line[head...], at: 0)
         count += line.count
         return true
+    }
+
+    private mutating func write(_ part: Slice<UnsafeBufferPointer<UInt8>>, at start: Int) {
+        bytes.withUnsafeMutableBufferPointer { bytes in
+            _ = bytes[start...].update(fromContentsOf: part)
+        }
     }
 
     /// Takes as many whole lines as fit into a length, but one at least.

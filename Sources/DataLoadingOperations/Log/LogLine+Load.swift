@@ -6,14 +6,14 @@ import DataLoadingTransport
 import Foundation
 
 extension LogLine {
-    /// The line of a load that ended.
-    static func load(
+    /// Writes the line of a load that ended.
+    static func write(
         _ response: DataLoaderResponse, bytesDownloaded: Int64, bytesUploaded: Int64, at date: Date,
-        _ format: AccessLog.Format
-    ) -> [UInt8] {
+        _ format: AccessLog.Format, to bytes: inout FixedBytes
+    ) {
         let (request, metrics) = (response.request, response.metrics)
         let outcome = OutcomeWord(response.error)
-        return make(format, time: LogTime(date)) { line in
+        write(format, LogTime(date), to: &bytes) { line in
             // The maximum lengths add up to less than that of a line, with all keys and numbers.
             line.add("source", request.sourceIdentifier, maxBytes: 256)
             // A load that never started has no number.

@@ -18,17 +18,23 @@ struct LogLine {
     static func make(
         _ format: AccessLog.Format, time: LogTime, _ body: (inout LogLine) -> Void
     ) -> [UInt8] {
-        FixedBytes.array(capacity: maxLength) { bytes in
-            var line = LogLine(format: format, bytes: bytes)
-            // For its end, so that the next line begins anew whatever this one has.
-            line.bytes.keep(free: 2)
-            line.begin(time)
-            body(&line)
-            line.bytes.keep(free: 0)
-            if format == .json { line.bytes.append(UInt8(ascii: "}")) }
-            line.bytes.append(UInt8(ascii: "\n"))
-            bytes = line.bytes
-        }
+        FixedBytes.array(capacity: maxLength) { bytes in write(format, time, to: &bytes, body) }
+    }
+
+    /// Writes a line of a time and what `body` adds, ended by a line feed.
+    static func write(
+        _ format: AccessLog.Format, _ time: LogTime, to bytes: inout FixedBytes,
+        _ body: (inout LogLine) -> Void
+    ) {
+        var line = LogLine(format: format, bytes: bytes)
+        // For its end, so that the next line begins anew whatever this one has.
+        line.bytes.keep(free: 2)
+        line.begin(time)
+        body(&line)
+        line.bytes.keep(free: 0)
+        if format == .json { line.bytes.append(UInt8(ascii: "}")) }
+        line.bytes.append(UInt8(ascii: "\n"))
+        bytes = line.bytes
     }
 
     private mutating func begin(_ time: LogTime) {

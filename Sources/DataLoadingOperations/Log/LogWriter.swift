@@ -30,7 +30,7 @@ final class LogWriter: Sendable {
     var counts: LogCounts { thread.counts }
 
     /// Adds a line, or drops and counts it when there is no room or the log is closed.
-    func append(_ line: [UInt8]) {
+    func append(_ line: UnsafeBufferPointer<UInt8>) {
         thread.update { $0.append(line) }
     }
 

@@ -54,7 +54,7 @@ struct LogWriterState {
     }
 
     /// Adds a line, or drops and counts it; returns whether to wake the thread.
-    mutating func append(_ line: [UInt8]) -> Bool {
+    mutating func append(_ line: UnsafeBufferPointer<UInt8>) -> Bool {
         guard isOpen, ring.append(line) else {
             drop(1)
             return false

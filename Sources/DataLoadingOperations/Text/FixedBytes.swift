@@ -3,7 +3,8 @@
 
 /// Bytes that are written one after another into memory of a fixed size.
 ///
-/// To append to an array costs several times as much. What does not fit is left out.
+/// To append to an array costs several times as much. What does not fit is left out. The memory is
+/// another one's, who keeps it for as long as these bytes are used.
 struct FixedBytes: ByteSink {
     private let memory: UnsafeMutableBufferPointer<UInt8>
     /// The number of bytes that were written.
@@ -11,9 +12,12 @@ struct FixedBytes: ByteSink {
     /// The bytes that are kept free for the end.
     private var reserve = 0
 
-    private init(_ memory: UnsafeMutableBufferPointer<UInt8>) {
+    init(_ memory: UnsafeMutableBufferPointer<UInt8>) {
         self.memory = memory
     }
+
+    /// What was written.
+    var written: UnsafeBufferPointer<UInt8> { UnsafeBufferPointer(rebasing: memory[..<count]) }
 
     /// Makes an array of what `body` writes, which must not keep the bytes.
     static func array(capacity: Int, _ body: (inout FixedBytes) -> Void) -> [UInt8] {

@@ -61,7 +61,15 @@ package final class RequestTarget: Hashable, Sendable {
     package var urlText: String {
         let standard: UInt16 = origin.isSecure ? 443 : 80
         let port = origin.port == standard ? "" : ":\(origin.port)"
-        return (origin.isSecure ? "https://" : "http://") + origin.host + port + pathAndQuery
+        // In one allocation; a sum of strings makes one for each.
+        var text = ""
+        text.reserveCapacity(
+            8 + origin.host.utf8.count + port.utf8.count + pathAndQuery.utf8.count)
+        text += origin.isSecure ? "https://" : "http://"
+        text += origin.host
+        text += port
+        text += pathAndQuery
+        return text
     }
 
     private static func takeScheme(

@@ -10,11 +10,21 @@ extension LogLine {
     static func text(
         _ format: AccessLog.Format, _ response: DataLoaderResponse, down: Int64 = 0, up: Int64 = 0
     ) -> String {
-        let bytes = load(
-            response, bytesDownloaded: down, bytesUploaded: up,
-            at: Date(timeIntervalSince1970: 1_767_225_600.25), format)
+        let bytes = FixedBytes.array(capacity: maxLength) { bytes in
+            write(
+                response, bytesDownloaded: down, bytesUploaded: up,
+                at: Date(timeIntervalSince1970: 1_767_225_600.25), format, to: &bytes)
+        }
         return String(decoding: bytes.dropLast(), as: UTF8.self)
     }
+}
+
+extension LineRing {
+    mutating func append(_ line: [UInt8]) -> Bool { line.withUnsafeBufferPointer { append($0) } }
+}
+
+extension LogWriterState {
+    mutating func append(_ line: [UInt8]) -> Bool { line.withUnsafeBufferPointer { append($0) } }
 }
 
 /// A text of characters that readers of logs stumble over.

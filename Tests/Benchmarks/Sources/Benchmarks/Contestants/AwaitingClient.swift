@@ -2,17 +2,21 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import DataLoading
+import DataLoadingOperations
 import Synchronization
 
 /// The full stack of `DataLoadingClient`, whose responses are awaited.
 final class AwaitingClient: SingleClient {
-    private let stack: DataLoadingClient
+    let stack: DataLoadingClient
     private let turns = Atomic(0)
     /// Runs the tasks on the transport's thread; nil for the usual threads.
     private let executor: (any TaskExecutor)?
 
-    init?(_ workload: Workload, onTransportsThread: Bool = false) {
-        guard let stack = DataLoadingClient(workload) else { return nil }
+    init?(
+        _ workload: Workload, onTransportsThread: Bool = false,
+        watching: OperationsConfiguration? = nil
+    ) {
+        guard let stack = DataLoadingClient(workload, watching: watching) else { return nil }
         self.stack = stack
         executor = onTransportsThread ? stack.service.taskExecutor : nil
     }

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import DataLoading
+import DataLoadingOperations
 import Dispatch
 import Foundation
 import Synchronization
@@ -13,6 +14,8 @@ final class DataLoadingClient: Client {
     let requests: RequestCycle
     let concurrency: Int
     let service: DataLoaderService
+    /// What watches the service; nil for nothing.
+    let operations: Operations?
     private let idler: DataLoader
 
     /// How many concurrent loads share a loader.
@@ -20,7 +23,7 @@ final class DataLoadingClient: Client {
 
     init?(
         _ workload: Workload, transport: (any Transport)? = nil,
-        delivery: DataLoader.Delivery = .queue
+        delivery: DataLoader.Delivery = .queue, watching: OperationsConfiguration? = nil
     ) {
         guard let requests = RequestCycle(workload) else { return nil }
         self.requests = requests
@@ -40,6 +43,7 @@ final class DataLoadingClient: Client {
             let authorities = FileManager.default.contents(atPath: security.authorities)
             configuration.serverTrustPolicy = ServerTrustPolicy(certificateAuthorities: authorities)
         }
+        operations = watching.map { Operations($0, instrumenting: &configuration) }
         service = DataLoaderService(configuration: configuration)
         for url in requests.origins {
             service.rateLimiter.setRequestsPerSecond(1_000_000, burst: 10_000, forHostOf: url)
@@ -55,6 +59,11 @@ final class DataLoadingClient: Client {
             return (factory.makeDataLoader(delegate: delegate, delivery: delivery), delegate)
         }
         idler = factory.makeDataLoader()
+        do {
+            try operations?.start(for: service)
+        } catch {
+            return nil
+        }
     }
 
     func hold(_ idle: Workload.Idle) {

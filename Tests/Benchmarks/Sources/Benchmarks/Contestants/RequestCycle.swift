@@ -24,9 +24,10 @@ final class RequestCycle: Sendable {
         let host = "origin.test"
         parts.host = host
         guard let url = parts.url else { return nil }
-        let one = DataLoaderRequest(url: url, sourceIdentifier: "benchmark")
+        let sources = (0..<(workload.sources ?? 1)).map { $0 == 0 ? "benchmark" : "feature-\($0)" }
+        let same = sources.map { DataLoaderRequest(url: url, sourceIdentifier: $0) }
         var addresses = [host: address]
-        requests = workload.mix?.compactMap(Self.request) ?? [one]
+        requests = workload.mix?.compactMap(Self.request) ?? same
         var origins: [String: URL] = [:]
         for request in requests {
             let named = request.url.host ?? host
@@ -35,7 +36,7 @@ final class RequestCycle: Sendable {
         }
         self.origins = Array(origins.values)
         self.addresses = addresses
-        first = requests.first ?? one
+        first = requests.first ?? same[0]
     }
 
     /// The next request.

@@ -34,6 +34,8 @@ struct Workload: Codable, Sendable {
     var idle: Idle?
     /// The number of event loops; nil for one.
     var loops: Int?
+    /// The number of features that take turns to load the URL; nil for one.
+    var sources: Int?
 
     init(url: String, concurrency: Int) {
         self.url = url

@@ -17,7 +17,7 @@ enum Measures {
         SmallGets.self, SecureGets.self, Latency.self, Layers.self, WaitingLoads.self,
         RateAccuracy.self, IdleTransfers.self, ManyOrigins.self, LargeBodies.self,
         SlowConsumers.self, IdleDaemon.self, MemoryGrowth.self, ClientBuilds.self, Hits.self,
-        SeveralLoops.self, BodySizes.self, Sequences.self,
+        SeveralLoops.self, BodySizes.self, Sequences.self, WatchedLayers.self, WatchedLatency.self,
     ]
 
     /// The measures of a number, or all of them.

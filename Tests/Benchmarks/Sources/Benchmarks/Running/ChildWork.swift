@@ -44,5 +44,6 @@ extension ChildWork {
 enum ChildWorks {
     static let all: [any ChildWork.Type] = [
         ChildRun.self, TransferRun.self, PacedRun.self, IdleRun.self,
+        WatchedRun.self,
     ]
 }
