@@ -55,7 +55,7 @@ extension CurlTransfer {
     /// whose connection others still use. Its own size then remains, 16,384 bytes.
     func setBufferSize(_ shape: CurlShape) throws(DataLoaderError) {
         if needsLargeBuffer(shape) { return try set(CurlOption.bufferSize, Self.largeBufferSize) }
-        _ = ccurl_set_long(easy, CurlOption.bufferSize, shape.streams ? 65_536 : 16_384)
+        _ = ccurl_set_long(easy, CurlOption.bufferSize, shape.streams ? 32_768 : 16_384)
     }
 
     // The maximum of 7.88.1. The system gives pages only where they are written to.
