@@ -43,7 +43,7 @@ final class CurlLoop {
     /// The multi handles for attempts over HTTP/1.1, and that for attempts that offer HTTP/2.
     ///
     /// They are separate because of the quirk in `CurlLoop+BusyConnections`.
-    @exclusivity(unchecked) var http1 = SerialMultis<CurlMulti>()
+    @exclusivity(unchecked) var http1: SerialMultis<CurlMulti>
     @exclusivity(unchecked) var http2: CurlMulti?
     @exclusivity(unchecked) var routes: RouteTable<ObjectIdentifier>
     /// The open connections of HTTP/2 that attempts may join, by descriptor.
@@ -103,6 +103,7 @@ final class CurlLoop {
         self.mailbox = mailbox
         self.poll = poll
         idle = setup.idle
+        http1 = SerialMultis(capacity: setup.idle.handleCapacity)
         names = NameCache(lifetimes: setup.names)
         resolver = NameResolver(workerLimit: setup.lookupLimit, lookup: setup.lookup)
         readers = setup.readers

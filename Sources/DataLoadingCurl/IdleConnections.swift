@@ -19,6 +19,8 @@ struct IdleConnections: Sendable {
     /// Whether OpenSSL is asked what a server has chosen; otherwise the head of a response
     /// shows it.
     let readsALPN: Bool
+    /// The number of attempts over HTTP/1.1 that run on a multi handle before another one is made.
+    let handleCapacity: Int
     /// How long a first connection to a server delays the attempts that could join it.
     ///
     /// Most handshakes end within this time, and a connect limit of a few seconds has room for
@@ -28,7 +30,8 @@ struct IdleConnections: Sendable {
     init(
         limit: Int = 64, lifetime: Duration = .seconds(60),
         maximumAge: Duration = .seconds(300), protocolMemory: Duration = .seconds(600),
-        readsALPN: Bool = true, leaderTime: Duration = .milliseconds(500)
+        readsALPN: Bool = true, leaderTime: Duration = .milliseconds(500),
+        handleCapacity: Int = 64
     ) {
         isMalformed = !(1...1_000_000).contains(limit)
         self.limit = isMalformed ? 1 : limit
@@ -37,6 +40,7 @@ struct IdleConnections: Sendable {
         self.protocolMemory = protocolMemory
         self.readsALPN = readsALPN
         self.leaderTime = leaderTime
+        self.handleCapacity = handleCapacity
     }
 
     /// Returns the limits of each of several loops, which together keep the limit or a few more.

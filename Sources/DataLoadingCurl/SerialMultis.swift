@@ -18,19 +18,23 @@ protocol TransferHolder: AnyObject {
 /// 7.88.1). So there is a limit on the transfers of a handle. A handle cannot use the connections of another
 /// one, and therefore an attempt goes to a handle that has an idle connection to its origin.
 struct SerialMultis<Multi: TransferHolder> {
-    /// The number of transfers with which a handle is full.
-    static var capacity: Int { 64 }
     /// The number of noted connections above which all are forgotten.
     ///
     /// An attempt that is not sent to its idle connection opens another one.
     static var noteLimit: Int { 16_384 }
 
+    /// The number of transfers with which a handle is full.
+    let capacity: Int
     private(set) var all: [Multi] = []
     /// The handles with idle connections to each origin, the last one used last.
     ///
     /// They are noted only while there are several handles.
     private var idle: [Origin: [Multi]] = [:]
     private(set) var notes = 0
+
+    init(capacity: Int) {
+        self.capacity = capacity
+    }
 
     /// Whether there are several handles.
     var isSplit: Bool { all.count > 1 }
@@ -42,7 +46,7 @@ struct SerialMultis<Multi: TransferHolder> {
     mutating func take(for origin: Origin?) -> Multi? {
         if isSplit, let origin, let multi = takeIdle(origin) { return multi }
         // The first ones, so that the last ones become unused.
-        return all.first { $0.transfers < Self.capacity }
+        return all.first { $0.transfers < capacity }
     }
 
     private mutating func takeIdle(_ origin: Origin) -> Multi? {

@@ -39,17 +39,17 @@
         }
 
         @Test func `no handle is added before one is full, and none takes more than fit`() {
-            var handles = Handles()
-            for number in 0..<(3 * Handles.capacity) {
+            var handles = Handles(capacity: 8)
+            for number in 0..<(3 * handles.capacity) {
                 _ = Self.begin(&handles)
-                #expect(handles.all.count == number / Handles.capacity + 1)
+                #expect(handles.all.count == number / handles.capacity + 1)
             }
-            #expect(handles.all.allSatisfy { $0.transfers == Handles.capacity })
+            #expect(handles.all.allSatisfy { $0.transfers == handles.capacity })
         }
 
         @Test func `an attempt goes to the handle that has an idle connection to its origin`() {
-            var handles = Handles()
-            let begun = (0..<(2 * Handles.capacity)).map { _ in Self.begin(&handles) }
+            var handles = Handles(capacity: 8)
+            let begun = (0..<(2 * handles.capacity)).map { _ in Self.begin(&handles) }
             let last = handles.all[1]
             Self.end(begun[0], &handles, Self.there)
             Self.end(last, &handles)
@@ -60,8 +60,8 @@
         }
 
         @Test func `an attempt on a new connection leaves the idle ones to others`() {
-            var handles = Handles()
-            let begun = (0..<(2 * Handles.capacity)).map { _ in Self.begin(&handles) }
+            var handles = Handles(capacity: 8)
+            let begun = (0..<(2 * handles.capacity)).map { _ in Self.begin(&handles) }
             Self.end(handles.all[1], &handles)
             begun[0].transfers -= 1
             #expect(handles.take(for: nil) === begun[0])
@@ -70,9 +70,9 @@
 
         @Test
         func `the idle connections of the first handle are known to the second one's attempts`() {
-            var handles = Handles()
+            var handles = Handles(capacity: 8)
             let first = Self.add(&handles)
-            first.transfers = Handles.capacity
+            first.transfers = handles.capacity
             _ = Self.add(&handles, idle: [Self.there, Self.there])
             #expect(handles.notes == 2)
             #expect(handles.take(for: Self.there) === first)
@@ -80,7 +80,7 @@
         }
 
         @Test func `nothing is noted while there is one handle`() {
-            var handles = Handles()
+            var handles = Handles(capacity: 8)
             let handle = Self.begin(&handles)
             Self.end(handle, &handles)
             #expect(handles.notes == 0)
@@ -88,7 +88,7 @@
         }
 
         @Test func `handles that were not used for a while are removed, but for one`() {
-            var handles = Handles()
+            var handles = Handles(capacity: 8)
             let three = (0..<3).map { _ in Self.add(&handles) }
             for handle in three { handles.noteIdle(handle, to: Self.here) }
             three[1].lastUse = 5
@@ -106,7 +106,7 @@
         }
 
         @Test func `what is noted is bounded, however many origins there are`() {
-            var handles = Handles()
+            var handles = Handles(capacity: 8)
             let handle = Self.add(&handles)
             _ = Self.add(&handles)
             for number in 0..<(2 * Handles.noteLimit) {
@@ -119,7 +119,7 @@
         func `an attempt finds an idle connection whenever there is one, in any order`(seed: UInt64)
         {
             var generator = SeededGenerator(seed: seed)
-            var handles = Handles()
+            var handles = Handles(capacity: 8)
             var running: [(Handle, Origin)] = []
             // The idle connections of each handle, which a test knows exactly.
             var idle: [Origin: [ObjectIdentifier: Int]] = [:]
