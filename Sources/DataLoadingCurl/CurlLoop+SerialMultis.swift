@@ -7,20 +7,31 @@ import DataLoadingTransport
 extension CurlLoop {
     /// Returns the multi handle for an attempt over HTTP/1.1; nil when memory is exhausted.
     func serialMulti(for transfer: CurlTransfer) -> CurlMulti? {
-        let origin = transfer.needsNewConnection ? nil : transfer.connectedOrigin
-        if let multi = http1.take(for: origin) { return multi }
+        let place = transfer.needsNewConnection ? nil : transfer.place
+        if let multi = http1.take(for: place) { return multi }
         guard let multi = CurlMulti(for: self) else { return http1.all.first }
-        http1.add(multi, idle: http1.all.count == 1 ? idleOrigins : [])
-        return multi
+        http1.add(multi, idle: http1.all.count == 1 ? idlePlaces : [])
+        // The first handle may have an idle connection for it.
+        return http1.take(for: place) ?? multi
     }
 
-    /// The origins of the idle connections of the handles for HTTP/1.1.
-    private var idleOrigins: [Origin] {
-        sockets.compactMap { entry in
+    /// Where the connections lead that the handles for HTTP/1.1 have idle, each once.
+    private var idlePlaces: [ConnectionPlace] {
+        // Attempts that were just begun take some of them.
+        var taken: [ConnectionPlace: Int] = [:]
+        for transfer in running.values {
+            guard case .running(let multi) = transfer.phase, transfer.state.connection == nil,
+                http1.contains(multi), let place = transfer.place
+            else { continue }
+            taken[place, default: 0] += 1
+        }
+        return sockets.compactMap { entry in
             guard entry.wanted == 0, !entry.isShut, let owner = entry.owner,
-                http1.contains(owner)
+                http1.contains(owner), let place = entry.place
             else { return nil }
-            return entry.origin
+            guard let count = taken[place], count > 0 else { return place }
+            taken[place] = count - 1
+            return nil
         }
     }
 
@@ -28,9 +39,9 @@ extension CurlLoop {
     func noteIdle(_ multi: CurlMulti, after transfer: CurlTransfer, failed: Bool) {
         // No further transfer of that handle would find its idle connections.
         guard isCurrent(multi) else { return sweepSoon() }
-        guard !failed, multi !== http2, !transfer.isLocal, let origin = transfer.connectedOrigin
+        guard !failed, multi !== http2, http1.isSplit, !transfer.isLocal, let place = transfer.place
         else { return }
-        http1.noteIdle(multi, to: origin)
+        http1.noteIdle(multi, for: place)
     }
 
     /// Whether a handle gets new attempts.
@@ -41,13 +52,14 @@ extension CurlLoop {
         http1.all.reduce(http2?.idleConnections ?? 0) { $0 + $1.idleConnections }
     }
 
-    /// Retires the handles for HTTP/1.1 that had no transfer for the lifetime of a connection, after many
+    /// Retires the handles for HTTP/1.1 that were not needed for the lifetime of a connection, after many
     /// attempts have run at once.
-    func retireUnused() {
+    func retireSurplus() {
         guard http1.isSplit else { return nextRetirement = .max }
         if nextRetirement <= now {
             nextRetirement = .max
-            retired += http1.removeUnused(since: now &- idle.lifetime.wholeNanoseconds)
+            retired += http1.removeSurplus()
+            if !retired.isEmpty { sweepSoon() }
         }
         guard http1.isSplit else { return }
         if nextRetirement == .max {
@@ -57,15 +69,7 @@ extension CurlLoop {
     }
 }
 
-extension SerialMultis<CurlMulti> {
+extension SerialMultis<CurlMulti, ConnectionPlace> {
     /// Whether libcurl wants to be called for one of them.
     func isDue(_ uptime: Int64) -> Bool { all.contains { $0.isDue(uptime) } }
-}
-
-extension CurlTransfer {
-    /// The origin that its connection leads to: a proxy, unless the proxy opens a tunnel.
-    fileprivate var connectedOrigin: Origin? {
-        guard let proxy = task?.request.proxy, origin?.isSecure == false else { return origin }
-        return proxy.origin
-    }
 }

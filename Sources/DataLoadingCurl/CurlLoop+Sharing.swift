@@ -83,6 +83,7 @@ extension CurlLoop {
         else { return }
         noteOpen(socket, name)
         sockets[Int(socket)].owner = multi
+        sockets[Int(socket)].place = transfer.place
         multi.connections += 1
         noteEstablished(socket, for: transfer)
     }

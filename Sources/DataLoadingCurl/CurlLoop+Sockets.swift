@@ -30,6 +30,8 @@ struct SocketEntry {
     var lastReadable: Int64 = 0
     /// The multi handle whose connection it carries.
     var owner: CurlMulti?
+    /// Where that connection leads.
+    var place: ConnectionPlace?
     /// Its connection, where connections are checked before they are used again.
     var name: ConnectionName?
     /// Shut down by the loop and not closed by libcurl yet.

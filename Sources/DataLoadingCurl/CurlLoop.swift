@@ -43,7 +43,7 @@ final class CurlLoop {
     /// The multi handles for attempts over HTTP/1.1, and that for attempts that offer HTTP/2.
     ///
     /// They are separate because of the quirk in `CurlLoop+BusyConnections`.
-    @exclusivity(unchecked) var http1: SerialMultis<CurlMulti>
+    @exclusivity(unchecked) var http1: SerialMultis<CurlMulti, ConnectionPlace>
     @exclusivity(unchecked) var http2: CurlMulti?
     @exclusivity(unchecked) var routes: RouteTable<ObjectIdentifier>
     /// The open connections of HTTP/2 that attempts may join, by descriptor.
@@ -83,7 +83,7 @@ final class CurlLoop {
     @exclusivity(unchecked) var spareCloseNotifyFlags: [UnsafeMutablePointer<Int32>] = []
     /// When surplus idle connections are shut down; `.max` while there are none.
     @exclusivity(unchecked) var nextTrim = Int64.max
-    /// When unused multi handles are retired; `.max` while there is only one.
+    /// When multi handles that are not needed are retired; `.max` while there is only one.
     @exclusivity(unchecked) var nextRetirement = Int64.max
     /// The number of rounds since the loop looked for events, because of messages.
     @exclusivity(unchecked) var roundsAwake = 0
@@ -182,7 +182,8 @@ final class CurlLoop {
     /// Lets libcurl act on its expired timers, and ends the transfers that are due.
     private func advance() {
         // libcurl sets its timer to zero repeatedly while a transfer has steps left.
-        for _ in 0..<64 where http1.isDue(uptime) || http2?.isDue(uptime) == true {
+        for _ in 0..<64 {
+            guard http1.isDue(uptime) || http2?.isDue(uptime) == true else { break }
             for multi in http1.all { multi.actIfDue(uptime: uptime) }
             http2?.actIfDue(uptime: uptime)
         }
@@ -196,7 +197,7 @@ final class CurlLoop {
         // An attempt that is released may end at once.
         while releaseWaiters() { finishDone() }
         trimConnections()
-        retireUnused()
+        retireSurplus()
         closeIdle()
         closeRetired()
     }

@@ -51,6 +51,13 @@ final class CurlMulti: TransferHolder {
         fitConnections()
     }
 
+    /// Runs a transfer that counts as none, as it only looks at the connections.
+    func look(with easy: OpaquePointer) {
+        guard ccurl_multi_add(handle, easy) == 0 else { return }
+        act(CurlSignal.timeout, 0)
+        ccurl_multi_remove(handle, easy)
+    }
+
     /// Raises libcurl's limit to make room for the connections in use beside the idle ones.
     ///
     /// That limit counts both, and libcurl closes an idle connection for each one above it:

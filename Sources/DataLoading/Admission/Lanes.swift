@@ -230,7 +230,7 @@ struct Lanes: Sendable {
         return lane.origin
     }
 
-    // MARK: Lane.Obstacles
+    // MARK: Obstacles
 
     /// Whether a lane has a place among those that wait for a connection.
     func waitsForConnection(_ key: LaneKey) -> Bool { lanes[key]?.place != nil }

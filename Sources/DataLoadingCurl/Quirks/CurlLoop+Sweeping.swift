@@ -59,8 +59,6 @@ extension CurlMulti {
                 CurlSignal.badSocket
             },
         ]
-        guard isSet.allSatisfy({ $0 == 0 }), add(easy) else { return }
-        act(CurlSignal.timeout, 0)
-        remove(easy)
+        if isSet.allSatisfy({ $0 == 0 }) { look(with: easy) }
     }
 }

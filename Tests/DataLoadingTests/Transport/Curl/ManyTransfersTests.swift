@@ -12,79 +12,122 @@
     extension SocketTests {
         /// More transfers at once than one multi handle takes.
         @Suite struct ManyTransfersTests {
-            private static let capacity = 64
+            private static let capacity = 4
             private static let many = 3 * capacity
 
-            @Test func `the connections of many transfers are all used again`() async throws {
-                let transport = CurlTransport(idle: IdleConnections(limit: Self.many))
-                let server = try Self.gatedServer(count: Self.many)
-                await Self.burst(transport, server)
-                #expect(server.connectionCount == Self.many)
-                await Self.burst(transport, server)
-                #expect(server.connectionCount == Self.many)
+            private static func transport(lifetime: Duration = .seconds(60)) -> CurlTransport {
+                CurlTransport(
+                    idle: IdleConnections(
+                        limit: 100, lifetime: lifetime, handleCapacity: capacity))
             }
 
-            @Test func `an idle connection from before is used beside many transfers`() async throws
-            {
-                let transport = CurlTransport(idle: IdleConnections(limit: Self.many))
-                let other = try LoopbackServer { _ in .ok("fine") }
-                _ = await transport.get(other.url())
-                let hold = LoopbackGate()
-                let server = try LoopbackServer { _ in .ok("fine").preceded(by: .wait(for: hold)) }
-                async let burst: Void = Self.burst(transport, server)
-                await eventually { server.requestCount == Self.many }
-                for _ in 0..<3 {
-                    #expect(await transport.get(other.url()).report.reusedConnection)
-                }
-                #expect(other.connectionCount == 1)
-                hold.open()
-                await burst
-            }
-
-            @Test func `the handles of many transfers are closed when they are not used any more`()
+            @Test func `the connections of many transfers are all used again, beside others`()
                 async throws
             {
-                let idle = IdleConnections(limit: Self.many, lifetime: .milliseconds(200))
-                let transport = CurlTransport(idle: idle)
-                let hold = LoopbackGate()
-                let streams = try LoopbackServer { _ in .ok("fine").preceded(by: .wait(for: hold)) }
+                let transport = Self.transport()
+                let server = try LoopbackServer.answering(together: Self.many)
+                await Self.get(Self.many, server, transport)
+                #expect(server.connectionCount == Self.many)
+                // These fill the first handles, which have idle connections to the other server.
+                let gate = LoopbackGate()
+                let held = try LoopbackServer.holding(at: gate)
+                async let others: Void = Self.get(2 * Self.capacity, held, transport)
+                await held.waitForHeads(2 * Self.capacity)
+                await Self.get(Self.many, server, transport)
+                #expect(server.connectionCount == Self.many)
+                gate.open()
+                await others
+            }
+
+            @Test
+            func `the attempt for which a handle is added uses the idle connection of another`()
+                async throws
+            {
+                let transport = Self.transport()
+                let other = try LoopbackServer { _ in .ok("fine") }
+                await Self.get(1, other, transport)
+                let gate = LoopbackGate()
+                let held = try LoopbackServer.holding(at: gate)
+                async let others: Void = Self.get(Self.capacity, held, transport)
+                await held.waitForHeads(Self.capacity)
+                for _ in 0..<3 { await Self.get(1, other, transport) }
+                #expect(other.connectionCount == 1)
+                gate.open()
+                await others
+            }
+
+            @Test func `connections at two addresses of a host are told apart`() async throws {
+                let transport = Self.transport()
+                let servers = try (0..<2).map { _ in try LoopbackServer { _ in .ok("fine") } }
+                let gate = LoopbackGate()
+                let held = try LoopbackServer.holding(at: gate)
+                // They are in the first two handles, so that there are three.
+                async let others: Void = Self.get(2 * Self.capacity, held, transport)
+                await held.waitForHeads(2 * Self.capacity)
+                for round in 0..<6 {
+                    var attempt = TransportRequest(url: try .host("origin.test"))
+                    attempt.address = "127.0.0.1:\(servers[round % 2].port)"
+                    #expect(await transport.run(attempt).text == "fine")
+                }
+                #expect(servers.map(\.connectionCount) == [1, 1])
+                gate.open()
+                await others
+            }
+
+            @Test func `handles that are not needed any more are closed, though one transfer runs`()
+                async throws
+            {
+                let transport = Self.transport(lifetime: .milliseconds(100))
+                let gate = LoopbackGate()
+                let held = try LoopbackServer.holding(at: gate)
                 // It keeps the loop from being idle, when it would close all of them.
-                async let held = transport.get(streams.url())
-                await eventually { streams.requestCount == 1 }
-                let server = try Self.gatedServer(count: Self.many)
-                await Self.burst(transport, server)
-                // Those of the handle that is still used are within the limit.
-                await eventually {
-                    server.openConnectionCount < Self.capacity
-                }
-                hold.open()
-                #expect(await held.text == "fine")
+                async let other: Void = Self.get(1, held, transport)
+                await held.waitForHeads(1)
+                let server = try LoopbackServer.answering(together: Self.many)
+                await Self.get(Self.many, server, transport)
+                // Those of the handle that is left are within its capacity.
+                await eventually { server.openConnectionCount < Self.capacity }
+                gate.open()
+                await other
             }
 
-            /// Responds to so many requests at once.
-            private static func gatedServer(count: Int) throws -> LoopbackServer {
-                let arrived = Locked((count: 0, gate: LoopbackGate()))
-                return try LoopbackServer { _ in
-                    let gate = arrived.withLock { arrived in
-                        let gate = arrived.gate
-                        arrived.count += 1
-                        guard arrived.count == count else { return gate }
-                        arrived = (0, LoopbackGate())
-                        gate.open()
-                        return gate
-                    }
-                    return .ok("fine").preceded(by: .wait(for: gate))
-                }
-            }
-
-            private static func burst(_ transport: CurlTransport, _ server: LoopbackServer) async {
+            /// Makes so many GETs at once.
+            private static func get(
+                _ count: Int, _ server: LoopbackServer, _ transport: CurlTransport
+            ) async {
                 await withTaskGroup(of: Void.self) { group in
-                    for _ in 0..<many {
+                    for _ in 0..<count {
                         group.addTask {
-                            #expect(await transport.get(server.url()).text == "fine")
+                            var attempt = TransportRequest(url: server.url())
+                            attempt.idleTimeout = .seconds(60) * patience
+                            attempt.connectTimeout = .seconds(60) * patience
+                            #expect(await transport.run(attempt).text == "fine")
                         }
                     }
                 }
+            }
+        }
+    }
+
+    extension LoopbackServer {
+        /// Answers when a gate is open.
+        fileprivate static func holding(at gate: LoopbackGate) throws -> LoopbackServer {
+            try LoopbackServer { _ in .ok("fine").preceded(by: .wait(for: gate)) }
+        }
+
+        /// Answers so many requests when all of them have come, and then the next ones.
+        fileprivate static func answering(together count: Int) throws -> LoopbackServer {
+            let arrived = Locked((count: 0, gate: LoopbackGate()))
+            return try LoopbackServer { _ in
+                let gate = arrived.withLock { arrived in
+                    let gate = arrived.gate
+                    arrived.count += 1
+                    guard arrived.count == count else { return gate }
+                    arrived = (0, LoopbackGate())
+                    gate.open()
+                    return gate
+                }
+                return .ok("fine").preceded(by: .wait(for: gate))
             }
         }
     }

@@ -3,7 +3,6 @@
 
 #if canImport(Glibc) || canImport(Musl)
     @testable import DataLoadingCurl
-    @testable import DataLoading
     import DataLoadingTesting
     import Testing
 
@@ -14,44 +13,47 @@
             var lastUse: Int64 = 0
         }
 
-        private typealias Handles = SerialMultis<Handle>
+        private enum Place: CaseIterable {
+            case here
+            case there
+        }
 
-        private static let here = OriginSeatsTests.origin(1)
-        private static let there = OriginSeatsTests.origin(2)
+        private typealias Handles = SerialMultis<Handle, Place>
 
         /// Begins a transfer on a handle, and adds one where it is needed.
-        private static func begin(_ handles: inout Handles, _ origin: Origin? = here) -> Handle {
-            let handle = handles.take(for: origin) ?? add(&handles)
+        private static func begin(_ handles: inout Handles, _ place: Place? = .here) -> Handle {
+            let handle = handles.take(for: place) ?? add(&handles)
             handle.transfers += 1
             return handle
         }
 
-        private static func add(_ handles: inout Handles, idle: [Origin] = []) -> Handle {
+        private static func add(_ handles: inout Handles, idle: [Place] = []) -> Handle {
             let handle = Handle()
             handles.add(handle, idle: idle)
             return handle
         }
 
-        private static func end(_ handle: Handle, _ handles: inout Handles, _ origin: Origin = here)
-        {
+        private static func end(
+            _ handle: Handle, _ handles: inout Handles, _ place: Place = .here
+        ) {
             handle.transfers -= 1
-            handles.noteIdle(handle, to: origin)
+            handles.noteIdle(handle, for: place)
         }
 
         @Test func `no handle is added before one is full, and none takes more than fit`() {
             var handles = Handles(capacity: 8)
-            for number in 0..<(3 * handles.capacity) {
+            for number in 0..<24 {
                 _ = Self.begin(&handles)
-                #expect(handles.all.count == number / handles.capacity + 1)
+                #expect(handles.all.count == number / 8 + 1)
             }
-            #expect(handles.all.allSatisfy { $0.transfers == handles.capacity })
+            #expect(handles.all.allSatisfy { $0.transfers == 8 })
         }
 
-        @Test func `an attempt goes to the handle that has an idle connection to its origin`() {
+        @Test func `an attempt goes to the handle that has an idle connection for it`() {
             var handles = Handles(capacity: 8)
-            let begun = (0..<(2 * handles.capacity)).map { _ in Self.begin(&handles) }
+            let begun = (0..<16).map { _ in Self.begin(&handles) }
             let last = handles.all[1]
-            Self.end(begun[0], &handles, Self.there)
+            Self.end(begun[0], &handles, .there)
             Self.end(last, &handles)
             #expect(Self.begin(&handles) === last)
             // There is none to here any more, and room in the first one only.
@@ -61,22 +63,21 @@
 
         @Test func `an attempt on a new connection leaves the idle ones to others`() {
             var handles = Handles(capacity: 8)
-            let begun = (0..<(2 * handles.capacity)).map { _ in Self.begin(&handles) }
+            let begun = (0..<16).map { _ in Self.begin(&handles) }
             Self.end(handles.all[1], &handles)
             begun[0].transfers -= 1
             #expect(handles.take(for: nil) === begun[0])
-            #expect(handles.take(for: Self.here) === handles.all[1])
+            #expect(handles.take(for: .here) === handles.all[1])
         }
 
-        @Test
-        func `the idle connections of the first handle are known to the second one's attempts`() {
+        @Test func `the idle connections of the first handle are known to the attempts after it`() {
             var handles = Handles(capacity: 8)
             let first = Self.add(&handles)
-            first.transfers = handles.capacity
-            _ = Self.add(&handles, idle: [Self.there, Self.there])
+            first.transfers = 8
+            _ = Self.add(&handles, idle: [.there, .there])
             #expect(handles.notes == 2)
-            #expect(handles.take(for: Self.there) === first)
-            #expect(handles.take(for: Self.here) === handles.all[1])
+            #expect(handles.take(for: .there) === first)
+            #expect(handles.take(for: .here) === handles.all[1])
         }
 
         @Test func `nothing is noted while there is one handle`() {
@@ -84,35 +85,47 @@
             let handle = Self.begin(&handles)
             Self.end(handle, &handles)
             #expect(handles.notes == 0)
-            #expect(handles.take(for: Self.here) === handle)
+            #expect(handles.take(for: .here) === handle)
         }
 
-        @Test func `handles that were not used for a while are removed, but for one`() {
+        @Test func `as many handles are left as the most attempts since the last look needed`() {
             var handles = Handles(capacity: 8)
-            let three = (0..<3).map { _ in Self.add(&handles) }
-            for handle in three { handles.noteIdle(handle, to: Self.here) }
-            three[1].lastUse = 5
-            three[2].transfers = 1
-            #expect(
-                handles.removeUnused(since: 5).map(ObjectIdentifier.init) == [
-                    ObjectIdentifier(three[0])
-                ])
-            #expect(handles.notes == 2)
-            #expect(handles.take(for: Self.here) === three[2])
-            three[2].transfers = 0
-            #expect(handles.removeUnused(since: 6).count == 1)
-            #expect(handles.all.count == 1 && handles.notes == 0)
-            #expect(handles.removeUnused(since: .max).isEmpty)
+            let begun = (0..<32).map { _ in Self.begin(&handles) }
+            #expect(handles.removeSurplus().isEmpty)
+            for handle in begun { Self.end(handle, &handles) }
+            // Those of the time before still count.
+            #expect(handles.removeSurplus().isEmpty)
+            let busy = handles.all[3]
+            for _ in 0..<9 { #expect(Self.begin(&handles) === busy || busy.transfers >= 8) }
+            handles.all[2].lastUse = 1
+            #expect(handles.removeSurplus().count == 2)
+            #expect(handles.all.contains { $0 === busy } && handles.all.count == 2)
+            #expect(handles.notes <= 16)
         }
 
-        @Test func `what is noted is bounded, however many origins there are`() {
+        @Test
+        func `one handle is left when hardly any attempt runs, and one that runs keeps its handle`()
+        {
             var handles = Handles(capacity: 8)
-            let handle = Self.add(&handles)
-            _ = Self.add(&handles)
-            for number in 0..<(2 * Handles.noteLimit) {
-                handles.noteIdle(handle, to: OriginSeatsTests.origin(number))
+            let begun = (0..<17).map { _ in Self.begin(&handles) }
+            for handle in begun { Self.end(handle, &handles) }
+            let running = Self.begin(&handles)
+            _ = handles.removeSurplus()
+            #expect(handles.removeSurplus().count == 2)
+            #expect(handles.all.map(ObjectIdentifier.init) == [ObjectIdentifier(running)])
+            #expect(handles.notes == 0)
+            #expect(handles.removeSurplus().isEmpty)
+        }
+
+        @Test func `what is noted is bounded, however many places there are`() {
+            var handles = SerialMultis<Handle, Int>(capacity: 8)
+            for _ in 0..<2 { handles.add(Handle()) }
+            for place in 0..<40_000 {
+                handles.noteIdle(handles.all[0], for: place)
+                // Some are used once and never again.
+                if place.isMultiple(of: 2) { _ = handles.take(for: place) }
             }
-            #expect(handles.notes <= Handles.noteLimit)
+            #expect(handles.notes <= SerialMultis<Handle, Int>.noteLimit)
         }
 
         @Test(arguments: 0..<20)
@@ -120,29 +133,36 @@
         {
             var generator = SeededGenerator(seed: seed)
             var handles = Handles(capacity: 8)
-            var running: [(Handle, Origin)] = []
+            var running: [(Handle, Place)] = []
             // The idle connections of each handle, which a test knows exactly.
-            var idle: [Origin: [ObjectIdentifier: Int]] = [:]
-            for _ in 0..<5_000 {
-                let origin = Bool.random(using: &generator) ? Self.here : Self.there
-                if Int.random(in: 0..<10, using: &generator) < 5 || running.isEmpty {
-                    let all = idle[origin, default: [:]].values.reduce(0, +)
-                    let handle = Self.begin(&handles, origin)
+            var idle: [Place: [ObjectIdentifier: Int]] = [:]
+            for step in 0..<5_000 {
+                let place = Place.allCases.randomElement(using: &generator) ?? .here
+                // A wave of attempts, so that handles come and go.
+                let share = step / 500 % 2 == 0 ? 6 : 4
+                if Int.random(in: 0..<10, using: &generator) < share || running.isEmpty {
+                    let all = idle[place, default: [:]].values.reduce(0, +)
+                    let wasSplit = handles.isSplit
+                    let handle = Self.begin(&handles, place)
                     let name = ObjectIdentifier(handle)
-                    if handles.isSplit {
-                        #expect(all == 0 || idle[origin]?[name] ?? 0 > 0)
-                    }
-                    if idle[origin]?[name] ?? 0 > 0 { idle[origin]?[name]? -= 1 }
-                    running.append((handle, origin))
+                    if wasSplit { #expect(all == 0 || idle[place]?[name] ?? 0 > 0) }
+                    if idle[place]?[name] ?? 0 > 0 { idle[place]?[name]? -= 1 }
+                    running.append((handle, place))
                 } else {
-                    let (handle, origin) = running.remove(
+                    let (handle, place) = running.remove(
                         at: Int.random(in: running.indices, using: &generator))
+                    guard handles.contains(handle) else { continue }
                     // What is idle before there is a second handle is told by the loop.
                     if handles.isSplit {
-                        idle[origin, default: [:]][ObjectIdentifier(handle), default: 0] += 1
+                        idle[place, default: [:]][ObjectIdentifier(handle), default: 0] += 1
                     }
-                    Self.end(handle, &handles, origin)
+                    Self.end(handle, &handles, place)
                 }
+                guard step.isMultiple(of: 97) else { continue }
+                for removed in handles.removeSurplus() {
+                    for place in Place.allCases { idle[place]?[ObjectIdentifier(removed)] = nil }
+                }
+                if !handles.isSplit { idle = [:] }
             }
         }
     }
