@@ -7,30 +7,31 @@ import DataLoadingTransport
 extension CurlLoop {
     /// Returns the multi handle for an attempt over HTTP/1.1; nil when memory is exhausted.
     func serialMulti(for transfer: CurlTransfer) -> CurlMulti? {
-        let place = transfer.needsNewConnection ? nil : transfer.place
-        if let multi = http1.take(for: place) { return multi }
+        let isSecure = transfer.origin?.isSecure ?? false
+        if let multi = http1.take(isSecure: isSecure, for: transfer.reusablePlace) { return multi }
         guard let multi = CurlMulti(for: self) else { return http1.all.first }
         http1.add(multi, idle: http1.all.count == 1 ? idlePlaces : [])
         // The first handle may have an idle connection for it.
-        return http1.take(for: place) ?? multi
+        return http1.take(isSecure: isSecure, for: transfer.reusablePlace) ?? multi
     }
 
     /// Where the connections lead that the handles for HTTP/1.1 have idle, each once.
     private var idlePlaces: [ConnectionPlace] {
-        // Attempts that were just begun take some of them.
-        var taken: [ConnectionPlace: Int] = [:]
+        var used: [ConnectionPlace: Int] = [:]
         for transfer in running.values {
-            guard case .running(let multi) = transfer.phase, transfer.state.connection == nil,
-                http1.contains(multi), let place = transfer.place
+            guard case .running(let multi) = transfer.phase, http1.contains(multi),
+                // One that was just begun takes an idle connection, unless it opens one.
+                transfer.state.connection != nil || transfer.mayTakeConnection,
+                let place = transfer.place
             else { continue }
-            taken[place, default: 0] += 1
+            used[place, default: 0] += 1
         }
         return sockets.compactMap { entry in
-            guard entry.wanted == 0, !entry.isShut, let owner = entry.owner,
-                http1.contains(owner), let place = entry.place
+            guard !entry.isShut, let owner = entry.owner, http1.contains(owner),
+                let place = entry.place
             else { return nil }
-            guard let count = taken[place], count > 0 else { return place }
-            taken[place] = count - 1
+            guard let count = used[place], count > 0 else { return place }
+            used[place] = count - 1
             return nil
         }
     }
@@ -39,7 +40,9 @@ extension CurlLoop {
     func noteIdle(_ multi: CurlMulti, after transfer: CurlTransfer, failed: Bool) {
         // No further transfer of that handle would find its idle connections.
         guard isCurrent(multi) else { return sweepSoon() }
-        guard !failed, multi !== http2, http1.isSplit, !transfer.isLocal, let place = transfer.place
+        guard multi !== http2, http1.isSplit, !transfer.isLocal, let place = transfer.place,
+            // One that ended before it had a connection has left the one that it was sent to.
+            !failed || transfer.state.connection == nil && transfer.mayTakeConnection
         else { return }
         http1.noteIdle(multi, for: place)
     }
@@ -72,4 +75,14 @@ extension CurlLoop {
 extension SerialMultis<CurlMulti, ConnectionPlace> {
     /// Whether libcurl wants to be called for one of them.
     func isDue(_ uptime: Int64) -> Bool { all.contains { $0.isDue(uptime) } }
+}
+
+extension CurlTransfer {
+    /// Where the idle connections lead that it may use; nil when it has to open one.
+    fileprivate var reusablePlace: ConnectionPlace? { needsNewConnection ? nil : place }
+
+    /// Whether it may take an idle connection and has not opened one.
+    fileprivate var mayTakeConnection: Bool {
+        !needsNewConnection && state.routing.sockets.isEmpty
+    }
 }

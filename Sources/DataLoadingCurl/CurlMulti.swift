@@ -67,8 +67,11 @@ final class CurlMulti: TransferHolder {
         ccurl_multi_set_long(handle, CurlMultiOption.maximumConnections, limit)
     }
 
+    /// The number of its connections that can still be used.
+    var openConnections: Int { connections - shutConnections }
+
     /// The number of idle connections, if each transfer has one of its own.
-    var idleConnections: Int { max(0, connections - shutConnections - transfers) }
+    var idleConnections: Int { max(0, openConnections - transfers) }
 
     /// Closes every connection; no transfer may be left, and the loop must still exist.
     func close() {

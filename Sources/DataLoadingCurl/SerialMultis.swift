@@ -1,9 +1,11 @@
 // Copyright the DataLoading authors
 // SPDX-License-Identifier: Apache-2.0
 
-/// A handle that runs transfers.
+/// A handle that runs transfers and keeps connections.
 protocol TransferHolder: AnyObject {
     var transfers: Int { get }
+    /// The number of its connections that can still be used.
+    var openConnections: Int { get }
     /// When the last of its transfers began or ended.
     var lastUse: Int64 { get }
 }
@@ -22,7 +24,7 @@ struct SerialMultis<Multi: TransferHolder, Place: Hashable> {
     /// An attempt that is not sent to its idle connection opens another one.
     static var noteLimit: Int { 16_384 }
 
-    /// The number of transfers with which a handle is full.
+    /// The number of transfers with which a handle is full for an attempt without TLS.
     let capacity: Int
     private(set) var all: [Multi] = []
     /// The handles with idle connections for each place, the last one used last.
@@ -30,8 +32,10 @@ struct SerialMultis<Multi: TransferHolder, Place: Hashable> {
     /// They are noted only while there are several handles.
     private var idle: [Place: [Multi]] = [:]
     private(set) var notes = 0
-    /// The largest number of transfers at once since handles were last removed.
+    /// The largest number of transfers at once since the last look for handles that are not needed, and
+    /// in the time before it.
     private var peak = 0
+    private var formerPeak = 0
 
     init(capacity: Int) {
         self.capacity = capacity
@@ -46,11 +50,16 @@ struct SerialMultis<Multi: TransferHolder, Place: Hashable> {
 
     /// Takes the handle for an attempt at a place, or for one on a new connection; nil when a handle has
     /// to be added.
-    mutating func take(for place: Place?) -> Multi? {
-        guard isSplit else { return all.first { $0.transfers < capacity } }
+    ///
+    /// With TLS a handle has room for four times as many: it parses a file of authorities by itself.
+    mutating func take(isSecure: Bool, for place: @autoclosure () -> Place?) -> Multi? {
+        let room = isSecure ? 4 * capacity : capacity
+        guard isSplit else { return all.first { $0.transfers < room } }
         peak = max(peak, transfers + 1)
-        if let place, let multi = takeIdle(place) { return multi }
-        return all.first { $0.transfers < capacity }
+        if let place = place(), let multi = takeIdle(place), multi.transfers < 2 * room {
+            return multi
+        }
+        return all.first { $0.transfers < room }
     }
 
     private mutating func takeIdle(_ place: Place) -> Multi? {
@@ -75,20 +84,23 @@ struct SerialMultis<Multi: TransferHolder, Place: Hashable> {
         notes += 1
     }
 
-    /// Removes and returns the handles that were not needed since the last call: those with the fewest
-    /// transfers, and of these the ones that were used longest ago.
+    /// Removes and returns half of the handles, at least one, that were not needed since the last call but
+    /// one: those with the fewest connections, and of these the ones that were used longest ago.
     ///
-    /// Some may have a transfer, since an attempt goes where its connection is.
+    /// They may run transfers. Few are removed at once, because their connections are not used again.
     mutating func removeSurplus() -> [Multi] {
         guard isSplit else { return [] }
-        let needed = max(1, (peak + capacity - 1) / capacity)
-        peak = transfers
+        let needed = max(1, (max(peak, formerPeak) + capacity - 1) / capacity)
+        (peak, formerPeak) = (transfers, peak)
         guard needed < all.count else { return [] }
-        let sorted = all.sorted { ($0.transfers, $0.lastUse) < ($1.transfers, $1.lastUse) }
-        let surplus = Array(sorted.prefix(all.count - needed))
+        let sorted = all.sorted {
+            ($0.openConnections, $0.lastUse) < ($1.openConnections, $1.lastUse)
+        }
+        let surplus = Array(sorted.prefix((all.count - needed + 1) / 2))
         all.removeAll { multi in surplus.contains { $0 === multi } }
         guard isSplit else {
             forget()
+            (peak, formerPeak) = (0, 0)
             return surplus
         }
         idle = idle.compactMapValues { multis in
@@ -102,7 +114,7 @@ struct SerialMultis<Multi: TransferHolder, Place: Hashable> {
     /// Removes and returns all handles.
     mutating func removeAll() -> [Multi] {
         forget()
-        peak = 0
+        (peak, formerPeak) = (0, 0)
         defer { all = [] }
         return all
     }

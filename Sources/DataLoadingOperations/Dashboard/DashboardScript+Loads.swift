@@ -113,7 +113,8 @@ extension DashboardScript {
           const lines = list.map(load => {
             const old = present.get(load.number), isSame = old && old.load === load;
             const row = isSame ? old : loadRow(load);
-            if (!isSame && newest) row.classList.add("new");
+            // Where many come at once, none stands out, and a browser would paint all the time.
+            if (!isSame && newest && waiting <= 5) row.classList.add("new");
             if (isSame && isRescaled) put(row.lastChild, waterfall(load, scale, 14));
             return row;
           });

@@ -58,20 +58,28 @@
 
             @Test func `connections at two addresses of a host are told apart`() async throws {
                 let transport = Self.transport()
-                let servers = try (0..<2).map { _ in try LoopbackServer { _ in .ok("fine") } }
+                let both = try (0..<2).map { _ in try LoopbackServer.answering(together: 1) }
+                _ = await transport.run(try Self.attempt(at: both[0]))
+                // They fill the first handle, which has the idle connection, and the second one.
                 let gate = LoopbackGate()
                 let held = try LoopbackServer.holding(at: gate)
-                // They are in the first two handles, so that there are three.
                 async let others: Void = Self.get(2 * Self.capacity, held, transport)
                 await held.waitForHeads(2 * Self.capacity)
-                for round in 0..<6 {
-                    var attempt = TransportRequest(url: try .host("origin.test"))
-                    attempt.address = "127.0.0.1:\(servers[round % 2].port)"
-                    #expect(await transport.run(attempt).text == "fine")
-                }
-                #expect(servers.map(\.connectionCount) == [1, 1])
+                // The one at the other address is the first to look for a connection.
+                let sinks = [AttemptRecorder(), AttemptRecorder()]
+                _ = transport.start(try Self.attempt(at: both[1]), sink: sinks[1])
+                _ = transport.start(try Self.attempt(at: both[0]), sink: sinks[0])
+                for sink in sinks { #expect(await sink.ended().text == "fine") }
+                #expect(both.map(\.connectionCount) == [1, 1])
                 gate.open()
                 await others
+            }
+
+            /// A GET from a host at the address of a server.
+            private static func attempt(at server: LoopbackServer) throws -> TransportRequest {
+                var attempt = TransportRequest(url: try .host("origin.test"))
+                attempt.address = "127.0.0.1:\(server.port)"
+                return attempt
             }
 
             @Test func `handles that are not needed any more are closed, though one transfer runs`()
@@ -85,8 +93,8 @@
                 await held.waitForHeads(1)
                 let server = try LoopbackServer.answering(together: Self.many)
                 await Self.get(Self.many, server, transport)
-                // Those of the handle that is left are within its capacity.
-                await eventually { server.openConnectionCount < Self.capacity }
+                // Those of the handle that is left are no more than fit into it.
+                await eventually { server.openConnectionCount <= Self.capacity }
                 gate.open()
                 await other
             }

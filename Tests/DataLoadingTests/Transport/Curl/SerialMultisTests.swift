@@ -10,6 +10,7 @@
     @Suite struct SerialMultisTests {
         private final class Handle: TransferHolder {
             var transfers = 0
+            var openConnections = 0
             var lastUse: Int64 = 0
         }
 
@@ -22,7 +23,7 @@
 
         /// Begins a transfer on a handle, and adds one where it is needed.
         private static func begin(_ handles: inout Handles, _ place: Place? = .here) -> Handle {
-            let handle = handles.take(for: place) ?? add(&handles)
+            let handle = handles.take(isSecure: false, for: place) ?? add(&handles)
             handle.transfers += 1
             return handle
         }
@@ -66,8 +67,8 @@
             let begun = (0..<16).map { _ in Self.begin(&handles) }
             Self.end(handles.all[1], &handles)
             begun[0].transfers -= 1
-            #expect(handles.take(for: nil) === begun[0])
-            #expect(handles.take(for: .here) === handles.all[1])
+            #expect(handles.take(isSecure: false, for: nil) === begun[0])
+            #expect(handles.take(isSecure: false, for: .here) === handles.all[1])
         }
 
         @Test func `the idle connections of the first handle are known to the attempts after it`() {
@@ -76,8 +77,8 @@
             first.transfers = 8
             _ = Self.add(&handles, idle: [.there, .there])
             #expect(handles.notes == 2)
-            #expect(handles.take(for: .there) === first)
-            #expect(handles.take(for: .here) === handles.all[1])
+            #expect(handles.take(isSecure: false, for: .there) === first)
+            #expect(handles.take(isSecure: false, for: .here) === handles.all[1])
         }
 
         @Test func `nothing is noted while there is one handle`() {
@@ -85,34 +86,51 @@
             let handle = Self.begin(&handles)
             Self.end(handle, &handles)
             #expect(handles.notes == 0)
-            #expect(handles.take(for: .here) === handle)
+            #expect(handles.take(isSecure: false, for: .here) === handle)
         }
 
-        @Test func `as many handles are left as the most attempts since the last look needed`() {
+        @Test func `with TLS a handle has room for four times as many`() {
             var handles = Handles(capacity: 8)
-            let begun = (0..<32).map { _ in Self.begin(&handles) }
-            #expect(handles.removeSurplus().isEmpty)
-            for handle in begun { Self.end(handle, &handles) }
-            // Those of the time before still count.
-            #expect(handles.removeSurplus().isEmpty)
-            let busy = handles.all[3]
-            for _ in 0..<9 { #expect(Self.begin(&handles) === busy || busy.transfers >= 8) }
-            handles.all[2].lastUse = 1
-            #expect(handles.removeSurplus().count == 2)
-            #expect(handles.all.contains { $0 === busy } && handles.all.count == 2)
-            #expect(handles.notes <= 16)
+            let handle = Self.add(&handles)
+            handle.transfers = 31
+            #expect(handles.take(isSecure: false, for: nil) == nil)
+            #expect(handles.take(isSecure: true, for: nil) === handle)
+            handle.transfers = 32
+            #expect(handles.take(isSecure: true, for: nil) == nil)
         }
 
-        @Test
-        func `one handle is left when hardly any attempt runs, and one that runs keeps its handle`()
-        {
+        @Test func `an idle connection draws no attempt to a handle with twice as many as fit`() {
             var handles = Handles(capacity: 8)
-            let begun = (0..<17).map { _ in Self.begin(&handles) }
+            let (first, second) = (Self.add(&handles), Self.add(&handles))
+            for _ in 0..<2 { handles.noteIdle(first, for: .here) }
+            first.transfers = 15
+            #expect(handles.take(isSecure: false, for: .here) === first)
+            first.transfers = 16
+            #expect(handles.take(isSecure: false, for: .here) === second)
+        }
+
+        @Test func `half of the handles are removed that the most attempts lately did not need`() {
+            var handles = Handles(capacity: 8)
+            let begun = (0..<48).map { _ in Self.begin(&handles) }
+            for (index, handle) in handles.all.enumerated() { handle.openConnections = index }
+            #expect(handles.removeSurplus().isEmpty)
             for handle in begun { Self.end(handle, &handles) }
-            let running = Self.begin(&handles)
-            _ = handles.removeSurplus()
-            #expect(handles.removeSurplus().count == 2)
-            #expect(handles.all.map(ObjectIdentifier.init) == [ObjectIdentifier(running)])
+            let nine = (0..<9).map { _ in Self.begin(&handles) }
+            // The time before still counts.
+            for _ in 0..<2 { #expect(handles.removeSurplus().isEmpty) }
+            let counts = (0..<4).map { _ in handles.removeSurplus().count }
+            #expect(counts == [2, 1, 1, 0])
+            #expect(handles.all.map(\.openConnections) == [4, 5])
+            #expect(nine.allSatisfy(handles.contains))
+            #expect(handles.notes == 7)
+        }
+
+        @Test func `of handles with as many connections the one that was used last is kept`() {
+            var handles = Handles(capacity: 8)
+            let three = (0..<3).map { _ in Self.add(&handles) }
+            for (handle, use) in zip(three, [5, 9, 7] as [Int64]) { handle.lastUse = use }
+            while handles.isSplit { #expect(handles.removeSurplus().count == 1) }
+            #expect(handles.all.map(ObjectIdentifier.init) == [ObjectIdentifier(three[1])])
             #expect(handles.notes == 0)
             #expect(handles.removeSurplus().isEmpty)
         }
@@ -123,7 +141,7 @@
             for place in 0..<40_000 {
                 handles.noteIdle(handles.all[0], for: place)
                 // Some are used once and never again.
-                if place.isMultiple(of: 2) { _ = handles.take(for: place) }
+                if place.isMultiple(of: 2) { _ = handles.take(isSecure: false, for: place) }
             }
             #expect(handles.notes <= SerialMultis<Handle, Int>.noteLimit)
         }
