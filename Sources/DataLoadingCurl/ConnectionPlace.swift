@@ -20,9 +20,10 @@ extension CurlTransfer {
     /// Where its connection leads; nil without an attempt.
     var place: ConnectionPlace? {
         guard let request = task?.request, let origin else { return nil }
-        let proxy = request.proxy?.origin
-        return proxy == nil || origin.isSecure
-            ? ConnectionPlace(origin: origin, address: request.address, proxy: proxy)
-            : ConnectionPlace(origin: proxy ?? origin, address: nil, proxy: nil)
+        if let proxy = request.proxy?.origin, !origin.isSecure {
+            return ConnectionPlace(origin: proxy, address: nil, proxy: nil)
+        }
+        return ConnectionPlace(
+            origin: origin, address: request.address, proxy: request.proxy?.origin)
     }
 }

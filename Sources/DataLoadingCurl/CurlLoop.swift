@@ -58,7 +58,7 @@ final class CurlLoop {
     @exclusivity(unchecked) var serialUsers: [ConnectionName: CurlTransfer] = [:]
     /// How the connections to each proxy were opened.
     @exclusivity(unchecked) var proxyUses: [Origin: ProxyUse] = [:]
-    /// Replaced multi handles whose transfers still run.
+    /// Multi handles that get no further attempts, and whose transfers still run.
     @exclusivity(unchecked) var retired: [CurlMulti] = []
     @exclusivity(unchecked) var running: [ObjectIdentifier: CurlTransfer] = [:]
     /// Transfers with pieces of a body that are not handed on yet.

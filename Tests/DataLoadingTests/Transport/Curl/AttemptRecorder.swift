@@ -118,6 +118,14 @@ extension Transport {
         return await sink.ended()
     }
 
+    /// Runs so many attempts at once to their ends.
+    func run(_ count: Int, _ attempt: TransportRequest) async -> [AttemptRecorder.Record] {
+        await withTaskGroup(of: AttemptRecorder.Record.self) { group in
+            for _ in 0..<count { group.addTask { await run(attempt) } }
+            return await group.reduce(into: []) { $0.append($1) }
+        }
+    }
+
     /// Runs a GET to its end.
     func get(_ url: URL) async -> AttemptRecorder.Record {
         await run(TransportRequest(url: url))

@@ -67,13 +67,8 @@
             private static func burst(
                 _ count: Int, _ transport: CurlTransport, _ server: LoopbackServer
             ) async {
-                await withTaskGroup(of: Void.self) { group in
-                    for _ in 0..<count {
-                        group.addTask {
-                            #expect(await transport.get(server.url()).text == "fine")
-                        }
-                    }
-                }
+                let records = await transport.run(count, TransportRequest(url: server.url()))
+                #expect(records.allSatisfy { $0.text == "fine" })
             }
 
             private static func expect(atMost limit: Int, _ servers: [LoopbackServer]) async {

@@ -34,8 +34,8 @@ extension WatchedRun.Outcome {
     /// Adds what a process has seen at a rate.
     fileprivate func add(to samples: inout Samples, _ way: Watching, c: Int) {
         let name = Contestant.awaited.rawValue
-        samples.add(median, "us at the median", of: name, scene: way.rawValue, c: c)
-        samples.add(percentile99, "us at 99 %", of: name, scene: way.rawValue, c: c)
+        samples.add(latencies.median, "us at the median", of: name, scene: way.rawValue, c: c)
+        samples.add(latencies.percentile99, "us at 99 %", of: name, scene: way.rawValue, c: c)
         samples.add(growth, "MiB grown", of: name, scene: way.rawValue, c: c)
         if let scrape {
             samples.add(scrape, "us/longest reading", of: name, scene: way.rawValue, c: c)

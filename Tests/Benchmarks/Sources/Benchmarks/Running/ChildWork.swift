@@ -43,7 +43,6 @@ extension ChildWork {
 /// The kinds of work that a child may do.
 enum ChildWorks {
     static let all: [any ChildWork.Type] = [
-        ChildRun.self, TransferRun.self, PacedRun.self, IdleRun.self,
-        WatchedRun.self,
+        ChildRun.self, TransferRun.self, PacedRun.self, IdleRun.self, WatchedRun.self,
     ]
 }

@@ -6,12 +6,31 @@ import Synchronization
 
 /// Loads that begin at a fixed rate, however long those before take.
 struct PacedLoads {
+    /// Latencies of loads, in microseconds from when each was due.
+    struct Latencies: Codable, Sendable {
+        let median: Double
+        let percentile99: Double
+    }
+
     let client: any SingleClient
     let perSecond: Double
 
-    /// The sorted latencies of the loads that succeeded, in microseconds from when each was due.
-    func latencies(_ requests: Int) async -> [Double] {
-        let latencies = Latencies()
+    /// Makes a tenth of the loads more, which open connections and fill caches.
+    func warmUp(for requests: Int) async {
+        _ = await sorted(requests / 10)
+    }
+
+    /// Makes the loads; throws when one of them fails.
+    func latencies(_ requests: Int) async throws -> Latencies {
+        let sorted = await sorted(requests)
+        guard sorted.count == requests else { throw Complaint("loads failed") }
+        return Latencies(
+            median: sorted[requests / 2], percentile99: sorted[requests * 99 / 100])
+    }
+
+    /// The sorted latencies of the loads that succeeded.
+    private func sorted(_ requests: Int) async -> [Double] {
+        let latencies = LatencyList()
         let round = Round(requests, started: requests)
         let interval = Duration.seconds(1 / perSecond)
         _ = await round.waitForAll {
@@ -40,7 +59,7 @@ struct PacedLoads {
 }
 
 /// Latencies from many tasks.
-private final class Latencies: Sendable {
+private final class LatencyList: Sendable {
     private let values = Mutex<[Double]>([])
 
     var sorted: [Double] { values.withLock { $0.sorted() } }

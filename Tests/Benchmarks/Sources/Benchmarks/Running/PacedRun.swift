@@ -8,23 +8,14 @@ struct PacedRun: ChildWork {
     let requestsPerSecond: Double
     let requests: Int
 
-    /// The result of a child, in microseconds from when a load was due.
-    struct Outcome: Codable, Sendable {
-        let median: Double
-        let percentile99: Double
-    }
-
     static let option = "--child-paced"
 
-    func perform() async throws -> Outcome {
+    func perform() async throws -> PacedLoads.Latencies {
         guard let client = contestant.makeClient(workload) as? any SingleClient else {
             throw Complaint("\(contestant.rawValue) loads no single URL")
         }
         let loads = PacedLoads(client: client, perSecond: requestsPerSecond)
-        _ = await loads.latencies(requests / 10)
-        let latencies = await loads.latencies(requests)
-        guard latencies.count == requests else { throw Complaint("loads failed") }
-        return Outcome(
-            median: latencies[requests / 2], percentile99: latencies[requests * 99 / 100])
+        await loads.warmUp(for: requests)
+        return try await loads.latencies(requests)
     }
 }

@@ -14,9 +14,7 @@ struct WatchedRun: ChildWork {
 
     /// The result of a child.
     struct Outcome: Codable, Sendable {
-        /// Latencies in microseconds, from when a load was due.
-        let median: Double
-        let percentile99: Double
+        let latencies: PacedLoads.Latencies
         /// How much the memory grew at most, in MiB.
         let growth: Double
         /// The longest time to write all metrics as text, in microseconds; nil where nobody read them.
@@ -39,19 +37,17 @@ struct WatchedRun: ChildWork {
                 workload, watching: way.configuration(log: reader?.path ?? ""))
         else { throw Complaint("the client cannot be made") }
         let loads = PacedLoads(client: client, perSecond: requestsPerSecond)
-        _ = await loads.latencies(requests / 10)
+        await loads.warmUp(for: requests)
         if way == .stalledLog { reader?.pause() }
         let scraper = way == .scraped ? client.stack.operations.map(Scraper.init) : nil
         let memory = ProcessStatus.residentBytes
-        let latencies = await loads.latencies(requests)
+        let latencies = try await loads.latencies(requests)
         let growth = Double(ProcessStatus.peakBytes - memory) / 1_048_576
         let scrape = scraper?.stop()
         reader?.goOn()
         await client.stack.operations?.shutDown(gracePeriod: .seconds(5))
-        guard latencies.count == requests else { throw Complaint("loads failed") }
         return Outcome(
-            median: latencies[requests / 2], percentile99: latencies[requests * 99 / 100],
-            growth: growth, scrape: scrape, lines: reader?.close())
+            latencies: latencies, growth: growth, scrape: scrape, lines: reader?.close())
     }
 }
 
@@ -78,50 +74,4 @@ private final class Scraper: Sendable {
 
     /// Stops, and returns the longest time in microseconds.
     func stop() -> Double? { longest.withLock { $0.take() } }
-}
-
-/// Counts the lines that come through a named pipe.
-private final class LogReader: Sendable {
-    let path: String
-    private let descriptor: Int32
-    private let lines = Atomic(0)
-    private let isPaused = Atomic(false)
-    private let end = DispatchSemaphore(value: 0)
-
-    init() throws {
-        path = NSTemporaryDirectory() + "benchmark-\(getpid())"
-        guard mkfifo(path, 0o600) == 0 else { throw Complaint("no pipe can be made") }
-        // For writing too, so that the opening does not wait for a writer.
-        descriptor = open(path, O_RDWR)
-        Thread.detachNewThread { self.read() }
-    }
-
-    private func read() {
-        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 65_536, alignment: 16)
-        defer { buffer.deallocate() }
-        while true {
-            while isPaused.load(ordering: .acquiring) { usleep(10_000) }
-            let count = Glibc.read(descriptor, buffer.baseAddress, buffer.count)
-            guard count > 0 else { break }
-            let bytes = buffer[..<count]
-            lines.add(bytes.count { $0 == UInt8(ascii: "\n") }, ordering: .relaxed)
-            // What ends the reading: it is no line of the log.
-            if bytes.last == 0 { break }
-        }
-        end.signal()
-    }
-
-    func pause() { isPaused.store(true, ordering: .releasing) }
-
-    func goOn() { isPaused.store(false, ordering: .releasing) }
-
-    /// Ends the reading when all was read, and returns the number of lines.
-    func close() -> Int {
-        var mark: UInt8 = 0
-        write(descriptor, &mark, 1)
-        end.wait()
-        Glibc.close(descriptor)
-        unlink(path)
-        return lines.load(ordering: .relaxed)
-    }
 }
