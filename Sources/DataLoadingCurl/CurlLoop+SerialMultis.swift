@@ -5,11 +5,14 @@ import DataLoadingSupport
 import DataLoadingTransport
 
 extension CurlLoop {
-    /// Returns the multi handle for an attempt over HTTP/1.1; nil when memory is exhausted.
+    /// Returns the multi handle for an attempt over HTTP/1.1; nil when memory or descriptors are exhausted.
     func serialMulti(for transfer: CurlTransfer) -> CurlMulti? {
         let isSecure = transfer.origin?.isSecure ?? false
         if let multi = http1.take(isSecure: isSecure, for: transfer.reusablePlace) { return multi }
-        guard let multi = CurlMulti(for: self) else { return http1.all.first }
+        // libcurl opens two descriptors for each.
+        guard DescriptorReserve.hasRoom(beside: epoll), let multi = CurlMulti(for: self) else {
+            return http1.all.first
+        }
         http1.add(multi, idle: http1.all.count == 1 ? idlePlaces : [])
         // The first handle may have an idle connection for it.
         return http1.take(isSecure: isSecure, for: transfer.reusablePlace) ?? multi

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import DataLoadingTransport
+import DataLoadingSupport
 import CCurl
 
 /// A connection of libcurl that carries bytes of any protocol, with TLS or without.
@@ -130,7 +131,8 @@ package final class CurlStream {
         // Closed on exec, as every socket of a library must be.
         try handle.check(
             ccurl_set_open_callback(easy, CurlOption.openSocketFunction) { _, _, address in
-                address.map { ccurl_open_socket($0) } ?? CurlSignal.badSocket
+                guard let address else { return CurlSignal.badSocket }
+                return DescriptorReserve.spare(ccurl_open_socket(address))
             })
         if let path = target.socketPath {
             guard ccurl_set_pointer(easy, CurlOption.unixSocketPath, path) == 0 else {

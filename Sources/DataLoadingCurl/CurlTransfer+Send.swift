@@ -1,6 +1,7 @@
 // Copyright the DataLoading authors
 // SPDX-License-Identifier: Apache-2.0
 
+import DataLoadingSupport
 import DataLoadingTransport
 import CCurl
 import Foundation
@@ -79,7 +80,7 @@ extension CurlTransfer {
     func openSocket(_ address: UnsafeMutablePointer<ccurl_sockaddr>) -> Int32 {
         // libcurl would open a further connection only for a second send.
         guard mayProceed(), mayConnect(address) else { return CurlSignal.badSocket }
-        let socket = ccurl_open_socket(address)
+        let socket = DescriptorReserve.spare(ccurl_open_socket(address))
         guard socket >= 0 else {
             if Self.isExhaustion(errno) {
                 state.stop = .resources(reason: String(cString: strerror(errno)))

@@ -34,7 +34,8 @@ struct PartPlace: Sendable {
         for _ in 0..<Self.attempts {
             // Opening a pipe would block.
             let flags = O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK
-            let descriptor = Foundation.open(part, flags, mode_t(0o600))
+            let descriptor = DescriptorReserve.spare(
+                Foundation.open(part, flags, mode_t(0o600)))
             guard descriptor >= 0 else { throw .ofFile("the part cannot be opened") }
             do throws(DataLoaderError) {
                 if try isReady(descriptor) { return descriptor }

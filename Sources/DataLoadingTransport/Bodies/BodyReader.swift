@@ -31,7 +31,8 @@ struct BodyReader: BodySource {
     ) throws(DataLoaderError) {
         guard file.isFileURL else { throw .requestBody(reason: "not the URL of a file") }
         // Without O_NONBLOCK the opening of a pipe blocks until it has a writer.
-        let descriptor = open(file.path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+        let flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK
+        let descriptor = DescriptorReserve.spare(open(file.path, flags))
         guard descriptor >= 0 else { throw FileStamp.failure("the file cannot be opened") }
         do throws(DataLoaderError) {
             let opened = try FileStamp(of: descriptor)

@@ -30,8 +30,8 @@
                 }
                 let address = "127.0.0.1:\(server.port)"
                 var configuration = DataLoaderService.Configuration()
-                configuration.transport = CurlTransport(
-                    loops: .ofTests, lookup: { _ in .unknown })
+                let transport = CurlTransport(loops: .ofTests, lookup: { _ in .unknown })
+                configuration.transport = transport
                 configuration.retry.timer = ExponentialTimer(
                     initialTime: .milliseconds(1), maxTime: .milliseconds(1), jitter: .none)
                 let service = DataLoaderService(configuration: configuration)
@@ -50,12 +50,13 @@
                 let before = await delegate.outcomes(1)[0]
                 try #require(before.response?.error == nil)
                 _ = await server.waitForClosedConnections(1)
+                // The loop has closed its end too when it answers.
+                await transport.reset()
 
-                let taken = takeDescriptors()
-                try #require(!taken.isEmpty)
+                let taken = try TakenDescriptors()
                 loader.perform(request)
                 let without = await delegate.outcomes(2)[1]
-                for descriptor in taken { close(descriptor) }
+                taken.giveBack()
                 try #require(without.response?.error?.isResources == true)
                 try #require(without.response?.metrics.attempts == 2)
                 try #require(server.requestCount == 1)
@@ -67,18 +68,6 @@
                 try #require(delegate.events.filter(\.isTerminal).count == 3)
                 await service.shutDown(gracePeriod: .zero)
                 server.stop()
-            }
-
-            /// Takes all descriptors after lowering the limit to two more.
-            private static func takeDescriptors() -> [Int32] {
-                var limit = rlimit()
-                getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
-                let highest = dup(0)
-                var taken = [highest]
-                limit.rlim_cur = min(limit.rlim_cur, rlim_t(max(0, highest)) + 3)
-                setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
-                while case let copy = dup(0), copy >= 0 { taken.append(copy) }
-                return taken.filter { $0 >= 0 }
             }
         }
     }

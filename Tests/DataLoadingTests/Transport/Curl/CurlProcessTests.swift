@@ -19,10 +19,9 @@
                     let url = try #require(URL(string: "http://127.0.0.1:1/"))
                     let before = await transport.get(url)
                     try #require(before.error == .connectRefused)
-                    var taken: [Int32] = []
-                    while case let copy = dup(0), copy >= 0 { taken.append(copy) }
+                    let taken = try TakenDescriptors()
                     let without = await transport.get(url)
-                    for copy in taken { close(copy) }
+                    taken.giveBack()
                     try #require(without.error?.isResources == true)
                     try #require(without.failure?.sent == .nothingWritten)
                     let after = await transport.get(url)
@@ -36,16 +35,15 @@
                     let url = try #require(URL(string: "http://127.0.0.1:1/"))
                     // The library is loaded; only the loop is missing.
                     await CurlTransport(lookup: { _ in .unknown }).settle()
-                    var taken: [Int32] = []
-                    while case let copy = dup(0), copy >= 0 { taken.append(copy) }
+                    let taken = try TakenDescriptors()
                     let without = await transport.get(url)
-                    for copy in taken { close(copy) }
+                    taken.giveBack()
                     try #require(without.error?.isResources == true)
                     try #require(await transport.get(url).error == .connectRefused)
                 }
             }
 
-            // The second last descriptor becomes the eventfd, and the one for epoll is missing.
+            // With one, it becomes the eventfd, and the one for epoll is missing.
             @Test(arguments: [1, 2])
             func `a transport starts completely or not at all with few descriptors left`(left: Int)
                 async
@@ -58,11 +56,9 @@
                     await first.shutDown()
                     var attempt = TransportRequest(url: url)
                     attempt.connectTimeout = .milliseconds(500)
-                    var taken: [Int32] = []
-                    while case let copy = dup(0), copy >= 0 { taken.append(copy) }
-                    for copy in taken.suffix(left) { close(copy) }
+                    let taken = try TakenDescriptors(leaving: left)
                     let without = await transport.run(attempt)
-                    for copy in taken.dropLast(left) { close(copy) }
+                    taken.giveBack()
                     try #require(without.error?.isResources == true)
                     try #require(await transport.run(attempt).error == .connectRefused)
                     let spent = try Self.processTime {
