@@ -38,9 +38,14 @@ extension CurlLoop {
             }
         }
         // Checks that would follow each other closely are joined: limits are precise to 2 ms.
-        nextCheck = next == .max ? .max : max(next, now &+ 2_000_000)
-        // The end of one transfer may have extended the deadline of another.
-        for transfer in late where deadline(of: transfer) <= now { expire(transfer) }
+        let soonest = now &+ 2_000_000
+        nextCheck = max(next, soonest)
+        for transfer in late {
+            // The end of one transfer may have extended the deadline of another.
+            if deadline(of: transfer) <= now { expire(transfer) }
+            // One that goes on, with the stale addresses of its name for example, has another limit.
+            scheduleCheck(at: max(deadline(of: transfer), soonest))
+        }
     }
 
     private func deadline(of transfer: CurlTransfer) -> Int64 {

@@ -1,6 +1,7 @@
 // Copyright the DataLoading authors
 // SPDX-License-Identifier: Apache-2.0
 
+import DataLoadingSupport
 import DataLoadingTransport
 import CCurl
 
@@ -58,7 +59,7 @@ extension CurlLoop {
 
     func multi(for transfer: CurlTransfer) -> CurlMulti? {
         if transfer.state.routing.isHTTP2 {
-            if http2 == nil { http2 = CurlMulti(for: self) }
+            if http2 == nil, DescriptorReserve.hasRoom { http2 = CurlMulti(for: self) }
             return http2
         }
         return serialMulti(for: transfer)

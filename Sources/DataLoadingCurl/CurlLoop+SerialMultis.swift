@@ -10,11 +10,13 @@ extension CurlLoop {
         let isSecure = transfer.origin?.isSecure ?? false
         if let multi = http1.take(isSecure: isSecure, for: transfer.reusablePlace) { return multi }
         // libcurl opens two descriptors for each.
-        guard DescriptorReserve.hasRoom(beside: epoll), let multi = CurlMulti(for: self) else {
+        guard DescriptorReserve.hasRoom, let multi = CurlMulti(for: self) else {
             return http1.all.first
         }
-        http1.add(multi, idle: http1.all.count == 1 ? idlePlaces : [])
-        // The first handle may have an idle connection for it.
+        let isSecond = http1.all.count == 1
+        http1.add(multi, idle: isSecond ? idlePlaces : [])
+        // The first handle may have an idle connection for it, which was not noted before.
+        guard isSecond else { return multi }
         return http1.take(isSecure: isSecure, for: transfer.reusablePlace) ?? multi
     }
 

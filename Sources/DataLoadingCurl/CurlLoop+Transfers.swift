@@ -79,7 +79,7 @@ extension CurlLoop {
     func run(_ transfer: CurlTransfer, addresses: String?) {
         separateProxyUses(of: transfer)
         guard let multi = multi(for: transfer) else {
-            return finish(transfer, .resources(reason: "memory"))
+            return finish(transfer, .resources(reason: "memory or file descriptors"))
         }
         do throws(DataLoaderError) {
             try transfer.apply(addresses: addresses, in: multi)
@@ -135,16 +135,20 @@ extension CurlLoop {
         if result == CurlSignal.writeError { finish(transfer, transfer.outcome(result)) }
     }
 
-    /// Finishes the transfers that libcurl has ended.
-    func finishDone() {
-        for multi in http1.all { finishDone(of: multi) }
-        if let http2 { finishDone(of: http2) }
-        for old in retired { finishDone(of: old) }
+    /// Finishes the transfers that libcurl has ended; returns whether there were any.
+    @discardableResult func finishDone() -> Bool {
+        var isAny = false
+        for multi in http1.all where finishDone(of: multi) { isAny = true }
+        if let http2, finishDone(of: http2) { isAny = true }
+        for old in retired where finishDone(of: old) { isAny = true }
+        return isAny
     }
 
-    private func finishDone(of multi: CurlMulti) {
+    private func finishDone(of multi: CurlMulti) -> Bool {
         var result: Int32 = 0
+        var isAny = false
         while let easy = ccurl_multi_done(multi.handle, &result) {
+            isAny = true
             guard let transfer = transfer(of: easy) else { continue }
             transfer.state.routing.isOver = true
             guard !transfer.state.routing.isOnBusyConnection else {
@@ -165,6 +169,7 @@ extension CurlLoop {
                 finish(transfer, transfer.outcome(result))
             }
         }
+        return isAny
     }
 
     private func transfer(of easy: OpaquePointer) -> CurlTransfer? {

@@ -194,8 +194,8 @@ final class CurlLoop {
         finishDone()
         checkDeadlines()
         finishAnsweredUploads()
-        // An attempt that is released may end at once.
-        while releaseWaiters() { finishDone() }
+        // An attempt that was begun or is released here may have ended at once.
+        while finishDone() || releaseWaiters() {}
         trimConnections()
         retireSurplus()
         closeIdle()

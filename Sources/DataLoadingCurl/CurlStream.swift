@@ -64,6 +64,7 @@ package final class CurlStream {
         guard let library = CurlLibrary.shared else {
             throw .unsupported(reason: CurlLibrary.failure)
         }
+        try DescriptorReserve.checkRoom()
         guard let easy = ccurl_easy_init() else { throw .resources(reason: "memory") }
         self.easy = easy
         errorText = .allocate(capacity: 256)  // CURL_ERROR_SIZE
@@ -131,8 +132,7 @@ package final class CurlStream {
         // Closed on exec, as every socket of a library must be.
         try handle.check(
             ccurl_set_open_callback(easy, CurlOption.openSocketFunction) { _, _, address in
-                guard let address else { return CurlSignal.badSocket }
-                return DescriptorReserve.spare(ccurl_open_socket(address))
+                address.map { ccurl_open_socket($0) } ?? CurlSignal.badSocket
             })
         if let path = target.socketPath {
             guard ccurl_set_pointer(easy, CurlOption.unixSocketPath, path) == 0 else {

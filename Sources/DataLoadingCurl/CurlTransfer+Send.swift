@@ -80,7 +80,11 @@ extension CurlTransfer {
     func openSocket(_ address: UnsafeMutablePointer<ccurl_sockaddr>) -> Int32 {
         // libcurl would open a further connection only for a second send.
         guard mayProceed(), mayConnect(address) else { return CurlSignal.badSocket }
-        let socket = DescriptorReserve.spare(ccurl_open_socket(address))
+        guard DescriptorReserve.hasRoom else {
+            state.stop = .resources(reason: "file descriptors")
+            return CurlSignal.badSocket
+        }
+        let socket = ccurl_open_socket(address)
         guard socket >= 0 else {
             if Self.isExhaustion(errno) {
                 state.stop = .resources(reason: String(cString: strerror(errno)))

@@ -19,7 +19,7 @@ final class EventPoll: Sendable {
     /// Makes an instance; nil when the process is out of descriptors or the system out of
     /// watches.
     init?(watching wakeEvent: EventDescriptor) {
-        descriptor = DescriptorReserve.spare(epoll_create1(Int32(EPOLL_CLOEXEC)))
+        descriptor = epoll_create1(Int32(EPOLL_CLOEXEC))
         guard descriptor >= 0 else { return nil }
         var event = epoll_event(
             events: EPOLLIN.rawValue | EPOLLET.rawValue, data: epoll_data_t(u64: .max))

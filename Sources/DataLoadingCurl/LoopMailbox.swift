@@ -106,7 +106,7 @@ final class EventDescriptor: Sendable {
 
     /// Makes an eventfd; nil when the process is out of descriptors.
     init?() {
-        descriptor = DescriptorReserve.spare(eventfd(0, Int32(EFD_CLOEXEC | EFD_NONBLOCK)))
+        descriptor = eventfd(0, Int32(EFD_CLOEXEC | EFD_NONBLOCK))
         guard descriptor >= 0 else { return nil }
     }
 

@@ -1,6 +1,8 @@
 // Copyright the DataLoading authors
 // SPDX-License-Identifier: Apache-2.0
 
+import DataLoadingSupport
+
 #if canImport(Glibc)
     import Glibc
 #else
@@ -37,6 +39,9 @@ enum NameAnswer: Sendable, Equatable {
 extension NameResolver {
     /// Looks a name up with the system's resolver.
     static func systemLookup(_ name: String) -> NameAnswer {
+        // Each look-up has a socket until it is answered. Without one, the C library says that there is no
+        // name or no answer.
+        guard DescriptorReserve.hasRoom else { return .outOfResources("file descriptors") }
         var hints = addrinfo()
         hints.ai_family = AF_UNSPEC
         hints.ai_socktype = Int32(SOCK_STREAM.rawValue)

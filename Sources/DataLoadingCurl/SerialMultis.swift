@@ -56,16 +56,12 @@ struct SerialMultis<Multi: TransferHolder, Place: Hashable> {
         let room = isSecure ? 4 * capacity : capacity
         guard isSplit else { return all.first { $0.transfers < room } }
         peak = max(peak, transfers + 1)
-        if let place = place(), let multi = takeIdle(place), multi.transfers < 2 * room {
+        if let place = place(), let multi = idle[place]?.last, multi.transfers < 2 * room {
+            idle[place]?.removeLast()
+            notes -= 1
             return multi
         }
         return all.first { $0.transfers < room }
-    }
-
-    private mutating func takeIdle(_ place: Place) -> Multi? {
-        guard let multi = idle[place]?.popLast() else { return nil }
-        notes -= 1
-        return multi
     }
 
     /// Adds a handle; when it is the second one, `idle` has the places for which the first one has idle

@@ -3,44 +3,51 @@
 
 import Foundation
 
-/// Keeps the last descriptors of the process free.
+/// Keeps some descriptors of the process free.
 ///
 /// On Linux, while work waits in a queue, Dispatch opens a file of `/proc` for each of its threads once a
 /// second, and ends the process when it cannot (`_dispatch_workq_count_runnable_workers`; seen with Swift
-/// 6.3.1). What a load opens is therefore refused before the process has none left.
+/// 6.3.1). What a load would open and keep is therefore refused before the process has none left. What is
+/// open for a moment only may use those that are kept.
 package enum DescriptorReserve {
-    /// The number of descriptors that are kept free; an eighth where the process may have fewer than 128.
-    static let maximumCount: UInt64 = 16
+    /// The number of descriptors that are kept free; a quarter where the process may have fewer than 128.
+    static let count = 32
 
-    /// Returns a descriptor that was just opened, unless it is one of the last; then it is closed, and
-    /// the result is -1 and `errno` is `EMFILE`, as when there are none.
+    /// Whether more descriptors are free than are kept.
     ///
-    /// The system gives the lowest number that is free, so that all below it are in use.
-    package static func spare(_ descriptor: Int32) -> Int32 {
-        guard descriptor >= 0, UInt64(descriptor) >= end else { return descriptor }
-        _ = close(descriptor)
-        errno = EMFILE
-        return -1
+    /// Threads that ask at the same moment may get one more each.
+    package static var hasRoom: Bool {
+        let limit = limit
+        let kept = min(count, limit / 4)
+        // The system gives the lowest number that is free, so that the highest ones mostly are. Where a
+        // busier time has left others, a larger part is looked at.
+        return hasFree(kept, among: 64, below: limit) || hasFree(kept, among: 4_096, below: limit)
     }
 
-    /// Whether a further descriptor would not be one of the last, as found by a copy of another one.
-    package static func hasRoom(beside descriptor: Int32) -> Bool {
-        let copy = spare(fcntl(descriptor, F_DUPFD_CLOEXEC, 0))
-        guard copy >= 0 else { return false }
-        _ = close(copy)
-        return true
-    }
-
-    /// The number from which on descriptors are kept free.
-    static var end: UInt64 {
+    /// The number of descriptors that the process may have.
+    static var limit: Int {
         var limit = rlimit()
         #if canImport(Glibc)
             let resource = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
         #else
             let resource = RLIMIT_NOFILE
         #endif
-        guard getrlimit(resource, &limit) == 0 else { return .max }
-        let count = UInt64(limit.rlim_cur)
-        return count - min(maximumCount, count / 8)
+        guard getrlimit(resource, &limit) == 0 else { return Int(Int32.max) }
+        return Int(Int32(clamping: limit.rlim_cur))
+    }
+
+    /// Whether so many of the highest numbers are free; `poll` tells which are open.
+    private static func hasFree(_ wanted: Int, among window: Int, below limit: Int) -> Bool {
+        // More than the limit are refused.
+        let window = min(window, limit)
+        return withUnsafeTemporaryAllocation(of: pollfd.self, capacity: window) { numbers in
+            for index in 0..<window {
+                numbers.initializeElement(
+                    at: index,
+                    to: pollfd(fd: Int32(limit - window + index), events: 0, revents: 0))
+            }
+            guard poll(numbers.baseAddress, nfds_t(window), 0) >= 0 else { return false }
+            return numbers.count { $0.revents & Int16(POLLNVAL) != 0 } >= wanted
+        }
     }
 }

@@ -54,6 +54,9 @@ enum LoadAction: Sendable {
     indirect case moveUp(Admission.Ticket, epoch: Int)
     /// Give the slots back.
     case leave(Origin)
+    /// Give back the slots of a load that was admitted and does not use them, after this call: the load
+    /// that gets them may do the same, and these calls must not nest.
+    case handOn(Origin)
     /// Choose an address; the slots are held.
     case dial(Sending, HostResolver.Candidate?, epoch: Int)
     /// Give back an address that was chosen and is not used.

@@ -68,6 +68,8 @@ extension Load {
         case .askPolicy(let failure, let isSpared, let epoch):
             askPolicy(failure, isSpared, epoch)
         case .leave(let origin): runtime.admission.leave(origin, slotUse)
+        case .handOn(let origin):
+            runtime.queue.async { self.runtime.admission.leave(origin, self.slotUse) }
 
         case .askForBody(let epoch):
             end.askForBodyStream(self) { self.handle(.newBody($0, epoch: epoch)) }

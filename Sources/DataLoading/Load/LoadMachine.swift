@@ -350,7 +350,7 @@ extension LoadMachine {
             return [.cancelTask(task)]
         }
         state = .authorising(task, slots: nil)
-        return leave(slots)
+        return handOn(slots)
     }
 
     private mutating func authorised(
@@ -367,7 +367,7 @@ extension LoadMachine {
         // A load that was in the queue before does not lose its place by a change of rates.
         guard let slots else { return apply(&actions, now, hasWaited: facts.wasAskedAgain) }
         guard slots == facts.target?.origin else {
-            actions.append(.leave(slots))
+            actions.append(.handOn(slots))
             return apply(&actions, now, hasWaited: true)
         }
         enter(.dialling(slots))
@@ -436,7 +436,7 @@ extension LoadMachine {
             (facts.wasAskedAgain, facts.mustTry) = (true, mustTry)
             // The slots are kept for an immediate answer, and given back for any other.
             guard mayAskNow else {
-                actions.append(.leave(context.origin))
+                actions.append(.handOn(context.origin))
                 return askAuthorisers(slots: nil, &actions, now)
             }
             return askAuthorisers(slots: context.origin, &actions, now)
@@ -610,6 +610,10 @@ extension LoadMachine {
         slots.map { [.leave($0)] } ?? []
     }
 
+    private func handOn(_ slots: Origin?) -> LoadActionList {
+        slots.map { [.handOn($0)] } ?? []
+    }
+
     private func refund(_ cost: RetryCost?) -> LoadActionList {
         guard let cost, let origin = facts.target?.origin else { return [] }
         return [.refund(cost, origin)]
@@ -720,7 +724,9 @@ extension LoadMachine {
         guard let error, let stored = facts.stored(inPlaceOf: error) else {
             return complete(error, now)
         }
-        return play(.onError(stored))
+        // The authorisers may have refused while the load held its slots.
+        guard case .authorising(_, let slots) = state else { return play(.onError(stored)) }
+        return handOn(slots) + play(.onError(stored))
     }
 
     private mutating func newBody(
@@ -790,7 +796,7 @@ extension LoadMachine {
         case .authorising(let task, let slots):
             facts.times.authorisation.addSaturated(time)
             if let task { actions.append(.cancelTask(task)) }
-            actions += leave(slots)
+            actions += handOn(slots)
         case .applying:
             facts.times.admission.addSaturated(time)
         case .queued(let ticket):

@@ -20,7 +20,8 @@ struct GCRA: Sendable {
         init?(requestsPerSecond: Double, burst: Int = 1) {
             guard requestsPerSecond > 0, requestsPerSecond.isFinite else { return nil }
             interval = FineTime(seconds: 1 / requestsPerSecond)
-            tolerance = interval.multiplied(by: max(1, burst) - 1)
+            // A time that is far away plus the tolerance must not saturate: a gate would open at once.
+            tolerance = min(interval.multiplied(by: max(1, burst) - 1), FineTime(seconds: 3e9))
         }
     }
 

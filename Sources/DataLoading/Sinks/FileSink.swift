@@ -50,7 +50,10 @@ package struct FileSink: BodySink {
         return Int64(status.st_size)
     }
 
-    mutating func begin(_ response: DataLoaderResponse) throws(DataLoaderError) { try begin() }
+    mutating func begin(_ response: DataLoaderResponse) throws(DataLoaderError) {
+        if written == nil { try DescriptorReserve.checkRoom() }
+        try begin()
+    }
 
     package mutating func begin() throws(DataLoaderError) {
         guard let old = written else { return written = try create() }

@@ -34,8 +34,7 @@ struct PartPlace: Sendable {
         for _ in 0..<Self.attempts {
             // Opening a pipe would block.
             let flags = O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK
-            let descriptor = DescriptorReserve.spare(
-                Foundation.open(part, flags, mode_t(0o600)))
+            let descriptor = Foundation.open(part, flags, mode_t(0o600))
             guard descriptor >= 0 else { throw .ofFile("the part cannot be opened") }
             do throws(DataLoaderError) {
                 if try isReady(descriptor) { return descriptor }
@@ -71,10 +70,14 @@ struct PartPlace: Sendable {
     }
 
     /// Reads the record; nil when there is none that can be trusted.
-    func readRecord() -> PartRecord? {
+    func readRecord() throws(DataLoaderError) -> PartRecord? {
         let flags = O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK
         let descriptor = Foundation.open(record.path, flags)
-        guard descriptor >= 0 else { return nil }
+        guard descriptor >= 0 else {
+            // The part may be good, and would begin anew.
+            guard errno != EMFILE, errno != ENFILE else { throw .ofFile("the record of the part") }
+            return nil
+        }
         defer { closeDescriptor(descriptor) }
         var status = stat()
         guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG,

@@ -40,9 +40,10 @@ struct ResumableFileSink: BodySink {
             errno = EISDIR
             throw .ofFile("the file cannot be put in its place")
         }
+        try DescriptorReserve.checkRoom()
         let descriptor = try place.open()
         file.adopt(descriptor, at: place.part)
-        guard let record = place.readRecord() else {
+        guard let record = try place.readRecord() else {
             guard ftruncate(descriptor, 0) == 0 else { throw .ofFile("the part cannot be written") }
             return nil
         }

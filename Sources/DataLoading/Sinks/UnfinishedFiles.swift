@@ -35,11 +35,6 @@ enum UnfinishedFiles {
                 guard errno == EEXIST else { return nil }
                 continue
             }
-            guard DescriptorReserve.spare(descriptor) >= 0 else {
-                unlink(path)
-                errno = EMFILE
-                return nil
-            }
             if lock(descriptor) { return (descriptor, path) }
             // Another process found the file before it was locked, and removes it.
             _ = close(descriptor)

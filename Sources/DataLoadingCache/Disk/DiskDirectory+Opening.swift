@@ -60,6 +60,9 @@ extension DiskDirectory {
         _ what: String, _ failure: DiskFailure = DiskFailure()
     ) -> DataLoaderError {
         let cause = POSIXErrorCode(rawValue: failure.code).map { POSIXError($0) }
+        guard !failure.isOfProcess else {
+            return DataLoaderError(.resources(reason: failure.words), underlyingError: cause)
+        }
         return DataLoaderError(
             .invalidConfiguration(
                 reason: "the directory of the cache \(what): \(failure.words)"),

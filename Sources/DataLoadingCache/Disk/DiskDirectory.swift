@@ -47,8 +47,7 @@ final class DiskDirectory: Sendable {
     func open(_ path: String) throws(DiskFailure) -> OpenFile {
         try faults?.check(.open)
         // Opening a pipe would block.
-        let flags = O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK
-        let file = DescriptorReserve.spare(openat(descriptor, path, flags))
+        let file = openat(descriptor, path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
         guard file >= 0 else { throw DiskFailure() }
         return OpenFile(file, faults)
     }

@@ -63,6 +63,7 @@ extension DiskState {
     func body(_ opened: Opened) -> StoredBody? {
         let head = opened.head
         guard head.bodyLength <= settings.maxWholeBody else {
+            guard DescriptorReserve.hasRoom else { return nil }
             let stored = StoredFile(
                 opened.file, head, at: opened.headLength, queue: bodyQueue,
                 openBodies: openBodies, limit: settings.maxOpenBodies,

@@ -23,17 +23,21 @@ struct Unremoved: Sendable {
     }
 
     mutating func note(url: EntryName.URLDigest) {
+        guard !isAll else { return }
         urls.insert(url)
-        if urls.count > Self.maxCount { isAll = true }
+        if urls.count > Self.maxCount { noteAll() }
     }
 
     mutating func note(partition: UInt64) {
+        guard !isAll else { return }
         partitions.insert(partition)
-        if partitions.count > Self.maxCount { isAll = true }
+        if partitions.count > Self.maxCount { noteAll() }
     }
 
     mutating func noteAll() {
         isAll = true
+        urls = []
+        partitions = []
     }
 
     mutating func removed(url: EntryName.URLDigest) {

@@ -140,7 +140,7 @@ struct MemoryState {
 
     private static func size(_ entry: Variants.Entry, _ key: CacheKey) -> Int {
         let fields = entry.response.headers.fields.reduce(0) {
-            $0 + $1.name.utf8.count + $1.value.utf8.count
+            $0 + $1.name.utf8.count + $1.value.utf8.count + MemoryLayout<HTTPHeaders.Field>.stride
         }
         let variant = entry.response.variant.fields.reduce(0) { $0 + ($1.value?.utf8.count ?? 0) }
         let url = key.target.pathAndQuery.utf8.count

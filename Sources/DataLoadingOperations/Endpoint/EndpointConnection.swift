@@ -48,6 +48,10 @@ struct EndpointConnection {
         if case .sending = phase { true } else { false }
     }
 
+    var isStreaming: Bool {
+        if case .streaming = phase { true } else { false }
+    }
+
     var hasOutput: Bool { sent < output.count }
 
     /// Whether bytes of the peer are of interest; while a response is sent they wait in the socket.

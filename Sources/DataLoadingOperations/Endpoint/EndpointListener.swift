@@ -39,16 +39,17 @@ final class EndpointListener: Sendable {
                 try SystemCall.check("chmod", chmod(path, mode_t(mode & 0o777)))
                 try ListeningSocket.start(descriptor, backlog: Self.backlog)
             } catch {
-                SystemCall.release(descriptor)
                 unlink(path)
+                SystemCall.release(descriptor)
                 throw error
             }
         }
     }
 
     deinit {
-        SystemCall.release(descriptor)
+        // First the path: once nobody listens, the next process may make its own socket there.
         if let path { unlink(path) }
+        SystemCall.release(descriptor)
     }
 
     /// Removes a socket that nobody listens to any more; anything else stays, and cannot be bound.

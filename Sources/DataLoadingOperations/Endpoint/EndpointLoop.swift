@@ -109,13 +109,15 @@ struct EndpointLoop {
         }
     }
 
-    /// Closes the oldest connection that says nothing, or else reads slowly, if there are as many as
-    /// may be: they must not keep a supervisor out.
+    /// Closes the oldest connection that says nothing, or else reads slowly, or else has a stream of
+    /// events, which a page asks for again, if there are as many as may be: they must not keep a
+    /// supervisor out.
     private mutating func makeRoom() {
         guard connections.count >= Self.maxConnections else { return }
         let idle = connections.filter { $0.value.isIdle }.keys.min()
         let slow = connections.filter { $0.value.isSending }.keys.min()
-        guard let oldest = idle ?? slow else { return }
+        let streaming = connections.filter { $0.value.isStreaming }.keys.min()
+        guard let oldest = idle ?? slow ?? streaming else { return }
         connections[oldest]?.close()
         connections[oldest] = nil
     }
@@ -169,9 +171,9 @@ struct EndpointLoop {
 
     private func respond(
         _ response: EndpointResponse, to request: EndpointRequest?,
-        _ connection: inout EndpointConnection, at now: Instant
+        _ connection: inout EndpointConnection, closes: Bool = false, at now: Instant
     ) {
-        let keepsAlive = request?.keepsAlive ?? false
+        let keepsAlive = !closes && request?.keepsAlive ?? false
         connection.send(
             response.bytes(
                 at: timekeeper.date, toHead: request?.isHead ?? false, keepsAlive: keepsAlive),
@@ -199,7 +201,10 @@ struct EndpointLoop {
             send(&connection, at: now)
         case .waiting(let request):
             let text = "neither the timer nor a task answers"
-            respond(EndpointResponse(.unavailable, text: text), to: request, &connection, at: now)
+            // The answer that comes late must not be taken for that of a later request.
+            respond(
+                EndpointResponse(.unavailable, text: text), to: request, &connection,
+                closes: true, at: now)
             send(&connection, at: now)
         case .reading, .sending, .streaming, .lingering, .over: connection.close()
         }

@@ -19,7 +19,9 @@ extension LogLine {
             // A load that never started has no number.
             line.add("load", metrics.load == 0 ? nil : metrics.load)
             line.add("method", request.method.rawValue, maxBytes: 64)
-            if let template = request.template {
+            if metrics.isInternal {
+                // An authoriser's own load, whose URL may be secret as a whole.
+            } else if let template = request.template {
                 line.add("url.template", template, maxBytes: 2_048)
             } else {
                 line.add("url", (try? request.target).redactedText, maxBytes: 2_048)

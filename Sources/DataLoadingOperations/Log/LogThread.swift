@@ -16,13 +16,16 @@ final class LogThread: Sendable {
     /// Signalled once each time the state changes to awake; a signal too many is a round for nothing.
     private let bell = DispatchSemaphore(value: 0)
     private let file: Locked<LogFile?>
+    private let output: AccessLog.Output
     private let format: AccessLog.Format
     private let timekeeper: any Timekeeper
 
     init(
-        _ file: LogFile, _ format: AccessLog.Format, capacity: Int, timekeeper: any Timekeeper
+        _ file: LogFile, of output: AccessLog.Output, _ format: AccessLog.Format, capacity: Int,
+        timekeeper: any Timekeeper
     ) {
         self.file = Locked(file)
+        self.output = output
         self.format = format
         self.timekeeper = timekeeper
         state = Locked(LogWriterState(capacity: capacity))
@@ -53,6 +56,9 @@ final class LogThread: Sendable {
             let step = state.withLock { $0.nextStep(at: now, pieceLength: file.pieceLength) }
             switch step {
             case .use(let next): file = next
+            case .reopen:
+                let next = try? LogFile(output)
+                _ = state.withLock { $0.reopen(next, at: now) }
             case .gather: _ = bell.wait(timeout: .now() + Self.gatherTime)
             case .sleep: bell.wait()
             case .end: return

@@ -10,15 +10,18 @@ import DataLoadingSupport
 final class LogWriter: Sendable {
     private let log: AccessLog
     private let thread: LogThread
+    private let timekeeper: any Timekeeper
     private let timerQueue: TimerQueue
     private let closing = Locked<Task<Bool, Never>?>(nil)
 
     /// Opens the output and starts the thread.
     init(_ log: AccessLog, timekeeper: any Timekeeper) throws(LogFileError) {
         self.log = log
+        self.timekeeper = timekeeper
         timerQueue = TimerQueue(timekeeper: timekeeper)
         thread = LogThread(
-            try LogFile(log.output), log.format, capacity: log.buffer, timekeeper: timekeeper)
+            try LogFile(log.output), of: log.output, log.format, capacity: log.buffer,
+            timekeeper: timekeeper)
         thread.start()
     }
 
@@ -37,14 +40,16 @@ final class LogWriter: Sendable {
     /// Opens the path again, after a rotation has renamed the file.
     ///
     /// Lines before and after the change are whole, and none is lost. If the path cannot be opened,
-    /// the log continues with the file that it has, and counts that.
+    /// the log continues with the file that it has, counts that, and tries again once a second while it
+    /// has lines to write.
     func reopen() {
         guard case .file = log.output else { return }
         // Opened here, because the thread may be waiting for the disk of the old file.
         let file = try? LogFile(log.output)
+        let now = timekeeper.now
         var unused: LogFile?
         thread.update { state in
-            let (wakes, old) = state.reopen(file)
+            let (wakes, old) = state.reopen(file, at: now)
             unused = old
             return wakes
         }

@@ -23,6 +23,8 @@ struct LogWriterState {
     /// What the thread has to do next.
     enum Step {
         case use(LogFile)
+        /// Try again to open the path.
+        case reopen
         case write([UInt8])
         /// Lines to leave out, because an attempt to write has just failed.
         case skip([UInt8])
@@ -41,6 +43,8 @@ struct LogWriterState {
     private var stage = Stage.asleep
     private var ring: LineRing
     private var next: LogFile?
+    /// When to try again to open the path, after a rotation whose file could not be opened.
+    private var nextReopening: Instant?
     private var pauseEnd: Instant?
     /// In bytes.
     private let gatherLimit: Int
@@ -64,13 +68,15 @@ struct LogWriterState {
 
     /// Replaces the file; returns whether to wake the thread, and a file that was not used.
     ///
-    /// Nil is a file that could not be opened.
-    mutating func reopen(_ file: LogFile?) -> (wakes: Bool, unused: LogFile?) {
+    /// Nil is a file that could not be opened: the thread tries again after a pause, before it writes.
+    mutating func reopen(_ file: LogFile?, at now: Instant) -> (wakes: Bool, unused: LogFile?) {
         guard let file else {
             counts.failedReopenings += 1
+            nextReopening = now + Self.pause
             return (false, nil)
         }
         guard isOpen else { return (false, file) }
+        nextReopening = nil
         let unused = next
         next = file
         return (wake(), unused)
@@ -102,6 +108,10 @@ struct LogWriterState {
         if let file = next.take() {
             pauseEnd = nil
             return .use(file)
+        }
+        if let time = nextReopening, time <= now {
+            nextReopening = nil
+            return .reopen
         }
         if let end = pauseEnd, end <= now { pauseEnd = nil }
         if untold > 0, pauseEnd == nil { return .tell(untold) }

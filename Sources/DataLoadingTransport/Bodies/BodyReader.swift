@@ -31,8 +31,7 @@ struct BodyReader: BodySource {
     ) throws(DataLoaderError) {
         guard file.isFileURL else { throw .requestBody(reason: "not the URL of a file") }
         // Without O_NONBLOCK the opening of a pipe blocks until it has a writer.
-        let flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK
-        let descriptor = DescriptorReserve.spare(open(file.path, flags))
+        let descriptor = open(file.path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else { throw FileStamp.failure("the file cannot be opened") }
         do throws(DataLoaderError) {
             let opened = try FileStamp(of: descriptor)

@@ -1,6 +1,7 @@
 // Copyright the DataLoading authors
 // SPDX-License-Identifier: Apache-2.0
 
+import DataLoadingSupport
 package import Foundation
 
 /// A source of body bytes that is read in chunks, on a queue that it may block.
@@ -13,10 +14,19 @@ package protocol BodySource {
 }
 
 extension RequestBody {
+    /// Whether a source of it may have a descriptor that is not open yet.
+    private var opensDescriptors: Bool {
+        switch self {
+        case .file, .multipart, .stream: true
+        case .data, .encoded, .oneShot: false
+        }
+    }
+
     /// Opens the body's files or stream; reads of a pipe end when `isStopped` returns true.
     package func openSource(
         isStopped: @escaping @Sendable () -> Bool = { false }
     ) throws(DataLoaderError) -> any BodySource {
+        if opensDescriptors { try DescriptorReserve.checkRoom() }
         switch self {
         case .data(let data), .encoded(let data, _):
             return try BodyReader(stream: InputStream(data: data), length: Int64(data.count))

@@ -85,7 +85,7 @@ extension DataLoaderError {
         case proxy(ProxyFault)
         /// The process is out of file descriptors, sockets or memory.
         ///
-        /// Loads leave the last 16 descriptors free, or an eighth where fewer than 128 are allowed.
+        /// Loads leave 32 descriptors free, or a quarter where fewer than 128 are allowed.
         case resources(reason: String)
         /// The transport does not support something that the request needs.
         case unsupported(reason: String)

@@ -143,7 +143,8 @@ import Testing
                     store.store(entry, key, for: request, since: store.stamp)
                     naive.removeAll { $0.path == path && ($0.foo == nil || $0.foo == foo) }
                     // The body, the path, `Vary` and the value of `Foo`.
-                    let whole = size + 512 + 2 + (varies ? 7 + 1 : 0)
+                    let field = MemoryLayout<HTTPHeaders.Field>.stride
+                    let whole = size + 512 + 2 + (varies ? field + 7 + 1 : 0)
                     guard whole <= capacity else { break }
                     naive.append((path, varies ? foo : nil, whole, size))
                     touch(&naive, path)

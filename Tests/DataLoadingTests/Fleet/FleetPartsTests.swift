@@ -104,4 +104,21 @@ import Testing
         members.saw(FleetView(present: -1, known: .max), at: at(2_010))
         #expect(members.known == 1_000_000 && members.present == 1)
     }
+
+    // As after SIGSTOP, when the answer is read before the limit's timer.
+    @Test func `slots are not used when their answer is read seconds after the question`() throws {
+        for (milliseconds, isGranted) in [(250, true), (10_000, false)] as [(Int64, Bool)] {
+            var shared = SharedRates.ofTwo
+            let key = [RuleKey].make(1)[0]
+            _ = shared.reserve(key, requestsPerSecond: 10, notBefore: nil, at: .at(0))
+            shared.prepare(key)
+            let demand = SlotDemand(count: 1, latest: .distantFuture)
+            let begun = try #require(
+                shared.begin(key, try RateRule.tenPerSecond(), demand, at: .at(0)))
+            let lease = QuotaLease(
+                count: 1, firstStart: .zero, interval: ms(100), lead: ms(100), gate: .zero)
+            _ = shared.answered(key, begun.number, lease, at: .at(milliseconds))
+            #expect(shared.leasedCount == (isGranted ? 1 : 0))
+        }
+    }
 }

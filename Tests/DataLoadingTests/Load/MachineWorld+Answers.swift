@@ -166,7 +166,7 @@ extension MachineWorld {
             if isLate { faults.append("\(action) after the end") }
         case .leaveCarrier: leaveCarrier(index)
         case .deliverHead, .deliver: if isLate { faults.append("delivered after the end") }
-        case .leave, .settle:
+        case .leave, .handOn, .settle:
             freeSlots += 1
             if freeSlots > 1 { faults.append("a slot was given back twice") }
         case .withdrawAttempt(let context):

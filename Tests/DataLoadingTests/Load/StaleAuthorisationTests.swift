@@ -115,4 +115,86 @@ import Testing
         loads[2].cancel()
         bed.expectNothingLeft()
     }
+
+    @Test func `a load that is refused with its slots gives them back for a stored response`() async
+    {
+        let authoriser = TestAuthoriser(.add("Authorization", "Bearer 1"))
+        let bed = CacheBed().bed(
+            [fresh("old", ["Cache-Control": "stale-if-error=3600"], maxAge: 1)], otherwise: .hold,
+            authorisers: [authoriser]
+        ) { $0.limits.perOrigin = 1 }
+        bed.loader.perform(.make("/a"))
+        _ = await bed.delegate.outcomes(1)
+        bed.advance(.seconds(10))
+        bed.loader.perform(.make("/b"))
+        bed.settle()
+        bed.loader.perform(.make("/a"))
+        bed.settle()
+        bed.advance(.seconds(6))
+        authoriser.answers(.refuse)
+        await bed.attempt(1).respond(status: 200)
+        let outcomes = await bed.delegate.outcomes(3)
+        #expect(outcomes.compactMap(\.response).map(text).sorted() == ["", "old", "old"])
+        authoriser.answers(.add("Authorization", "Bearer 2"))
+        let last = bed.loader.perform(.make("/c"))
+        bed.settle()
+        #expect(bed.transport.attempts.map(\.request.url.path) == ["/a", "/b", "/c"])
+        last.cancel()
+        bed.expectNothingLeft()
+    }
+
+    // Each load that gets the slots gives them back for the next one.
+    @Test func `loads that are asked about again do not nest on the stack`() async {
+        let authoriser = DepthAuthoriser()
+        let count = 200
+        let bed = TestBed(otherwise: .hold, authorisers: [authoriser]) { configuration in
+            configuration.limits.perOrigin = 1
+        }
+        for index in 0..<count { bed.loader.perform(.make("/\(index)")) }
+        bed.settle()
+        bed.advance(.seconds(6))
+        authoriser.answersLater()
+        await bed.attempt(0).respond(status: 200)
+        await authoriser.asked(2 * count - 1)
+        #expect(authoriser.depth < 65_536)
+        bed.loader.cancelAllLoads()
+        bed.settle()
+    }
+}
+
+/// Notes how far apart on the stack of one thread it is called.
+private final class DepthAuthoriser: Authoriser {
+    private struct State {
+        var isLate = false
+        var range: [UInt: ClosedRange<UInt>] = [:]
+    }
+
+    let isNonblocking = true
+    private let state = Locked(State())
+    private let questions = EventRecorder<HeldQuestion>()
+
+    var depth: UInt {
+        state.withLock { $0.range.values.map { $0.upperBound - $0.lowerBound }.max() ?? 0 }
+    }
+
+    func answersLater() { state.withLock { $0.isLate = true } }
+
+    func asked(_ count: Int) async { _ = await questions.first(count) }
+
+    func authorise(_ request: DataLoaderRequest) -> Authorisation {
+        var mark: UInt8 = 0
+        let place = withUnsafeMutablePointer(to: &mark) { UInt(bitPattern: $0) }
+        let thread = UInt(bitPattern: pthread_self().hashValue)
+        let isLate = state.withLock { state in
+            if state.isLate {
+                let known = state.range[thread] ?? place...place
+                state.range[thread] = min(known.lowerBound, place)...max(known.upperBound, place)
+            }
+            return state.isLate
+        }
+        let question = HeldQuestion(request)
+        questions.record(question)
+        guard isLate else { return .use(request) }
+        return question.authorisation {}
+    }
 }

@@ -48,6 +48,14 @@ import Testing
                 """)
     }
 
+    @Test func `a load of an authoriser is told without its URL`() throws {
+        let response = Self.response { $0.metrics.isInternal = true }
+        let values = try Logfmt.parse(LogLine.text(.logfmt, response))
+        #expect(values["url"] == nil)
+        #expect(values["url.template"] == nil)
+        #expect(values["outcome"] == "success")
+    }
+
     @Test func `a pattern stands for the path, and the number of the trace is shown`() throws {
         var request = DataLoaderRequest.make("/users/7", host: "https://api.test")
         request[option: URLTemplate.self] = "/users/{id}"

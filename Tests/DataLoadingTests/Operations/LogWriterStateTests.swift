@@ -17,6 +17,7 @@ import Testing
         switch state.nextStep(at: instant(milliseconds), pieceLength: 16) {
         case .gather: "gather"
         case .use: "use"
+        case .reopen: "reopen"
         case .write(let lines): "write \(lines.count)"
         case .skip(let lines): "skip \(lines.count)"
         case .tell(let count): "tell \(count)"
@@ -48,6 +49,24 @@ import Testing
         #expect(wakes.firstIndex(of: true) == 126)
         #expect(wakes.count(where: \.self) == 1)
         #expect(Self.step(&state) == "write 16")
+    }
+
+    @Test func `a file that could not be opened again is tried once a second while lines come`() {
+        var state = LogWriterState(capacity: 0)
+        let wakes = state.reopen(nil, at: Self.instant(0)).wakes
+        #expect(!wakes)
+        _ = state.append(Self.line)
+        let steps = ["gather", "write 8", "sleep"]
+        #expect((0..<3).map { _ in Self.step(&state, at: 999) } == steps)
+        _ = state.append(Self.line)
+        #expect(Self.step(&state, at: 1_000) == "reopen")
+        _ = state.reopen(nil, at: Self.instant(1_000))
+        #expect(
+            (0..<3).map { _ in Self.step(&state, at: 1_001) } == ["gather", "write 8", "sleep"])
+        _ = state.append(Self.line)
+        #expect(Self.step(&state, at: 2_000) == "reopen")
+        #expect(Self.step(&state, at: 9_000) == "gather")
+        #expect(state.counts.failedReopenings == 2)
     }
 
     @Test func `a log that is closed while it gathers is written at once`() {

@@ -85,6 +85,18 @@ extension SocketTests {
             }
         }
 
+        @Test func `as many streams of events as may be keep no supervisor out`() async throws {
+            let scene = try EndpointScene { $0.servesDashboard = true }
+            let streams = try (0..<16).map { _ in try RawClient(port: scene.port) }
+            for stream in streams {
+                try stream.send(scene.get("/events"))
+                // The page's first events have come, so that nothing is on its way.
+                _ = try stream.read(64)
+            }
+            #expect(try await scene.load("/healthz").status == 200)
+            withExtendedLifetime(streams) {}
+        }
+
         @Test func `a connection serves requests one after the other, also those sent together`()
             throws
         {

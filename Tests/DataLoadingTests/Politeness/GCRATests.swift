@@ -104,6 +104,13 @@ import Testing
         #expect(starts == [1_000, 1_100, 1_200, 1_300])
     }
 
+    @Test func `a gate holds for the largest burst of a slow rate`() throws {
+        let rate = try Self.rate(0.1, burst: .max)
+        let gate = Instant(nanoseconds: 1_000_000_000)
+        var slots = GCRA()
+        #expect(slots.reserve(at: Instant(nanoseconds: 0), notBefore: gate, rate: rate) == gate)
+    }
+
     @Test func `numbers at the edge of their range do not trap in the rate algorithm`() throws {
         for perSecond in [Double.leastNonzeroMagnitude, 1e-12, 1e9, 1e15, .greatestFiniteMagnitude]
         {

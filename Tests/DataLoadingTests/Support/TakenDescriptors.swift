@@ -11,18 +11,12 @@
     struct TakenDescriptors {
         private let taken: [Int32]
 
-        /// Takes all descriptors but the reserve and a number of others.
-        init(leaving left: Int = 0) throws {
+        init() throws {
             try Self.lowerLimit()
-            let end = Int64(DescriptorReserve.end) - Int64(left)
             var taken: [Int32] = []
-            while true {
+            while DescriptorReserve.hasRoom {
                 let copy = dup(0)
                 guard copy >= 0 else { throw POSIXError(.EMFILE) }
-                guard copy < end else {
-                    close(copy)
-                    break
-                }
                 taken.append(copy)
             }
             self.taken = taken

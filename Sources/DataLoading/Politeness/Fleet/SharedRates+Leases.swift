@@ -29,7 +29,8 @@ struct LeaseNews: Hashable, Sendable {
 extension SharedRates {
     /// Prepares to ask about a key: loads that ask for a slot from now on are noticed by `begin`.
     mutating func prepare(_ key: RuleKey) {
-        keys[key]?.isStarved = false
+        // Of two orders, the second must not forget who waits for the answer to the first.
+        if keys[key]?.exchange == .ordered { keys[key]?.isStarved = false }
     }
 
     /// Begins to ask about a key; nil if there is nothing to ask any more.
@@ -100,6 +101,11 @@ extension SharedRates {
             return LeaseNews()
         }
         if let timer = entry.timer.take() { _ = timers.remove(timer) }
+        guard now - sent <= FleetCircuit.answerLimit else {
+            // The process was stopped meanwhile: the slots were for a time that is over.
+            if entry.isStarved || entry.isWanted { order(key, &entry) }
+            return LeaseNews()
+        }
         let isReturn = storeAnswered(at: now)
         lastAnswer = now
         entry.trust = .trusted

@@ -37,6 +37,16 @@ import Testing
         }
     }
 
+    @Test func `what cannot be removed takes bounded memory`() {
+        var unremoved = Unremoved()
+        for number: UInt64 in 0..<5_000 {
+            unremoved.note(url: EntryName.URLDigest(high: number, low: number))
+            unremoved.note(partition: number)
+        }
+        #expect(unremoved.isAll)
+        #expect(unremoved.urls.isEmpty && unremoved.partitions.isEmpty)
+    }
+
     @Test(arguments: [ENOSPC, EDQUOT, EIO])
     func `a full disk turns writes off for a minute, with one line of log`(code: Int32) throws {
         let disk = Disk([.write])

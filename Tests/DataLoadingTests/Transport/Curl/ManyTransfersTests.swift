@@ -56,6 +56,31 @@
                 await others
             }
 
+            // A proxy opens no tunnel without TLS, so that its connections are for all hosts.
+            @Test func `attempts to two hosts use one idle connection to their proxy`()
+                async throws
+            {
+                let transport = Self.transport()
+                let proxy = try LoopbackServer { _ in .ok("fine") }
+                func attempt(_ host: String) throws -> TransportRequest {
+                    var attempt = TransportRequest(url: try .host(host))
+                    attempt.proxy = try Proxy("http://127.0.0.1:\(proxy.port)")
+                    return attempt
+                }
+                _ = await transport.run(try attempt("one.test"))
+                // They fill the first handle, which has the idle connection, and the second one.
+                let gate = LoopbackGate()
+                let held = try LoopbackServer.holding(at: gate)
+                async let others: Void = Self.get(2 * Self.capacity, held, transport)
+                await held.waitForHeads(2 * Self.capacity)
+                for host in ["two.test", "one.test", "two.test"] {
+                    #expect(await transport.run(try attempt(host)).text == "fine")
+                }
+                #expect(proxy.connectionCount == 1)
+                gate.open()
+                await others
+            }
+
             @Test func `connections at two addresses of a host are told apart`() async throws {
                 let transport = Self.transport()
                 let both = try (0..<2).map { _ in try LoopbackServer { _ in .ok("fine") } }

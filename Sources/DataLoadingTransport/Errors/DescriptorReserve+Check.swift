@@ -1,0 +1,11 @@
+// Copyright the DataLoading authors
+// SPDX-License-Identifier: Apache-2.0
+
+package import DataLoadingSupport
+
+extension DescriptorReserve {
+    /// Throws `.resources` unless more descriptors are free than are kept.
+    package static func checkRoom() throws(DataLoaderError) {
+        guard hasRoom else { throw .resources(reason: "file descriptors") }
+    }
+}
