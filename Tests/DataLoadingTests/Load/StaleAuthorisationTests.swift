@@ -151,6 +151,7 @@ import Testing
             configuration.limits.perOrigin = 1
         }
         for index in 0..<count { bed.loader.perform(.make("/\(index)")) }
+        await authoriser.asked(count)
         bed.settle()
         bed.advance(.seconds(6))
         authoriser.answersLater()
