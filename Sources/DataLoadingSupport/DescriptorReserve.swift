@@ -13,9 +13,9 @@ package enum DescriptorReserve {
     /// The number of descriptors that are kept free; a quarter where the process may have fewer than 128.
     static let count = 32
 
-    /// Whether more descriptors are free than are kept.
+    /// Whether at least as many descriptors are free as are kept.
     ///
-    /// Threads that ask at the same moment may get one more each.
+    /// A caller opens one then, and so may others that ask at the same moment.
     package static var hasRoom: Bool {
         let limit = limit
         let kept = min(count, limit / 4)

@@ -70,6 +70,8 @@ struct PartPlace: Sendable {
     }
 
     /// Reads the record; nil when there is none that can be trusted.
+    ///
+    /// - Throws: `.resources` when there is no descriptor to read it with.
     func readRecord() throws(DataLoaderError) -> PartRecord? {
         let flags = O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK
         let descriptor = Foundation.open(record.path, flags)

@@ -59,7 +59,7 @@ extension DiskState {
     }
 
     /// The body of a file, of which a small one is read and checked at once; nil when it is not what
-    /// was written.
+    /// was written, or when a large one cannot be kept open.
     func body(_ opened: Opened) -> StoredBody? {
         let head = opened.head
         guard head.bodyLength <= settings.maxWholeBody else {

@@ -19,12 +19,13 @@ extension LogLine {
             // A load that never started has no number.
             line.add("load", metrics.load == 0 ? nil : metrics.load)
             line.add("method", request.method.rawValue, maxBytes: 64)
-            if metrics.isInternal {
-                // An authoriser's own load, whose URL may be secret as a whole.
-            } else if let template = request.template {
-                line.add("url.template", template, maxBytes: 2_048)
-            } else {
-                line.add("url", (try? request.target).redactedText, maxBytes: 2_048)
+            // The URL of an authoriser's own load may be secret as a whole.
+            if !metrics.isInternal {
+                if let template = request.template {
+                    line.add("url.template", template, maxBytes: 2_048)
+                } else {
+                    line.add("url", (try? request.target).redactedText, maxBytes: 2_048)
+                }
             }
             line.add("status", response.statusCode.map { Int64($0.rawValue) })
             line.add("outcome", outcome.rawValue, maxBytes: 64)

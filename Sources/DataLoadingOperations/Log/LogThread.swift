@@ -21,14 +21,13 @@ final class LogThread: Sendable {
     private let timekeeper: any Timekeeper
 
     init(
-        _ file: LogFile, of output: AccessLog.Output, _ format: AccessLog.Format, capacity: Int,
-        timekeeper: any Timekeeper
+        _ file: LogFile, of log: AccessLog, timekeeper: any Timekeeper
     ) {
         self.file = Locked(file)
-        self.output = output
-        self.format = format
+        output = log.output
+        format = log.format
         self.timekeeper = timekeeper
-        state = Locked(LogWriterState(capacity: capacity))
+        state = Locked(LogWriterState(capacity: log.buffer))
     }
 
     var counts: LogCounts { state.withLock { $0.counts } }
@@ -36,6 +35,23 @@ final class LogThread: Sendable {
     /// Changes the state, and wakes the thread if `change` returns true.
     func update(_ change: (inout LogWriterState) -> Bool) {
         if state.withLock({ change(&$0) }) { bell.signal() }
+    }
+
+    /// Opens the path again and uses that file from now on.
+    ///
+    /// It is opened by the caller, because the thread may be waiting for the disk of the old file.
+    func reopen() {
+        guard case .file = output else { return }
+        let file = try? LogFile(output)
+        let now = timekeeper.now
+        var unused: LogFile?
+        update { state in
+            let (wakes, old) = state.reopen(file, at: now)
+            unused = old
+            return wakes
+        }
+        // A file that was never used is closed outside the lock.
+        withExtendedLifetime(unused) {}
     }
 
     /// Starts the thread, which keeps this object until it ends.
@@ -56,9 +72,7 @@ final class LogThread: Sendable {
             let step = state.withLock { $0.nextStep(at: now, pieceLength: file.pieceLength) }
             switch step {
             case .use(let next): file = next
-            case .reopen:
-                let next = try? LogFile(output)
-                _ = state.withLock { $0.reopen(next, at: now) }
+            case .reopen: reopen()
             case .gather: _ = bell.wait(timeout: .now() + Self.gatherTime)
             case .sleep: bell.wait()
             case .end: return

@@ -8,20 +8,15 @@ import DataLoadingSupport
 /// The thread sleeps while there is no line. It writes what is left, and ends, when the log is
 /// closed or released.
 final class LogWriter: Sendable {
-    private let log: AccessLog
     private let thread: LogThread
-    private let timekeeper: any Timekeeper
     private let timerQueue: TimerQueue
     private let closing = Locked<Task<Bool, Never>?>(nil)
 
     /// Opens the output and starts the thread.
     init(_ log: AccessLog, timekeeper: any Timekeeper) throws(LogFileError) {
-        self.log = log
-        self.timekeeper = timekeeper
         timerQueue = TimerQueue(timekeeper: timekeeper)
         thread = LogThread(
-            try LogFile(log.output), of: log.output, log.format, capacity: log.buffer,
-            timekeeper: timekeeper)
+            try LogFile(log.output), of: log, timekeeper: timekeeper)
         thread.start()
     }
 
@@ -42,20 +37,7 @@ final class LogWriter: Sendable {
     /// Lines before and after the change are whole, and none is lost. If the path cannot be opened,
     /// the log continues with the file that it has, counts that, and tries again once a second while it
     /// has lines to write.
-    func reopen() {
-        guard case .file = log.output else { return }
-        // Opened here, because the thread may be waiting for the disk of the old file.
-        let file = try? LogFile(log.output)
-        let now = timekeeper.now
-        var unused: LogFile?
-        thread.update { state in
-            let (wakes, old) = state.reopen(file, at: now)
-            unused = old
-            return wakes
-        }
-        // A file that was never used is closed outside the lock.
-        withExtendedLifetime(unused) {}
-    }
+    func reopen() { thread.reopen() }
 
     /// Writes what waits and closes the file; false if that took longer than a limit.
     ///

@@ -85,7 +85,8 @@ extension DataLoaderError {
         case proxy(ProxyFault)
         /// The process is out of file descriptors, sockets or memory.
         ///
-        /// Loads leave 32 descriptors free, or a quarter where fewer than 128 are allowed.
+        /// Loads open none while fewer than 32 descriptors are free, or a quarter where fewer than 128 are
+        /// allowed.
         case resources(reason: String)
         /// The transport does not support something that the request needs.
         case unsupported(reason: String)

@@ -4,7 +4,7 @@
 package import DataLoadingSupport
 
 extension DescriptorReserve {
-    /// Throws `.resources` unless more descriptors are free than are kept.
+    /// Throws `.resources` unless at least as many descriptors are free as are kept.
     package static func checkRoom() throws(DataLoaderError) {
         guard hasRoom else { throw .resources(reason: "file descriptors") }
     }

@@ -61,8 +61,7 @@ import Testing
         _ = state.append(Self.line)
         #expect(Self.step(&state, at: 1_000) == "reopen")
         _ = state.reopen(nil, at: Self.instant(1_000))
-        #expect(
-            (0..<3).map { _ in Self.step(&state, at: 1_001) } == ["gather", "write 8", "sleep"])
+        #expect((0..<3).map { _ in Self.step(&state, at: 1_001) } == steps)
         _ = state.append(Self.line)
         #expect(Self.step(&state, at: 2_000) == "reopen")
         #expect(Self.step(&state, at: 9_000) == "gather")
