@@ -123,6 +123,11 @@ public final class RedisFleet: QuotaProvider {
     }
 }
 
+extension RedisFleet: ExecutingQuotaProvider {
+    @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
+    package var taskExecutor: any TaskExecutor { client.taskExecutor }
+}
+
 extension RedisFleet: MeasuredQuotaProvider {
     package var storeSystem: String { "redis" }
 

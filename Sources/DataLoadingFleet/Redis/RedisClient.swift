@@ -45,6 +45,10 @@ final class RedisClient: Sendable {
         return try await core.run(script.kind, remembered.encoded, fallback: whole.encoded)
     }
 
+    /// Runs the jobs of tasks on the client's thread.
+    @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
+    var taskExecutor: any TaskExecutor { RedisExecutor(core) }
+
     /// What is known of the connection.
     var status: RedisStatus { core.status }
 

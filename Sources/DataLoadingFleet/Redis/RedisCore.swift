@@ -31,8 +31,10 @@ final class RedisCore: TimerTarget {
         var callers: [RedisMachine.ID: Caller] = [:]
         var lastID = 0
         var thread: RedisThread?
-        /// The thread was woken, and has not asked what there is to do.
+        /// The thread was woken or is awake, and has not asked what there is to do.
         var isWoken = false
+        /// What else the thread runs, while it serves a connection.
+        var work: [@Sendable () -> Void] = []
         var waiters: [CheckedContinuation<Void, Never>] = []
         var operations = StoreOperations()
 
@@ -180,14 +182,35 @@ extension RedisCore {
 // What the thread calls.
 extension RedisCore {
     /// Returns what the thread has to do.
+    ///
+    /// The work that is left comes first: in what follows the thread may be blocked.
     func takeJob() -> RedisMachine.Job {
-        let (job, deliveries) = state.withLock { state in
-            state.isWoken = false
-            let (job, endings) = state.machine.job(now: timers.now)
-            return (job, take(endings, from: &state))
+        while true {
+            let (job, work, deliveries) = state.withLock { state in
+                guard state.work.isEmpty else {
+                    defer { state.work = [] }
+                    state.isWoken = true
+                    return (nil as RedisMachine.Job?, state.work, [Delivery]())
+                }
+                state.isWoken = false
+                let (job, endings) = state.machine.job(now: timers.now)
+                return (job, [], take(endings, from: &state))
+            }
+            for delivery in deliveries { delivery.deliver() }
+            if let job { return job }
+            for piece in work { piece() }
         }
-        for delivery in deliveries { delivery.deliver() }
-        return job
+    }
+
+    /// Runs work on the thread; returns false and does nothing unless that serves a connection.
+    func runOnThread(_ work: @escaping @Sendable () -> Void) -> Bool {
+        guard RedisStream.forks == forks else { return false }
+        return state.withLock { state in
+            guard state.machine.state == .ready, state.thread != nil else { return false }
+            state.work.append(work)
+            state.wake()
+            return true
+        }
     }
 
     /// Changes the machine on the thread, which needs not be woken; returns whether it is to keep
@@ -196,6 +219,8 @@ extension RedisCore {
         _ body: (inout RedisMachine, Instant) -> [RedisMachine.Ending]
     ) -> Bool {
         let (isServing, deliveries) = state.withLock { state in
+            // It asks what there is to do before it waits.
+            state.isWoken = true
             let endings = body(&state.machine, timers.now)
             return (state.machine.isServing, take(endings, from: &state))
         }

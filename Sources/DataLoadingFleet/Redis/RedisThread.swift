@@ -14,7 +14,12 @@ import Dispatch
 #endif
 
 /// The thread of a client, which has its connection and does all that may block.
+///
+/// It also runs the tasks that ask for slots, and starts the loads that get them.
 final class RedisThread: Sendable {
+    /// The size of its stack in bytes, of which only touched pages take memory: a transport may end
+    /// loads while they are started.
+    private static let stackSize = 8 << 20
     private let signal: WakeSignal
     private let thread = Locked<NativeThread?>(nil)
     /// The thread's number in the process, once it runs.
@@ -35,7 +40,7 @@ final class RedisThread: Sendable {
         guard let signal = try? WakeSignal() else { return nil }
         let thread = RedisThread(core, signal)
         thread.register()
-        guard let started = try? NativeThread({ thread.main() }) else {
+        guard let started = try? NativeThread(stackSize: stackSize, { thread.main() }) else {
             thread.unregister()
             return nil
         }

@@ -3,7 +3,8 @@
 
 import DataLoadingSupport
 
-/// Asks the provider for what a limiter wants to know, each time in a task of its own.
+/// Asks the provider for what a limiter wants to know, each time in a task of its own: on the
+/// provider's thread, if it has one.
 ///
 /// What to ask, and what an answer means, is decided by `SharedRates` under the limiter's lock.
 final class LeaseKeeper: Sendable {
@@ -44,6 +45,16 @@ final class LeaseKeeper: Sendable {
         setAlarm(for: earliest)
         for order in orders {
             timekeeper.workBegan()
+            begin(order)
+        }
+    }
+
+    private func begin(_ order: SharedRates.Order) {
+        if #available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *),
+            let provider = provider as? any ExecutingQuotaProvider
+        {
+            Task.detached(executorPreference: provider.taskExecutor) { await self.perform(order) }
+        } else {
             Task.detached { await self.perform(order) }
         }
     }
