@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import DataLoading
-import Dispatch
 public import Foundation
 
 extension AccessToken {
@@ -18,7 +17,8 @@ extension AccessToken {
     ///
     /// The authoriser reads the file again when nine tenths of `lifetime` are over, and after a
     /// 401. White space around the token is removed. The file's mode is not checked, because these
-    /// platforms choose it.
+    /// platforms choose it. Calls that come while the same file is read wait for that reading, so
+    /// that a disk that stalls holds one thread; a cancelled task stops waiting.
     ///
     /// - Parameters:
     ///   - file: The file; a directory or a link in its path may be replaced at any time.
@@ -26,14 +26,9 @@ extension AccessToken {
     ///     60 seconds. Kubernetes replaces a token well before it expires.
     /// - Throws: `AuthorisationError.store` when the file cannot be read, is empty or larger than 1
     ///   MiB, or has characters that no token has. The reason names neither the path nor the
-    ///   content.
+    ///   content. `CancellationError` when the task is cancelled.
     public init(contentsOf file: URL, lifetime: Duration = .seconds(60)) async throws {
-        let bytes = try await withCheckedThrowingContinuation { continuation in
-            // A stalled disk must not block a thread that all tasks, or other queues, share.
-            DispatchQueue(label: "DataLoading.token").async {
-                continuation.resume(with: .init { try Self.read(file) })
-            }
-        }
+        let bytes = try await TokenFileReads.shared.content(of: file.path)
         let text = String(decoding: bytes, as: UTF8.self)
             .trimmingCharacters(in: .whitespacesAndNewlines)
         guard !text.isEmpty else {
@@ -43,18 +38,5 @@ extension AccessToken {
             throw AuthorisationError.store(reason: "the token's file has something else")
         }
         self.init(text, lifetime: lifetime)
-    }
-
-    private static func read(_ file: URL) throws -> Data {
-        do {
-            return try SmallFile.read(file.path)
-        } catch SmallFile.Fault.unreadable(let code) {
-            let failure = String(cString: strerror(code))
-            throw AuthorisationError.store(reason: "the token cannot be read: \(failure)")
-        } catch SmallFile.Fault.notAFile {
-            throw AuthorisationError.store(reason: "the token's file is not a file")
-        } catch SmallFile.Fault.tooLarge {
-            throw AuthorisationError.store(reason: "the token's file is too large")
-        }
     }
 }

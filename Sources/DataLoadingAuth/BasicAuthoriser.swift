@@ -13,9 +13,9 @@ public import DataLoading
 /// }
 /// ```
 ///
-/// A request's own `BasicCredentials` take precedence over stored ones. Without either the
-/// authoriser calls `fetch`, once for all loads that wait for the result. A TRACE request gets no
-/// credentials.
+/// A request's own `BasicCredentials` take precedence over stored ones, and keep its load from the
+/// cache. Without either the authoriser calls `fetch`, once for all loads that wait for the result.
+/// A TRACE request gets no credentials.
 ///
 /// When a server refuses stored credentials with a 401, the authoriser calls `fetch` with them, and
 /// retries the load with the new ones. The refused credentials stay in use while `fetch` takes

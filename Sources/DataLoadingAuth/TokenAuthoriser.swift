@@ -23,7 +23,8 @@ public import DataLoading
 /// - A fetch has a limit of 30 seconds. After a failed one, loads fail at once with its error for a
 ///   second, then for a jittered 2.7, 7.4 and so on up to 60 seconds. A token that has not expired
 ///   is used during that time.
-/// - A sixth fetch within 30 seconds is refused: `AuthorisationError.tooManyRefreshes`.
+/// - A sixth fetch within 30 seconds is refused: `AuthorisationError.tooManyRefreshes`. After five
+///   tokens in a row that had expired when they came, fetches pause as after failed ones.
 /// - A refused token that has not expired stays in use when another one cannot be fetched: the
 ///   refusal may concern one resource only. After `.refused(code: "invalid_grant")` it does not
 ///   stay in use.

@@ -4,17 +4,18 @@
 import DataLoading
 import Foundation
 
-/// A listening TCP socket on 127.0.0.1 that serves one connection at a time.
+/// A listening TCP socket on 127.0.0.1 that serves several connections at a time.
+///
+/// Browsers open connections on which they send nothing, and other programs of the machine may hold
+/// some: none of them delays the redirect.
 final class RedirectSocket: Sendable {
     let port: UInt16
     private let descriptor: Int32
 
     /// The interval in milliseconds at which cancellation is checked.
     private static let pause: Int32 = 100
-    /// The time limit of one connection; further ones may be waiting.
-    private static let patience = Duration.seconds(5)
-    /// The maximum number of bytes of a request that are read.
-    private static let most = 16_384
+    /// The maximum number of connections at a time; one more ends the oldest.
+    private static let maxVisitors = 16
 
     init(port: UInt16) throws {
         #if canImport(Darwin)
@@ -41,7 +42,7 @@ final class RedirectSocket: Sendable {
         var length = socklen_t(MemoryLayout<sockaddr_in>.size)
         let isListening = withUnsafeMutablePointer(to: &address) { pointer in
             pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
-                bind(descriptor, address, length) == 0 && listen(descriptor, 8) == 0
+                bind(descriptor, address, length) == 0 && listen(descriptor, 64) == 0
                     && getsockname(descriptor, address, &length) == 0
             }
         }
@@ -59,56 +60,55 @@ final class RedirectSocket: Sendable {
     func target(
         where isRight: (String) -> Bool, unless isGivenUp: () -> Bool
     ) -> String? {
+        // In the order of their arrival.
+        var visitors: [RedirectVisitor] = []
+        defer { for visitor in visitors { _ = close(visitor.descriptor) } }
         while !isGivenUp() {
-            guard isReadable(descriptor, within: Self.pause) else { continue }
+            let ready = readable(visitors.map(\.descriptor) + [descriptor])
+            for index in visitors.indices.reversed()
+            where ready.contains(visitors[index].descriptor) {
+                let request = visitors[index].read()
+                if case .incomplete = request { continue }
+                let visitor = visitors.remove(at: index).descriptor
+                defer { _ = close(visitor) }
+                guard case .target(let target) = request else { continue }
+                let isRight = isRight(target)
+                say(isRight ? "200 OK" : "404 Not Found", to: visitor)
+                if isRight { return target }
+            }
+            visitors.removeAll { visitor in
+                guard ContinuousClock.now >= visitor.end else { return false }
+                _ = close(visitor.descriptor)
+                return true
+            }
+            guard ready.contains(descriptor) else { continue }
             // A connection that arrives now is left for the next call.
             if isGivenUp() { return nil }
-            let visitor = accept(descriptor, nil, nil)
-            guard visitor >= 0 else {
-                // Without a free descriptor, for example, the connection stays in the queue, and
-                // the socket is readable at once.
-                _ = poll(nil, 0, Self.pause)
-                continue
-            }
-            defer { _ = close(visitor) }
-            prepare(visitor)
-            guard let target = target(of: visitor, unless: isGivenUp) else { continue }
-            let isRight = isRight(target)
-            say(isRight ? "200 OK" : "404 Not Found", to: visitor)
-            if isRight { return target }
+            guard let visitor = acceptVisitor() else { continue }
+            visitors.append(visitor)
+            if visitors.count > Self.maxVisitors { _ = close(visitors.removeFirst().descriptor) }
         }
         return nil
     }
 
-    private func prepare(_ visitor: Int32) {
+    private func acceptVisitor() -> RedirectVisitor? {
+        let visitor = accept(descriptor, nil, nil)
+        guard visitor >= 0 else {
+            // Without a free descriptor, for example, the connection stays in the queue, and the
+            // socket is readable at once.
+            _ = poll(nil, 0, Self.pause)
+            return nil
+        }
         _ = fcntl(visitor, F_SETFD, FD_CLOEXEC)
-        // On some systems the connection inherits the listening socket's flags.
-        _ = fcntl(visitor, F_SETFL, 0)
+        // On some systems the connection inherits the listening socket's flags, on others not.
+        _ = fcntl(visitor, F_SETFL, O_NONBLOCK)
         #if canImport(Darwin)
             // Other systems set it with each `send`.
             var isSilent: Int32 = 1
             _ = setsockopt(
                 visitor, SOL_SOCKET, SO_NOSIGPIPE, &isSilent, socklen_t(MemoryLayout<Int32>.size))
         #endif
-    }
-
-    /// The target of a GET; nil for any other request, and after a time-out.
-    private func target(of visitor: Int32, unless isGivenUp: () -> Bool) -> String? {
-        var bytes: [UInt8] = []
-        var buffer = [UInt8](repeating: 0, count: 2_048)
-        let end = ContinuousClock.now + Self.patience
-        while bytes.count < Self.most, ContinuousClock.now < end, !isGivenUp() {
-            guard isReadable(visitor, within: Self.pause) else { continue }
-            let count = recv(visitor, &buffer, buffer.count, 0)
-            guard count > 0 else { return nil }
-            bytes += buffer[..<count]
-            // Reads all of the head: closing with unread bytes would reset the connection.
-            guard String(decoding: bytes, as: UTF8.self).contains("\r\n\r\n") else { continue }
-            let line = bytes.prefix { $0 != UInt8(ascii: "\r") }
-            let words = String(decoding: line, as: UTF8.self).split(separator: " ")
-            return words.count == 3 && words[0] == "GET" ? String(words[1]) : nil
-        }
-        return nil
+        return RedirectVisitor(descriptor: visitor)
     }
 
     private func say(_ status: String, to visitor: Int32) {
@@ -130,9 +130,11 @@ final class RedirectSocket: Sendable {
         _ = Array(answer.utf8).withUnsafeBytes { send(visitor, $0.baseAddress, $0.count, flags) }
     }
 
-    private func isReadable(_ descriptor: Int32, within milliseconds: Int32) -> Bool {
-        var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
-        return poll(&entry, 1, milliseconds) > 0
+    /// The descriptors that can be read, or have ended, as soon as there is one.
+    private func readable(_ descriptors: [Int32]) -> Set<Int32> {
+        var entries = descriptors.map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
+        guard poll(&entries, nfds_t(entries.count), Self.pause) > 0 else { return [] }
+        return Set(entries.filter { $0.revents != 0 }.map(\.fd))
     }
 
     private static func failure() -> AuthorisationError {

@@ -78,7 +78,8 @@ public final class OAuthAuthoriser: CredentialAuthoriser {
         self.machine = machine
         var rules = CredentialRules()
         rules.cancelsAfterTimeout = false
-        rules.endsCredential = { configuration.endsRefreshToken($0) }
+        // The machine reports a refused refresh; a refused login says nothing about the token.
+        rules.endsCredential = { _ in false }
         credentials = CredentialProvider(
             rules, timerQueue: server.timerQueue, random: server.random,
             apply: { $1.addBearer($0.accessToken) },

@@ -43,7 +43,8 @@ public protocol OAuthDelegate: AnyObject, Sendable {
     /// Reports that a log-out could not revoke a token.
     ///
     /// A copy of such a token can be used until it expires. Called for each token, on any thread;
-    /// by default it does nothing.
+    /// by default it does nothing. A log-out that ends a request for tokens reports
+    /// `AuthorisationError.reset`: the server may have issued some, which nobody knows.
     func couldNotRevokeCredentials(_ error: any Error)
 }
 

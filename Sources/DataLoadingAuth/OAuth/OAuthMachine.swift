@@ -36,7 +36,14 @@ struct OAuthMachine: Sendable {
             case .exchange(let grant):
                 state = try await server.delayingShutdown { try await exchange(grant, epoch) }
             case .refresh(let credentials):
-                state = try await server.delayingShutdown { try await refresh(credentials, epoch) }
+                do {
+                    state = try await server.delayingShutdown {
+                        try await refresh(credentials, epoch)
+                    }
+                } catch let error where configuration.endsRefreshToken(error) {
+                    report(.endsSeed)
+                    throw error
+                }
             case .done(let credentials, let end): return (credentials, end)
             }
         }
@@ -124,7 +131,17 @@ struct OAuthMachine: Sendable {
     private func exchange(
         _ grant: TokenGrant, _ epoch: StoredCredentials.Epoch
     ) async throws -> OAuthState {
-        await stateAfterSaving(try await server.credentials(for: grant), epoch)
+        do {
+            return await stateAfterSaving(try await server.credentials(for: grant), epoch)
+        } catch {
+            reportUnknownTokens()
+            throw error
+        }
+    }
+
+    /// Reports tokens that the server may have issued to a request which a log-out has ended.
+    private func reportUnknownTokens() {
+        if Task.isCancelled { delegate.couldNotRevokeCredentials(AuthorisationError.reset) }
     }
 
     private func stateAfterSaving(
@@ -148,25 +165,40 @@ struct OAuthMachine: Sendable {
     ) async throws -> OAuthState {
         // Discovery comes before the lock, so that others wait for one request at most.
         _ = try await server.endpoints()
-        let next = try await storedCredentials.withExclusiveAccess(since: epoch) {
-            stored -> (Result<OAuthState, any Error>, StoredCredentials.Change) in
-            let next = successor(of: credentials, in: stored)
-            guard case .refresh(let current) = next, let token = current.refreshToken else {
-                return (.success(next), .none)
-            }
-            do {
-                let refreshed = try await server.credentials(
-                    for: .refresh(token), previous: current)
-                let end = end(of: refreshed)
-                return (.success(.done(refreshed, until: end)), .replacement(refreshed))
-            } catch let error where configuration.endsRefreshToken(error) {
-                guard configuration.startsOverAfterRefusal else {
-                    return (.failure(error), .deletion)
+        let isSent = Locked(false)
+        do {
+            let next = try await storedCredentials.withExclusiveAccess(since: epoch) { stored in
+                try await successor(afterRefreshing: credentials, in: stored) {
+                    isSent.withLock { $0 = true }
                 }
-                return (.success(.logIn(isOver: true)), .deletion)
             }
+            return try next.get()
+        } catch {
+            if isSent.withLock({ $0 }) { reportUnknownTokens() }
+            throw error
         }
-        return try next.get()
+    }
+
+    /// Refreshes the newest credentials, unless another process has; calls `onSending` before.
+    private func successor(
+        afterRefreshing credentials: OAuthCredentials, in stored: StoredCredentials.Comparison,
+        onSending: () -> Void
+    ) async throws -> (Result<OAuthState, any Error>, StoredCredentials.Change) {
+        let next = successor(of: credentials, in: stored)
+        guard case .refresh(let current) = next, let token = current.refreshToken else {
+            return (.success(next), .none)
+        }
+        onSending()
+        do {
+            let refreshed = try await server.credentials(for: .refresh(token), previous: current)
+            let end = end(of: refreshed)
+            return (.success(.done(refreshed, until: end)), .replacement(refreshed))
+        } catch let error where configuration.endsRefreshToken(error) {
+            guard configuration.startsOverAfterRefusal else {
+                return (.failure(error), .deletion)
+            }
+            return (.success(.logIn(isOver: true)), .deletion)
+        }
     }
 
     /// Revokes the credentials; deletes the stored copy first, whatever the server answers.

@@ -14,6 +14,11 @@ extension StoredCredentials {
         private var stored: OAuthCredentials?
         /// The newest credentials, written or not.
         private(set) var newest: OAuthCredentials?
+        /// Whether another process has emptied the store of what `newest` was to replace.
+        ///
+        /// That may have been a log-out. `newest` is then kept in memory and not written: once it
+        /// has been refreshed, the server has not revoked it.
+        private var isNewestDeleted = false
         /// Credentials that must not be used again but may still be stored.
         private var revoked: OAuthCredentials?
         /// Whether a log-out could not read the store; its content must then not be used.
@@ -24,7 +29,7 @@ extension StoredCredentials {
         /// Whether the store lacks the newest credentials, or may have credentials to delete.
         var differsFromStore: Bool {
             let isWritten = newest.map { $0.hasTokens(of: stored) } ?? (stored == nil)
-            return !isWritten || revoked != nil || revokesUnread
+            return !isWritten && !isNewestDeleted || revoked != nil || revokesUnread
         }
 
         /// Begins a log-out.
@@ -40,6 +45,7 @@ extension StoredCredentials {
                 stored = nil
             }
             newest = credentials
+            isNewestDeleted = false
             return true
         }
 
@@ -74,14 +80,17 @@ extension StoredCredentials {
             let usable = isRevoked(own) ? nil : own
             let isUnchanged = usable.map { $0.hasTokens(of: stored) } ?? (stored == nil)
             guard !isUnchanged else { return .unchanged(newest: newest) }
+            let isNewestUnwritten = newest.map { !$0.hasTokens(of: stored) } ?? false
             stored = usable
+            isNewestDeleted = usable == nil && isNewestUnwritten
+            if isNewestDeleted { return .unchanged(newest: newest) }
             newest = usable
             return usable.map { .replaced($0) } ?? .deleted
         }
 
         /// The content to write in the place of `read`; `read` itself when it may stay.
         func desiredContent(for read: OAuthCredentials?) -> OAuthCredentials? {
-            if let newest { return newest.hasTokens(of: read) ? read : newest }
+            if let newest, !isNewestDeleted { return newest.hasTokens(of: read) ? read : newest }
             return isRevoked(read) ? nil : read
         }
 

@@ -12,6 +12,8 @@ final class StoredCredentials: Sendable {
     /// The store's content, compared with what this process knows.
     enum Comparison: Sendable {
         /// The store is unchanged; `newest` differs from its content when it could not be written.
+        ///
+        /// Such a `newest` is kept also when another process has deleted the content.
         case unchanged(newest: OAuthCredentials?)
         /// Another process has written these.
         case replaced(OAuthCredentials)

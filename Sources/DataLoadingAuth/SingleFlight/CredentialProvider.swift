@@ -193,7 +193,7 @@ final class CredentialProvider<Credential: Sendable>: Sendable {
                 try await source(fetch.seed, report)
             }
             // It may have expired before it arrived: then loads wait for another one.
-            change { _ = $0.arrived(fetched, by: fetch, now: $1) }
+            change { _ = $0.arrived(fetched, by: fetch, now: $1, using: &$2) }
         } catch {
             failed(error, fetch.number)
         }
@@ -209,30 +209,40 @@ final class CredentialProvider<Credential: Sendable>: Sendable {
     }
 
     private func handle(_ report: FetchReport, _ number: Int) {
-        change { record, now in
+        change { record, now, _ in
             switch report {
             case .takesLong: _ = record.takesLong(number, now: now)
             case .endsDoubted: record.endsDoubted(number)
+            case .endsSeed: record.endsSeed(number)
             }
         }
     }
 
     /// Changes the record, and resumes the waiters that it then has an answer for.
-    private func change(_ body: (inout Record, Instant) -> Void) {
+    private func change(
+        _ body: (inout Record, Instant, inout any RandomNumberGenerator & Sendable) -> Void
+    ) {
         let now = timerQueue.now
-        let answered = state.withLock { state in
-            body(&state.record, now)
-            var answered: [(Waiter, Record.Answer)] = []
-            for (arrival, waiter) in state.waiters.sorted(by: { $0.key < $1.key }) {
-                let (answer, begun) = state.record.ask(now: now, refused: waiter.refused)
-                begin(begun, in: &state)
-                if case .wait = answer { continue }
-                state.waiters[arrival] = nil
-                answered.append((waiter, answer))
+        let answered = random.withGenerator { random in
+            state.withLock { state in
+                body(&state.record, now, &random)
+                return takeAnswered(from: &state, now: now)
             }
-            return answered
         }
         for (waiter, answer) in answered { waiter.resume(with: answer) }
+    }
+
+    /// Removes the waiters that the record has an answer for.
+    private func takeAnswered(from state: inout State, now: Instant) -> [(Waiter, Record.Answer)] {
+        var answered: [(Waiter, Record.Answer)] = []
+        for (arrival, waiter) in state.waiters.sorted(by: { $0.key < $1.key }) {
+            let (answer, begun) = state.record.ask(now: now, refused: waiter.refused)
+            begin(begun, in: &state)
+            if case .wait = answer { continue }
+            state.waiters[arrival] = nil
+            answered.append((waiter, answer))
+        }
+        return answered
     }
 
     /// Records a failed fetch; its waiters use the present credential, or fail.

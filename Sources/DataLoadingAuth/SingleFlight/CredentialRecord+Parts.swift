@@ -37,6 +37,8 @@ extension CredentialRecord {
         let version: Int
         /// Whether loads use the present credential during the fetch, except those refused with it.
         var allowsUse: Bool
+        /// Whether the fetch has reported that its seed is invalid.
+        var endsSeed = false
     }
 
     /// The answer to a request for authorisation.

@@ -42,6 +42,8 @@ struct CredentialRecord<Credential: Sendable>: Sendable {
     private(set) var failures = 0
     /// The newest credential's version.
     private var version = 0
+    /// The number of fetches in a row that brought a credential which had expired already.
+    private var expiredArrivals = 0
     private var isResetting = false
 
     init(_ rules: CredentialRules, first: Credential? = nil) {
@@ -104,14 +106,34 @@ struct CredentialRecord<Credential: Sendable>: Sendable {
         if fetch?.number == number, issued?.isDoubted == true { issued = nil }
     }
 
+    /// Records a fetch's report that its seed is invalid; its failure then ends the credential.
+    mutating func endsSeed(_ number: Int) {
+        if fetch?.number == number { fetch?.endsSeed = true }
+    }
+
     /// Records the result of a fetch; drops it and returns false when the record is newer.
-    mutating func arrived(_ fetched: Fetched<Credential>, by ended: Fetch, now: Instant) -> Bool {
+    ///
+    /// One may expire on its way, and is replaced at once. Where each does, as with `expires_in` 0,
+    /// fetches pause as after failures: each may cost a refresh token.
+    mutating func arrived(
+        _ fetched: Fetched<Credential>, by ended: Fetch, now: Instant,
+        using random: inout some RandomNumberGenerator
+    ) -> Bool {
         // A fetch that has timed out may still bring the only valid refresh token.
         guard ended.number > version else { return false }
         if fetch?.number == ended.number { fetch = nil }
-        backOff = rules.backOff
         pause = nil
         issue(fetched, ended.number, now: now)
+        guard let lifetime = fetched.lifetime, lifetime <= .zero else {
+            expiredArrivals = 0
+            backOff = rules.backOff
+            return true
+        }
+        expiredArrivals = min(expiredArrivals + 1, rules.maxInWindow)
+        if expiredArrivals == rules.maxInWindow {
+            let length = backOff?.timeIntervalAndCalculateNext(using: &random)
+            pause = length.map { (now + $0, AuthorisationError.tooManyRefreshes) }
+        }
         return true
     }
 
@@ -124,7 +146,7 @@ struct CredentialRecord<Credential: Sendable>: Sendable {
         fetch = nil
         failures += 1
         // The error concerns the version that the fetch began with, and no newer one.
-        if rules.endsCredential(error), ended.version == version {
+        if ended.endsSeed || rules.endsCredential(error), ended.version == version {
             seed = nil
             if let expiry = issued?.expiry { issued?.renewal = expiry }
             if issued?.isDoubted == true { issued = nil }

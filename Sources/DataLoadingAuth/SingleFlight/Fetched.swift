@@ -19,4 +19,6 @@ enum FetchReport: Sendable {
     case takesLong
     /// The issuing server refuses the doubted credential too, which must not be used again.
     case endsDoubted
+    /// The issuing server refuses the credential that the fetch began with.
+    case endsSeed
 }

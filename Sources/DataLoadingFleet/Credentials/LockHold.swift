@@ -4,7 +4,7 @@
 import DataLoading
 import DataLoadingSupport
 
-/// Keeps a lock while something is done, which is cancelled when the lock cannot be kept.
+/// Keeps a lock while something is done, which goes on when the lock cannot be kept.
 struct LockHold: Sendable {
     /// Asks the server to renew the lock; returns whether it was still there.
     typealias Renewal = @Sendable () async throws -> Bool
@@ -12,62 +12,45 @@ struct LockHold: Sendable {
     let timerQueue: TimerQueue
     let times: LockTimes
 
-    /// Runs `body` while the lock is renewed, and returns its value.
+    /// Runs `body` while the lock is renewed; returns its value, or throws its error.
     ///
-    /// A value that comes after the lock was lost counts: the write decides whether it is too late.
-    /// It throws the error of `body`, or `AuthorisationError.store` when the loss of the lock ended
-    /// it. `taken` is when the lock was asked for.
+    /// The loss of the lock does not cancel it: a refresh that was sent has cost a refresh token,
+    /// and the write decides whether it is too late for the new one. `taken` is when the lock was
+    /// asked for. When that is too long ago, it throws `AuthorisationError.store` without calling
+    /// `body`.
     func run<Output: Sendable>(
         since taken: Instant, renewing renew: @escaping Renewal,
         _ body: @Sendable () async throws -> Output
     ) async throws -> Output {
-        let result = Locked<Result<Output, any Error>?>(nil)
-        let isLost = await runUntilLost(since: taken, renew) {
-            do {
-                let output = try await body()
-                result.withLock { $0 = .success(output) }
-            } catch {
-                result.withLock { $0 = .failure(error) }
-            }
+        guard timerQueue.now < taken + times.trust else {
+            throw AuthorisationError.store(reason: "the lock was lost")
         }
-        switch result.withLock({ $0 }) {
-        case .success(let output): return output
-        case .failure(let error) where !isLost: throw error
-        default: throw AuthorisationError.store(reason: "the lock was lost")
-        }
-    }
-
-    /// Returns whether the lock was lost before `body` ended by itself.
-    private func runUntilLost(
-        since taken: Instant, _ renew: @escaping Renewal, _ body: @Sendable () async -> Void
-    ) async -> Bool {
         let keeper = Task { await renewUntilLost(since: taken, renew) }
-        // Leaving the scope of a child task cancels it, and waits for it.
-        async let ended: Void = {
-            await body()
-            keeper.cancel()
-        }()
-        let isLost = await keeper.value
-        if !isLost { await ended }
-        return isLost
+        let result: Result<Output, any Error>
+        do {
+            result = .success(try await body())
+        } catch {
+            result = .failure(error)
+        }
+        keeper.cancel()
+        await keeper.value
+        return try result.get()
     }
 
-    /// Renews the lock; returns true once it is lost, and false once the task is cancelled.
-    private func renewUntilLost(since taken: Instant, _ renew: @escaping Renewal) async -> Bool {
+    /// Renews the lock until it is lost or the task is cancelled.
+    private func renewUntilLost(since taken: Instant, _ renew: @escaping Renewal) async {
         var end = taken + times.trust
         var pause = times.renewal
         while timerQueue.now < end {
             try? await timerQueue.sleep(for: min(pause, end - timerQueue.now))
-            if Task.isCancelled { return false }
+            if Task.isCancelled { return }
             let asked = timerQueue.now
-            guard asked < end else { break }
+            guard asked < end else { return }
             // A server that is silent has no longer than the lock counts as kept.
             let answer = try? await timerQueue.within(end - asked, renew)
-            if Task.isCancelled { return false }
-            if answer == false { break }
+            if Task.isCancelled || answer == false { return }
             if answer == true { end = asked + times.trust }
             pause = answer == true ? times.renewal : times.retry
         }
-        return true
     }
 }

@@ -6,9 +6,11 @@ import DataLoadingSupport
 
 /// Stores OAuth credentials for all daemons of a fleet, which then refresh them once.
 ///
-/// Who refreshes takes a lock that lasts a minute and is renewed each ten seconds; a daemon that dies
-/// loses it. One that could not renew it for 30 s, or learns that it is gone, gives its refresh up.
-/// Each lock has a number, and a write is refused once a later lock was taken: "superseded".
+/// Who refreshes takes a lock that lasts a minute and is renewed each ten seconds; a daemon that
+/// dies loses it. One that could not renew it for 30 s, or learns that it is gone, renews it no
+/// more. A refresh that has begun goes on: its tokens are written where nobody has taken the lock
+/// meanwhile. Each lock has a number, and a write is refused once a later lock was taken:
+/// "superseded".
 ///
 /// What no lock can do: an authorization server does not know the numbers. Where a server of this store
 /// fails over to a replica, the lock may be lost with it, two daemons may use one refresh token, and a
@@ -46,10 +48,12 @@ public final class RedisCredentialStore: OAuthCredentialStore {
 
     /// Reads the credentials and replaces them by what `body` returns, while no other daemon does so.
     ///
-    /// `body` is cancelled when the lock is lost.
+    /// `body` goes on when the lock is lost. What it returns is written unless a later lock was
+    /// taken.
     ///
-    /// - Throws: The error of `body`, or `AuthorisationError.store` when another daemon keeps the lock
-    ///   for 60 s, the lock was lost, the server does not answer, or the credentials are unreadable.
+    /// - Throws: The error of `body`, or `AuthorisationError.store` when another daemon keeps the
+    ///   lock for 60 s, the lock was lost before `body` began, the write was refused, the server
+    ///   does not answer, or the credentials are unreadable.
     public func update(
         _ body: @Sendable (OAuthCredentials?) async throws -> OAuthCredentials?
     ) async throws {

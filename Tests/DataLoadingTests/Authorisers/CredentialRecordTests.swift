@@ -20,7 +20,7 @@ import Testing
         let fetchFound = record.ask(now: start).begin
         let fetch = try #require(fetchFound)
         #expect(fetch.seed == "a")
-        _ = record.arrived(Fetched("b", lifetime: nil), by: fetch, now: start)
+        _ = record.arrived(Fetched("b", lifetime: nil), by: fetch, now: start, using: &generator)
         // There is a newer one already: nothing is fetched for an older one.
         let isStaleWorthIt = record.refused(first.stamp, now: start, using: &generator)
         #expect(isStaleWorthIt)
@@ -90,16 +90,19 @@ import Testing
     }
 
     @Test func `a record takes nothing from before a reset`() throws {
+        var generator = SeededGenerator(seed: 1)
         var record = CredentialRecord<String>(CredentialRules())
         let fetchFound = record.ask(now: start).begin
         let fetch = try #require(fetchFound)
         _ = record.beginReset()
-        let late = record.arrived(Fetched("late", lifetime: nil), by: fetch, now: start)
+        let late = record.arrived(
+            Fetched("late", lifetime: nil), by: fetch, now: start, using: &generator)
         #expect(!late)
         let isUsable = record.use(at: start) != nil
         #expect(!isUsable)
         record.endReset()
-        let later = record.arrived(Fetched("late", lifetime: nil), by: fetch, now: start)
+        let later = record.arrived(
+            Fetched("late", lifetime: nil), by: fetch, now: start, using: &generator)
         #expect(!later)
         let nextFound = record.ask(now: start).begin
         let next = try #require(nextFound)
@@ -172,7 +175,8 @@ import Testing
             let fetchFound = record.fetch
             let fetch = try #require(fetchFound)
             pauses.append(now - refused)
-            _ = record.arrived(Fetched(round, lifetime: .seconds(100_000)), by: fetch, now: now)
+            _ = record.arrived(
+                Fetched(round, lifetime: .seconds(100_000)), by: fetch, now: now, using: &generator)
         }
         #expect(pauses.prefix(4).allSatisfy { $0 == .zero })
         // The fifth would follow after a second, but the window is full.
@@ -200,7 +204,8 @@ import Testing
         for round in 1...400 {
             let (answer, begun) = record.ask(now: now)
             if let begun {
-                _ = record.arrived(Fetched(round, lifetime: .seconds(300)), by: begun, now: now)
+                _ = record.arrived(
+                    Fetched(round, lifetime: .seconds(300)), by: begun, now: now, using: &generator)
             }
             if round < 15, case .use(let used) = answer {
                 _ = record.refused(used.stamp, now: now, using: &generator)
@@ -208,7 +213,8 @@ import Testing
             now = now + .seconds(round < 15 ? 31 : 200)
         }
         if let begun = record.ask(now: now).begin {
-            _ = record.arrived(Fetched(0, lifetime: .seconds(300)), by: begun, now: now)
+            _ = record.arrived(
+                Fetched(0, lifetime: .seconds(300)), by: begun, now: now, using: &generator)
         }
         let usedFound = record.use(at: now)
         let used = try #require(usedFound)
@@ -251,8 +257,9 @@ extension CredentialRecord {
     fileprivate mutating func fetch(
         _ credential: Credential, lifetime: Duration?, at now: Instant
     ) throws {
+        var generator = SeededGenerator(seed: 1)
         let begun = ask(now: now).begin
         let fetch = try #require(begun)
-        _ = arrived(Fetched(credential, lifetime: lifetime), by: fetch, now: now)
+        _ = arrived(Fetched(credential, lifetime: lifetime), by: fetch, now: now, using: &generator)
     }
 }

@@ -75,7 +75,7 @@ import Testing
                 let lifetime = Duration.seconds(Int.random(in: 0...200, using: &generator))
                 issues[next] = (now, now + lifetime)
                 let isTaken = record.arrived(
-                    Fetched(next, lifetime: lifetime), by: fetch, now: now)
+                    Fetched(next, lifetime: lifetime), by: fetch, now: now, using: &generator)
                 if isTaken { hasFailed = false }
                 return wasCurrent && !isTaken ? "dropped the fetch that runs" : nil
             }

@@ -13,6 +13,8 @@ struct CredentialFile: Sendable {
     private static let unfinished = ".new"
     /// The age in seconds from which such a file counts as abandoned.
     private static let staleness = 60.0
+    /// The bytes by which new credentials may be longer than those that they replace.
+    private static let margin = 16_384
     /// The maximum number of links that are followed in a row, as on Linux.
     private static let maxLinks = 40
 
@@ -79,23 +81,41 @@ struct CredentialFile: Sendable {
         }
     }
 
+    /// Reserves the space of the file that replaces this one, before its refresh token is sent.
+    ///
+    /// Otherwise a full or read-only disk is noticed when the token is spent: another process would
+    /// then find it in the file and send it again, for which a server revokes the login. Returns
+    /// nil for credentials without a refresh token, which no update can spend.
+    func reserve(for present: OAuthCredentials?) throws -> ReservedFile? {
+        guard present?.refreshToken != nil else { return nil }
+        var status = stat()
+        let size = stat(url.path, &status) == 0 ? Int(clamping: status.st_size) : 0
+        return try newFile(size: min(max(0, size), SmallFile.maxSize) + Self.margin)
+    }
+
     /// Writes a new file in the place of the present one, which stays when this fails.
-    func replace(with credentials: OAuthCredentials) throws {
-        deleteUnfinished(olderThan: Self.staleness)
+    ///
+    /// `reserved` is the file to write, which has its space already; nil for another one.
+    func replace(with credentials: OAuthCredentials, in reserved: ReservedFile? = nil) throws {
         var status = stat()
         guard stat(url.path, &status) != 0 || status.st_uid == geteuid() else {
             throw Self.foreign
         }
-        let unfinished = url.appendingPathExtension(UUID().uuidString + Self.unfinished)
-        var sink = FileSink(url, synchronizes: true, mode: 0o600, writtenAs: unfinished)
-        do {
-            try sink.begin()
-            try sink.write(try JSONEncoder().encode(credentials))
-            try sink.commit()
-        } catch {
-            sink.discard()
-            throw AuthorisationError.store(reason: "cannot be written")
+        let file = try reserved ?? newFile(size: 0)
+        guard let content = try? JSONEncoder().encode(credentials) else {
+            file.discard()
+            throw Self.unwritable
         }
+        guard file.fill(with: content, renamingTo: url) else { throw Self.unwritable }
+    }
+
+    private func newFile(size: Int) throws -> ReservedFile {
+        deleteUnfinished(olderThan: Self.staleness)
+        let name = UUID().uuidString + Self.unfinished
+        guard let file = ReservedFile(url.appendingPathExtension(name).path, size: size) else {
+            throw Self.unwritable
+        }
+        return file
     }
 
     /// Deletes one's own file so that its tokens cannot come back.
@@ -116,10 +136,7 @@ struct CredentialFile: Sendable {
         if unlink(url.path) != 0, errno != ENOENT {
             guard isOverwritten else { throw Self.failure("cannot be deleted") }
         }
-        let directory = open(url.deletingLastPathComponent().path, O_RDONLY | O_CLOEXEC)
-        guard directory >= 0 else { return }
-        _ = fsync(directory)
-        _ = close(directory)
+        ReservedFile.synchronizeDirectory(of: url)
     }
 
     /// Deletes the files of processes that died while writing, whatever their age.
@@ -161,6 +178,7 @@ struct CredentialFile: Sendable {
             && ftruncate(descriptor, off_t(nothing.count)) == 0 && fsync(descriptor) == 0
     }
 
+    private static let unwritable = AuthorisationError.store(reason: "cannot be written")
     private static let foreign = AuthorisationError.store(reason: "another user owns the file")
     private static let notAFile = AuthorisationError.store(reason: "not a file")
     private static let broken = AuthorisationError.store(reason: "the file is broken")

@@ -16,10 +16,13 @@ public import Foundation
 /// other users may write to: use a directory of its own, mode 0700. File systems without `flock`
 /// are not supported.
 ///
-/// On a full or read-only disk the file can be locked and read, and an authoriser uses new tokens
-/// from memory. Where the lock's file does not exist yet, the directory is locked in its place, but
-/// only with mode 0700: otherwise `update` throws, and an authoriser can neither refresh nor get a
-/// token for the program itself until the lock's file can be created.
+/// On a full or read-only disk the file can be locked and read. A refresh token that is in the file
+/// is not sent then: the space of the new file is reserved before, and `update` throws without it.
+/// Otherwise another process would send the token again, for which a server may revoke the login.
+/// An authoriser uses the access token until it expires, and tokens of a login from memory. Where
+/// the lock's file does not exist yet, the directory is locked in its place, but only with mode
+/// 0700: otherwise `update` throws, and an authoriser can neither refresh nor get a token for the
+/// program itself until the lock's file can be created.
 ///
 /// A deletion overwrites the file before it removes it, so that it succeeds where only one of the
 /// two is possible. It fails on a read-only file system, on an error of the disk, and while another
@@ -37,6 +40,10 @@ public final class FileCredentialStore: OAuthCredentialStore {
 
     /// Runs a closure on a thread that may block.
     typealias BlockingExecutor = @Sendable (@escaping @Sendable () -> Void) -> Void
+
+    /// Reads what a file has, and reserves the space of what replaces it.
+    private typealias Reading =
+        @Sendable (CredentialFile) throws -> (OAuthCredentials?, ReservedFile?)
 
     /// The pause between attempts: the system has no cancellable wait for a lock.
     private static let lockPollInterval = Duration.milliseconds(20)
@@ -73,11 +80,16 @@ public final class FileCredentialStore: OAuthCredentialStore {
     ///
     /// - Throws: The error of `body`, or `AuthorisationError.store` when the file cannot be read or
     ///   written, or another process keeps the lock for 60 seconds. After a failed write the old
-    ///   file is still there.
+    ///   file is still there. When the file has a refresh token and the disk has no room for its
+    ///   successor, `body` is not called.
     public func update(
         _ body: @Sendable (OAuthCredentials?) async throws -> OAuthCredentials?
     ) async throws {
-        try await update(reading: { try $0.read() }, body)
+        let read: Reading = { file in
+            let present = try file.read()
+            return (present, try file.reserve(for: present))
+        }
+        try await update(reading: read, body)
     }
 
     /// Does the same for a log-out, also with a file that cannot be read or that others can read.
@@ -90,24 +102,32 @@ public final class FileCredentialStore: OAuthCredentialStore {
     public func updateForLogOut(
         _ body: @Sendable (OAuthCredentials?) async throws -> OAuthCredentials?
     ) async throws {
-        try await update(reading: { try $0.readOrDelete() }, body)
+        // A log-out needs no space, and must succeed where there is none.
+        try await update(reading: { (try $0.readOrDelete(), nil) }, body)
     }
 
     private func update(
-        reading read: @escaping @Sendable (CredentialFile) throws -> OAuthCredentials?,
+        reading read: @escaping Reading,
         _ body: @Sendable (OAuthCredentials?) async throws -> OAuthCredentials?
     ) async throws {
         let lock = try await takenLock()
         do {
-            let present = try await blocking(read)
-            let credentials = try await body(present)
-            try await blocking { file in
-                guard let credentials else {
-                    file.deleteUnfinished()
-                    if present != nil { try file.delete() }
-                    return
+            let (present, reserved) = try await blocking(read)
+            do {
+                let credentials = try await body(present)
+                try await blocking { file in
+                    defer { reserved?.discard() }
+                    guard let credentials else {
+                        file.deleteUnfinished()
+                        if present != nil { try file.delete() }
+                        return
+                    }
+                    guard credentials != present else { return }
+                    try file.replace(with: credentials, in: reserved)
                 }
-                if credentials != present { try file.replace(with: credentials) }
+            } catch {
+                if let reserved { try await blocking { _ in reserved.discard() } }
+                throw error
             }
             await unlock(lock)
         } catch {

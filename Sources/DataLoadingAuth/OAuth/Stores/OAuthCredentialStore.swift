@@ -16,6 +16,10 @@ public protocol OAuthCredentialStore: AnyObject, Sendable {
     /// was given, nothing needs to be written. Otherwise return once the new credentials are safe,
     /// because the server knows only the newest refresh token; loads wait until their deadlines.
     ///
+    /// A store that loses its lock meanwhile waits for `body`, which has perhaps sent the refresh
+    /// token, and then decides whether it is too late to store the result. Cancelling the task in
+    /// which it calls `body` has no effect on it.
+    ///
     /// `body` must be called within 90 seconds. The task is cancelled only before that. A log-out
     /// waits two minutes.
     func update(

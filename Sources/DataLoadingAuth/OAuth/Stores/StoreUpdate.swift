@@ -66,12 +66,9 @@ struct StoreUpdate: Sendable {
         begins.finish()
         // A second call of `body` would refresh once more.
         guard let work else { throw CancellationError() }
-        // A store cancels this when it has lost its lock.
-        return try await withTaskCancellationHandler {
-            try await work.value
-        } onCancel: {
-            work.cancel()
-        }
+        // A store that is cancelled, or has lost its lock, does not end what was sent: it has cost
+        // a refresh token. Only `cancel` does, at a log-out.
+        return try await work.value
     }
 
     /// Ends an update that has not begun; false when it has.

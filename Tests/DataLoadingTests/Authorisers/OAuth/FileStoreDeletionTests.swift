@@ -21,7 +21,7 @@
                 file: URL(fileURLWithPath: path), timekeeper: SystemTimekeeper(),
                 executor: { $0() })
             guard limitFiles(toLength: 0) else { return }
-            try await store.save(nil)
+            try await store.updateForLogOut { _ in nil }
         }
 
         // An empty file would keep every later process from a login.

@@ -85,4 +85,16 @@ import Testing
         #expect(await test.load()?.error == nil)
         #expect(test.person.asked.elements.count == 2)
     }
+
+    // The code of the redirect may be too old; that says nothing about the token.
+    @Test(arguments: ["invalid_grant", "login_required"])
+    func `a login that is refused leaves the token to the loads`(code: String) async {
+        let test = await loggedIn()
+        test.perform("/bad")
+        test.provider.answerNextTokenQuestion(with: .refuse(code))
+        await test.consent(1)
+        #expect(await test.ends(2)[1]?.error == .status(.unauthorised))
+        #expect(await test.load()?.error == nil)
+        #expect(test.sent.last == "Bearer access-2")
+    }
 }

@@ -85,6 +85,24 @@ import Testing
         #expect(try await test.store.load() == nil)
     }
 
+    // What the server may have issued is known to nobody.
+    @Test(.timeLimit(.minutes(15)), arguments: [false, true])
+    func `a reset that ends a request for tokens reports that they are not revoked`(
+        isRefresh: Bool
+    ) async {
+        let test = OAuthBed()
+        if isRefresh { await test.logIn() }
+        let asked = test.bed.transport.attempts.count
+        test.bed.transport.then(.hold)
+        if isRefresh { test.clock.advance(by: .seconds(3_600)) }
+        test.perform()
+        if !isRefresh { await test.consent() }
+        _ = await test.bed.attempt(asked)
+        await test.factory.reset()
+        let reports = await test.person.unrevoked.first(1)
+        #expect(reports as? [AuthorisationError] == [.reset])
+    }
+
     // 1.11: nothing runs; already resetting.
     @Test func `a reset may run without credentials, and twice at a time`() async {
         let test = OAuthBed()
