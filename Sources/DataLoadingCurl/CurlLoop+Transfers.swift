@@ -163,7 +163,7 @@ extension CurlLoop {
                 endProbe(transfer)
                 continue
             }
-            if transfer.state.isUndecoded, result == 0 {
+            if transfer.mustWait(toEndWith: result) {
                 transfer.state.result = result
             } else {
                 finish(transfer, transfer.outcome(result))

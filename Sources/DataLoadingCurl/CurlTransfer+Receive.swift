@@ -17,7 +17,8 @@ extension CurlTransfer {
                 return try receiveAnswer(line, of: tunnel, task)
             }
             switch try state.response.receive(line) {
-            case nil, .informational: break
+            case nil: break
+            case .informational: state.headStart = state.response.bytes
             case .final(let head): try receiveHead(head, task)
             }
             return true

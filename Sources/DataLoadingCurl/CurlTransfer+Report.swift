@@ -5,7 +5,7 @@ import DataLoadingTransport
 import CCurl
 
 extension CurlTransfer {
-    private static let sendFailure: Int32 = 55
+    static let sendFailure: Int32 = 55
     /// The results of a connection or stream on which libcurl cannot send any more.
     private static let sendingEndResults: Set<Int32> = [16, sendFailure, 56, 92]
 

@@ -7,6 +7,8 @@ import Foundation
 /// The state of one attempt on a handle.
 struct TransferState {
     var response = ResponseGuard(byteLimit: 0)
+    /// The bytes of the response before the head that is arriving.
+    var headStart = 0
     /// The tunnel through a proxy; nil without one.
     var tunnel: Tunnel?
     /// The handle's field lines are those of the attempt.

@@ -20,11 +20,12 @@ extension URLSessionAttempt {
 
     /// Ends the attempt with an error, after the waiting events or, at once, instead of them.
     func fail(_ error: DataLoaderError, atOnce: Bool) {
+        let mayHaveResent = URLSessionTransport.mayHaveResent(amongAttempts: attempts.begun)
         finish(atOnce: atOnce) { state in
-            .failure(
-                TransportFailure(
-                    error, sent: URLSessionErrors.sent(error, hasHead: state.hasHead),
-                    report: state.report))
+            let sent = URLSessionErrors.sent(
+                error, hasHead: state.hasHead, bodyBytes: state.report.bodyBytesSent,
+                mayHaveResent: mayHaveResent)
+            return .failure(TransportFailure(error, sent: sent, report: state.report))
         }
     }
 

@@ -11,14 +11,21 @@ final class URLSessionAttempts: Sendable {
         var byTask: [Int: URLSessionAttempt] = [:]
         /// The started attempts whose sink has not received the end.
         var running: [ObjectIdentifier: URLSessionAttempt] = [:]
+        var begun = 0
         var waiters: [CheckedContinuation<Void, Never>] = []
     }
 
     private let state = Locked(State())
 
     func begin(_ attempt: URLSessionAttempt) {
-        state.withLock { $0.running[ObjectIdentifier(attempt)] = attempt }
+        state.withLock { state in
+            state.running[ObjectIdentifier(attempt)] = attempt
+            state.begun &+= 1
+        }
     }
+
+    /// The number of attempts so far.
+    var begun: Int { state.withLock { $0.begun } }
 
     func add(_ attempt: URLSessionAttempt, for task: Int) {
         state.withLock { $0.byTask[task] = attempt }

@@ -44,8 +44,13 @@ enum URLSessionErrors {
     }
 
     /// Returns how much of the request was sent: nothing only where that is certain.
-    static func sent(_ error: DataLoaderError, hasHead: Bool) -> SentState {
+    ///
+    /// An attempt that failed to connect may have sent its request on another connection before.
+    static func sent(
+        _ error: DataLoaderError, hasHead: Bool, bodyBytes: Int64, mayHaveResent: Bool
+    ) -> SentState {
         guard !hasHead else { return .headReceived }
+        guard bodyBytes == 0, !mayHaveResent else { return .written }
         switch error.kind {
         case .dns, .connectRefused, .certificate: return .nothingWritten
         default: return .written

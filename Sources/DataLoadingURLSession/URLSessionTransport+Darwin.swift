@@ -37,6 +37,9 @@
         /// The session delivers every head.
         static func undeliveredHead(of task: URLSessionTask) -> URLResponse? { nil }
 
+        /// The session is not known to send a request again without telling.
+        static func mayHaveResent(amongAttempts count: Int) -> Bool { false }
+
         /// The codes are precise enough.
         static func error(byTextOf error: NSError, hasHead: Bool) -> DataLoaderError? { nil }
 

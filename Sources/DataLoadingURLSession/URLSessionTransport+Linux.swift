@@ -41,6 +41,13 @@
         /// with nil.
         static func undeliveredHead(of task: URLSessionTask) -> URLResponse? { task.response }
 
+        /// Whether an attempt that failed to connect may have sent its request before.
+        ///
+        /// Where a kept connection ends under a request, libcurl sends the request again on a new
+        /// one, and tells only how that has ended. The one attempt of a session had no connection
+        /// of another to send on. Remove when the session tells each connection of a task.
+        static func mayHaveResent(amongAttempts count: Int) -> Bool { count > 1 }
+
         /// Distinguishes errors with the code -1 by libcurl's text.
         ///
         /// Remove when `each failure is mapped to its error` passes without it.

@@ -141,22 +141,23 @@
                     }
                 case .complete(let error): complete(error)
                 case .refuse(let error):
-                    let stage = state.withLock { $0.stage }
-                    complete(error)
-                    if case .loading(let token?) = stage { token.cancel() }
+                    if case .loading(let token?) = complete(error) { token.cancel() }
                 case .rest: return
                 }
             }
             queue.async { self.drain() }
         }
 
-        /// Completes the subscription, unless it was cancelled.
-        private func complete(_ error: DataLoaderError?) {
-            let downstream = state.withLock { state in
+        /// Completes the subscription, unless it was cancelled; returns the stage that this ended.
+        ///
+        /// A load whose token comes later finds that it is over, and is cancelled there.
+        @discardableResult private func complete(_ error: DataLoaderError?) -> Stage {
+            let (downstream, before) = state.withLock { state in
                 defer { state.stage = .over }
-                return state.downstream.take()
+                return (state.downstream.take(), state.stage)
             }
             downstream?.complete(error.map { .failure($0) } ?? .finished)
+            return before
         }
     }
 #endif

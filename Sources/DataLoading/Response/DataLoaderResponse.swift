@@ -69,6 +69,8 @@ public struct DataLoaderResponse: Sendable, OpaquelyMirrored {
 
     /// When the load was performed, by the service's clock; nil for a response that no load has.
     package var begun: Instant? { fields.value.begun }
+    /// Whether what arrived of a body that breaks off may lack a piece in the middle.
+    package var mayLackPieces: Bool { fields.value.mayLackPieces }
 
     /// Shared by copies, because a response passes through many hands between a load and its owner.
     ///
@@ -85,6 +87,7 @@ public struct DataLoaderResponse: Sendable, OpaquelyMirrored {
         var requestTime: Duration
         var metrics: LoadMetrics
         var begun: Instant?
+        var mayLackPieces = false
     }
 
     /// The response of a load that is not over, in which its attempts are counted.
@@ -123,6 +126,7 @@ public struct DataLoaderResponse: Sendable, OpaquelyMirrored {
                 fields.error = error
                 fields.statusCode = head?.status
                 fields.headers = head?.headers ?? HTTPHeaders()
+                fields.mayLackPieces = head?.mayLackPieces == true
                 fields.resolvedURL = url
                 fields.requestTime = fields.metrics.totalTime
             }

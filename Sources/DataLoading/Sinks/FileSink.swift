@@ -79,20 +79,43 @@ package struct FileSink: BodySink {
         if sha256 != nil { bytes.withUnsafeBytes { written?.hash.update($0) } }
     }
 
-    package mutating func commit() throws(DataLoaderError) { try commit(as: nil) }
+    /// Sets the permissions of the unfinished file, whatever the process's umask.
+    func setMode(_ mode: mode_t) throws(DataLoaderError) {
+        guard let written, fchmod(written.descriptor, mode) == 0 else {
+            throw .ofFile("the mode of the file cannot be set")
+        }
+    }
 
-    /// Completes the response, with another mode if there is one.
-    mutating func commit(as mode: mode_t?) throws(DataLoaderError) {
+    /// Checks that the unfinished file is what was written, and writes it to the disk if that is
+    /// wanted.
+    func complete() throws(DataLoaderError) {
         guard let written else { throw .responseSink(reason: "no response has begun") }
         guard size == written.count else {
             throw .responseSink(reason: "the file was changed while it was written")
         }
         if let sha256, written.hash.hash != sha256 { throw .digestMismatch }
-        if let mode { _ = fchmod(written.descriptor, mode) }
         if synchronizes, fsync(written.descriptor) != 0 {
             throw .ofFile("the file cannot be written")
         }
-        self.written = nil
+    }
+
+    /// Gives a complete file its name; on an error it stays as it is, open and locked.
+    ///
+    /// It is closed after that, so it must have been written to the disk: `close` reports what
+    /// `fsync` has not.
+    mutating func putInPlace() throws(DataLoaderError) {
+        guard let complete = written else { throw .responseSink(reason: "no response has begun") }
+        guard rename(complete.path, destination.path) == 0 else {
+            throw .ofFile("the file cannot be put in its place")
+        }
+        written = nil
+        _ = Foundation.close(complete.descriptor)
+        if synchronizes { synchronizeDirectory() }
+    }
+
+    package mutating func commit() throws(DataLoaderError) {
+        try complete()
+        guard let written = written.take() else { return }
         // The copy of the descriptor keeps the lock until the file has its final name.
         let copy = fcntl(written.descriptor, F_DUPFD_CLOEXEC, 0)
         defer { if copy >= 0 { _ = Foundation.close(copy) } }

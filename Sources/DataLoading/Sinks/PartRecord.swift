@@ -13,6 +13,8 @@ struct PartRecord: Codable, Hashable, Sendable {
     /// The maximum size of the file; the longest validator that is recorded is half of it.
     static let maxSize = 4_096
     private static let format = 1
+    /// The fields of a request that belong to its digest.
+    private static let choosingFields = ["Accept", "Accept-Encoding", "Accept-Language"]
 
     private(set) var version = Self.format
     /// The digest of the request.
@@ -27,12 +29,16 @@ struct PartRecord: Codable, Hashable, Sendable {
     let boot: String?
 
     /// Makes the record of a response; nil when no range can continue it.
+    ///
+    /// A range would hide that a piece before it is lost.
     init?(of response: DataLoaderResponse, request: String) {
         let head = ResponseHead(
             status: response.statusCode ?? .noContent, headers: response.headers)
-        guard head.status == .ok, !head.headers.contains("Content-Encoding"),
+        guard !response.mayLackPieces, head.status == .ok,
+            !head.headers.contains("Content-Encoding"),
             head.headers["Accept-Ranges"]?.equalsIgnoringASCIICase("none") != true,
             let validator = StrongValidator(of: head.headers),
+            Self.identifies(validator, head.headers),
             validator.text.utf8.count <= Self.maxSize / 2, let url = response.resolvedURL
         else { return nil }
         self.request = request
@@ -61,13 +67,25 @@ struct PartRecord: Codable, Hashable, Sendable {
     /// A part of a file with another hash is of no use.
     static func digest(of request: DataLoaderRequest) -> String {
         var text = digest(of: request.url)
-        for name in ["Accept", "Accept-Encoding", "Accept-Language"] {
+        for name in choosingFields {
             text += "\n\(name): \(request.headers[name] ?? "")"
         }
         if case .file(_, let options) = request.responseSink.kind, let hash = options.sha256 {
             text += "\nsha256: \(hash.asciiLowercased)"
         }
         return SHA256.hex(SHA256.hash(text.utf8))
+    }
+
+    /// Whether a validator and the digest of its request have one representation.
+    ///
+    /// Each has a tag of its own (RFC 9110 section 8.8.3). A date they may share, and then the
+    /// fields that have chosen one of them must be those of the digest (section 12.5.5).
+    private static func identifies(_ validator: StrongValidator, _ headers: HTTPHeaders) -> Bool {
+        guard case .lastModified = validator else { return true }
+        return headers.values(for: "Vary").flatMap { $0.split(separator: ",") }.allSatisfy { part in
+            let name = part.trimmingCharacters(in: .whitespaces)
+            return name.isEmpty || choosingFields.contains { $0.equalsIgnoringASCIICase(name) }
+        }
     }
 
     /// The digest of a URL without its fragment, which is not sent.

@@ -19,6 +19,10 @@ struct ResumableFileSink: BodySink {
     private let limit: Int64
     private let sha256: [UInt8]?
     private var file: FileSink
+    /// The permissions of a new file, which the part gets when it is complete.
+    private var usualMode: mode_t = 0o600
+    /// What the part is the beginning of; nil when no later load can continue it.
+    private var record: PartRecord?
     /// Whether the part is of no use to a later load.
     private var isWorthless = false
 
@@ -34,6 +38,8 @@ struct ResumableFileSink: BodySink {
     }
 
     mutating func prepare(isStopped: () -> Bool) throws(DataLoaderError) -> StoredPart? {
+        // The sink of a load that is over may have been settled, and nothing would close the part.
+        guard !isStopped() else { return nil }
         var status = stat()
         guard destination.isFileURL else { throw .responseSink(reason: "not the URL of a file") }
         if stat(destination.path, &status) == 0, status.st_mode & S_IFMT == S_IFDIR {
@@ -41,6 +47,10 @@ struct ResumableFileSink: BodySink {
             throw .ofFile("the file cannot be put in its place")
         }
         try DescriptorReserve.checkRoom()
+        guard let mode = UnfinishedFiles.usualMode(in: place.directory) else {
+            throw .ofFile("the file cannot be made")
+        }
+        usualMode = mode
         let descriptor = try place.open()
         file.adopt(descriptor, at: place.part)
         guard let record = try place.readRecord() else {
@@ -55,6 +65,7 @@ struct ResumableFileSink: BodySink {
             throw .ofFile("the part cannot be written")
         }
         file.adopt(descriptor, at: place.part, count: part.count, hash: hash)
+        self.record = record
         return part
     }
 
@@ -82,18 +93,36 @@ struct ResumableFileSink: BodySink {
         isWorthless = true
         try place.removeRecord()
         try file.begin()
-        guard let record = PartRecord(of: response, request: request) else { return }
-        // Without its record the part is only of use to this load.
-        isWorthless = (try? place.write(record)) == nil
+        record = PartRecord(of: response, request: request)
+        writeRecord()
+    }
+
+    /// Writes the record, without which the part is only of use to this load.
+    private mutating func writeRecord() {
+        isWorthless = record.map { (try? place.write($0)) == nil } ?? true
     }
 
     mutating func write(_ bytes: Data) throws(DataLoaderError) { try file.write(bytes) }
 
     mutating func commit() throws(DataLoaderError) {
-        isWorthless = true
-        try file.commit(as: UnfinishedFiles.usualMode(in: place.directory))
-        // A record without its part means nothing to a later load.
+        try file.setMode(usualMode)
+        do throws(DataLoaderError) {
+            try file.complete()
+        } catch {
+            isWorthless = true
+            throw error
+        }
+        // While the part has its name, its lock keeps others from it. Under the name of the part
+        // that is renamed another load may have begun its own, whose record this would be.
         try? place.removeRecord()
+        do throws(DataLoaderError) {
+            try file.putInPlace()
+        } catch {
+            // The name says nothing about the bytes: a later load needs only the last one.
+            try? file.setMode(0o600)
+            writeRecord()
+            throw error
+        }
     }
 
     mutating func discard() {

@@ -15,6 +15,9 @@ import Foundation
 // Upstream: no upstream report known; https://github.com/curl/curl/issues/22984 is a similar
 // case over HTTP/2.
 //
+// Of a line that has not arrived completely libcurl keeps the beginning to itself, so that what is
+// left in the socket is of use only where no head has begun, or where one is complete.
+//
 // Remove when these tests pass without it on every supported version: `CurlExpectTests`, "an
 // early 413 is delivered although the connection is reset behind it" and "the rest of a
 // response is delivered although the next write fails".
@@ -67,11 +70,26 @@ extension CurlTransfer {
     /// Whether the response has arrived to its declared length and is decoded.
     var isWhole: Bool { missing == 0 && !state.isUndecoded }
 
+    /// Whether no line of the next head has arrived.
+    private var isBetweenHeads: Bool { state.response.bytes == state.headStart }
+
+    /// Whether the end of a transfer waits until the sink takes the rest of the response.
+    func mustWait(toEndWith result: Int32) -> Bool {
+        if state.isUndecoded, result == 0 { return true }
+        return result == Self.sendFailure && state.stop == nil && task?.isPaused == true
+            && !state.earlyResponse.isEmpty && state.response.isComplete && !state.isHeldBack
+    }
+
     /// Delivers the response that libcurl has left unread, or the rest of it; nil when it is
     /// complete.
     func readEarlyResponse() -> DataLoaderError? {
         var rest = state.earlyResponse[...]
         state.earlyResponse = []
+        // Otherwise they are the end of a line.
+        guard state.response.isComplete || isBetweenHeads && rest.starts(with: "HTTP/1.".utf8)
+        else { return .connectionReset }
+        // libcurl drops what the sink has not taken, which came before them.
+        guard !state.isHeldBack else { return .truncatedBody }
         while !state.response.isComplete {
             guard let end = rest.firstIndex(of: UInt8(ascii: "\n")) else {
                 return .connectionReset

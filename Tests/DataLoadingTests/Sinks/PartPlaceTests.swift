@@ -13,11 +13,6 @@ import Testing
     private let bed = ResumedFileBed()
     private static let digest = SHA256Tests.hex(patternBytes(100))
 
-    private func mode(_ path: String) -> mode_t {
-        var status = stat()
-        return lstat(path, &status) == 0 ? status.st_mode & 0o777 : 0
-    }
-
     private func tamper(_ change: (inout [String: Any]) -> Void) throws {
         let data = try Data(contentsOf: bed.place.record)
         var record = try #require(try JSONSerialization.jsonObject(with: data) as? [String: Any])
@@ -38,6 +33,101 @@ import Testing
         let usual = bed.directory.url("usual")
         close(open(usual.path, O_CREAT | O_WRONLY | O_CLOEXEC, 0o666))
         #expect(mode(bed.destination.path) == mode(usual.path))
+    }
+
+    #if os(Linux)
+        @Test func `a file has its usual mode although no descriptor is free at its end`() async {
+            await #expect(processExitsWith: .success) {
+                let bed = ResumedFileBed()
+                let request = bed.request()
+                let usual = bed.directory.url("usual")
+                close(open(usual.path, O_CREAT | O_WRONLY | O_CLOEXEC, 0o666))
+                var sink = ResumableFileSink(
+                    bed.destination, for: request, limit: nil, sha256: nil)
+                _ = try sink.prepare { false }
+                try sink.begin(DataLoaderResponse(request: request, statusCode: .ok))
+                try sink.write(Data("all".utf8))
+                let kind = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
+                var limit = rlimit()
+                guard getrlimit(kind, &limit) == 0 else { exit(2) }
+                let most = limit.rlim_cur
+                limit.rlim_cur = 0
+                guard setrlimit(kind, &limit) == 0 else { exit(3) }
+                let isDone = (try? sink.commit()) != nil
+                limit.rlim_cur = most
+                guard setrlimit(kind, &limit) == 0, isDone else { exit(4) }
+                guard bed.content == Data("all".utf8) else { exit(5) }
+                guard mode(bed.destination.path) == mode(usual.path) else { exit(6) }
+            }
+        }
+    #endif
+
+    #if canImport(Glibc)
+        // The lock goes with the name of the part: after that the record may be another load's.
+        @Test func `the record of a part is removed before the part gets its name`() async throws {
+            await bed.leavePart()
+            let watch = inotify_init1(O_NONBLOCK | O_CLOEXEC)
+            try #require(watch >= 0)
+            defer { close(watch) }
+            let changes = UInt32(IN_DELETE | IN_MOVED_TO)
+            try #require(inotify_add_watch(watch, bed.directory.url.path, changes) >= 0)
+            #expect(await bed.load([Bed.rest(from: 39)]).error == nil)
+            let names = Self.names(of: watch)
+            #expect(names.contains(bed.place.record.lastPathComponent))
+            #expect(names.last == "file")
+        }
+
+        /// Reads the names of the files that the events are about, in their order.
+        private static func names(of watch: Int32) -> [String] {
+            var buffer = [UInt8](repeating: 0, count: 16_384)
+            let count = read(watch, &buffer, buffer.count)
+            var names: [String] = []
+            var rest = buffer.prefix(max(0, count))
+            // A watch, a mask, a cookie and the length of the name, of four bytes each.
+            while rest.count >= 16 {
+                let length = rest.dropFirst(12).withUnsafeBytes { bytes in
+                    Int(bytes.loadUnaligned(as: UInt32.self))
+                }
+                let name = rest.dropFirst(16).prefix(length)
+                names.append(String(decoding: name.prefix { $0 != 0 }, as: UTF8.self))
+                rest = rest.dropFirst(16 + length)
+            }
+            return names
+        }
+    #endif
+
+    @Test func `a whole part that cannot get its name is continued by the next load`() async {
+        let destination = bed.destination
+        let load = await bed.load([
+            .run { attempt in
+                attempt.sendHead(status: 200, headers: Bed.tagged)
+                // The destination was free when the load began.
+                mkdir(destination.path, 0o700)
+                attempt.send(patternBytes(100))
+                attempt.end()
+            }
+        ])
+        guard case .responseSink(let reason) = load.error?.kind else {
+            Issue.record("\(String(describing: load.error))")
+            return
+        }
+        #expect(reason.contains("s a directory"))
+        #expect(bed.part == patternBytes(100))
+        #expect(mode(bed.place.part) == 0o600)
+        rmdir(destination.path)
+        let next = await bed.load([Bed.rest(from: 99)])
+        #expect(next.ranges == ["bytes=99-"])
+        #expect(next.error == nil)
+        #expect(bed.content == patternBytes(100))
+        #expect(bed.directory.names == ["file"])
+    }
+
+    // Nothing would close a part that is opened after the end of its load, or unlock it.
+    @Test func `a load that is over opens no part`() throws {
+        var sink = ResumableFileSink(bed.destination, for: bed.request(), limit: nil, sha256: nil)
+        let part = try sink.prepare { true }
+        #expect(part == nil)
+        #expect(bed.directory.names.isEmpty)
     }
 
     @Test func `a destination with a name of the maximum length can have a part`() async {
@@ -180,4 +270,10 @@ import Testing
         }
         #expect(bed.directory.names == ["folder"])
     }
+}
+
+/// The permissions of a file; none when there is no file.
+private func mode(_ path: String) -> mode_t {
+    var status = stat()
+    return lstat(path, &status) == 0 ? status.st_mode & 0o777 : 0
 }

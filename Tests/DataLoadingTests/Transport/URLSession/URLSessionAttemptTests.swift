@@ -116,6 +116,39 @@
             #expect(record.text == "a")
         }
 
+        @Test func `the one attempt of a session that cannot connect has sent nothing`() async {
+            attempt.sessionEnded(URLError(.cannotConnectToHost))
+            let record = await sink.ended()
+            #expect(record.error == .connectRefused)
+            #expect(record.failure?.sent == .nothingWritten)
+        }
+
+        @Test func `an attempt that cannot connect after a part of its body was sent has written`()
+            async
+        {
+            attempt.sent(1, of: 2)
+            attempt.sessionEnded(URLError(.cannotConnectToHost))
+            let record = await sink.ended()
+            #expect(record.error == .connectRefused)
+            #expect(record.failure?.sent == .written)
+        }
+
+        #if canImport(FoundationNetworking)
+            // A connection that was kept may have ended under the request, which was sent again.
+            @Test func `an attempt besides another that cannot connect may have sent its request`()
+                async
+            {
+                let other = URLSessionAttempt(
+                    attempt.request, sink: AttemptRecorder(), timerQueue: attempt.timerQueue,
+                    window: 100, attempts: attempts)
+                attempts.begin(other)
+                attempt.sessionEnded(URLError(.cannotConnectToHost))
+                #expect(await sink.ended().failure?.sent == .written)
+                other.cancel()
+                await attempts.waitUntilEmpty()
+            }
+        #endif
+
         @Test func `no event is delivered after the end`() async {
             attempt.cancel()
             attempt.received(response)
