@@ -28,7 +28,7 @@ public final class ResponseCache: Sendable {
     let disk: DiskStore?
     private let forwardClock = Locked(ForwardClock())
     private let counters = Locked(CacheStatistics())
-    private let revalidating = Locked<Set<CacheKey>>([])
+    private let revalidating = Locked<Set<CachePlace>>([])
     package let heuristic: HeuristicFreshness
     /// The maximum number of bytes of a body that is kept.
     package let maxBody: Int
@@ -161,24 +161,28 @@ extension ResponseCache {
         counters.withLock { $0.staleServed += 1 }
     }
 
-    /// Notes that a URL is validated in a load of its own; false when it is already.
-    package func beginRevalidation(_ key: CacheKey) -> Bool {
-        revalidating.withLock { $0.insert(key).inserted }
+    /// Notes that what has a place is validated in a load of its own; false when it is already.
+    package func beginRevalidation(of place: CachePlace) -> Bool {
+        revalidating.withLock { $0.insert(place).inserted }
     }
 
-    package func endRevalidation(_ key: CacheKey) {
-        _ = revalidating.withLock { $0.remove(key) }
+    package func endRevalidation(of place: CachePlace) {
+        _ = revalidating.withLock { $0.remove(place) }
     }
 
     /// Takes over what the answer to a HEAD says about the stored response to GET, or removes that
-    /// when it would be another one now (RFC 9111 section 4.3.5).
+    /// when it would be another one now (RFC 9111 section 4.3.5), or may not stay with what it
+    /// says.
     package func noteHead(
-        _ head: ResponseHead, times: ResponseTimes, hasQuery: Bool, _ recall: Recall
+        _ head: ResponseHead, times: ResponseTimes, hasQuery: Bool, _ recall: Recall,
+        authorisedFields: [String] = []
     ) {
         guard let stored = recall.stored?.response else { return }
         let confirmed = stored.confirmed(
             byHead: head, to: recall.request.headers, times: times, hasQuery: hasQuery, heuristic)
-        guard let confirmed else { return remove(recall.key.target) }
+        guard let confirmed, confirmed.mayStay(authorisedFields: authorisedFields) else {
+            return remove(recall.key.target)
+        }
         update(stored, by: confirmed, recall)
     }
 

@@ -195,6 +195,9 @@ final class Load: Sendable {
     /// Whether a server may have got the request.
     var mayHaveBeenProcessed: Bool { machine.withLock { $0.facts.mayHaveBeenProcessed } }
 
+    /// Whether a server may have got the request, or may get that of the attempt that runs.
+    var mayHaveSent: Bool { machine.withLock { $0.mayHaveSent } }
+
     /// Whether the load has its outcome, taken or not.
     var isEnding: Bool { machine.withLock { $0.isEnding } }
 

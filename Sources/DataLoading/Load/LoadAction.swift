@@ -21,6 +21,7 @@ enum LoadAction: Sendable {
     case tellWaitingForConnectivity
     /// Share a request with other loads, if it can be shared.
     indirect case share(RequestTarget, epoch: Int)
+    /// Leave the load that is sent for several, and report whether its request may have been sent.
     case leaveCarrier(Carrier)
     /// Call the factory's interceptors.
     case intercept(epoch: Int)

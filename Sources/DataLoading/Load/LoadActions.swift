@@ -15,7 +15,7 @@ extension Load {
         case .prepareSink(let epoch): prepareSink(epoch)
         case .recall(let epoch): recall(epoch)
         case .share(let target, let epoch): share(target, epoch)
-        case .leaveCarrier(let carrier): carrier.leave(self)
+        case .leaveCarrier(let carrier): handle(.leftCarrier(mayHaveSent: carrier.leave(self)))
         case .intercept(let epoch): intercept(epoch)
         case .endInterception(let interception): interception.end()
         case .withdrawInterception(let interception):
@@ -25,7 +25,7 @@ extension Load {
         case .play(let use, let target, let recalled, let epoch):
             play(use, target, recalled, epoch)
         case .revalidate(let request, let recalled):
-            context.revalidate(request, recalled.key)
+            context.revalidate(request, recalled)
         case .keep(let kept): keep(kept)
         case .removeStored(let target): removeStored(target)
         case .invalidate(let head, let method, let target): invalidate(head, method, target)

@@ -26,6 +26,8 @@ enum LoadEvent: Sendable {
     case follows(Carrier, epoch: Int)
     /// The load cannot share its request.
     case notShared(epoch: Int)
+    /// The load has left the one that is sent for it.
+    case leftCarrier(mayHaveSent: Bool)
     /// The load that was sent for it has ended.
     indirect case shared(SharedResponse, epoch: Int)
     /// The factory's interceptors are called.

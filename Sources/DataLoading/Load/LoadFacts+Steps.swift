@@ -63,6 +63,8 @@ extension LoadFacts {
         var request = redirect.request
         // A stream that replaced a body is in `base`, the request that was redirected.
         if request.body != nil { request.body = base.body }
+        // A more urgent load may have joined after the verdict, which has copied the request.
+        request.priority = max(request.priority, base.priority)
         if let target = baseTarget {
             visits.append(Redirection.Visit(method: base.method, target: target))
         }
@@ -145,13 +147,31 @@ extension LoadFacts {
         .noteSuccess(origin, isClean: isClean, retryCost.take())
     }
 
+    /// Returns the action that tells an origin's budget of a redirect to an origin; nil for none.
+    ///
+    /// The success of a redirect within the origin is counted once, at the load's end; a retry's
+    /// cost is returned now.
+    mutating func takeEnd(at next: Origin) -> LoadAction? {
+        guard let origin = target?.origin else { return nil }
+        guard isPlaying else {
+            return retryCost != nil || origin != next ? takeSuccess(of: origin) : nil
+        }
+        // The server was not asked for a stored redirect. The cost of its retries is not returned
+        // to another one.
+        guard origin != next else { return nil }
+        if let (cost, origin) = takeUnbegunRetry() { return .refund(cost, origin) }
+        retryCost = nil
+        return nil
+    }
+
     /// Keeps the data that another attempt needs to continue a response that broke.
     mutating func noteBroken(_ attempt: Attempt, _ error: DataLoaderError) {
         switch attempt.verdict {
         case .deliver:
             guard mayResume, received > 0 || hasDelivered,
                 attempt.isStreaming || !traits.isStreaming, let head = attempt.head,
-                var broken = BrokenResponse(head, to: base, error: error)
+                var broken = BrokenResponse(
+                    head, to: base, begun: attempt.context.begun, error: error)
             else { return resumption = .none }
             broken.partial = attempt.body
             broken.noteBreak(at: received, error)

@@ -50,7 +50,8 @@ struct LoadMachine: Sendable {
         /// The pause's timer is not set yet.
         case resting
         case pausing(TimerQueue.Entry)
-        /// The deadline passed while an attempt ran; the attempt is being cancelled.
+        /// The deadline passed while an attempt or another load worked for this one; it is being
+        /// cancelled or left.
         case timingOut(DataLoaderError.Phase?)
         case ended(LoadEnding)
     }
@@ -120,6 +121,7 @@ struct LoadMachine: Sendable {
         case .answered(let whole, let epoch): answered(whole, epoch, now())
         case .follows(let carrier, let epoch): follows(carrier, epoch)
         case .notShared(let epoch): notShared(epoch, now())
+        case .leftCarrier(let mayHaveSent): leftCarrier(mayHaveSent, now())
         case .shared(let shared, let epoch): self.shared(shared, epoch, now())
         case .authoriserAnswersLater(let task, let epoch): answersLater(task, epoch)
         case .queued(let ticket, let epoch): queued(ticket, epoch)
@@ -306,6 +308,16 @@ extension LoadMachine {
     private mutating func notShared(_ epoch: Int, _ now: Instant) -> LoadActionList {
         guard epoch == self.epoch, case .following = state else { return [] }
         return authorise(now)
+    }
+
+    /// Notes whether the request of the load that this one has left may have been sent, and ends a
+    /// load that has left it at the deadline.
+    private mutating func leftCarrier(_ mayHaveSent: Bool, _ now: Instant) -> LoadActionList {
+        if mayHaveSent { facts.mayHaveBeenProcessed = true }
+        guard case .timingOut = state else { return [] }
+        let error = timeout(at: now, mayHaveBeenProcessed: mayHaveSent)
+        // The load that is sent may be in any phase once it has begun.
+        return complete(mayHaveSent ? error : error.occurring(.waitingForSlot), now)
     }
 
     private mutating func shared(
@@ -589,6 +601,11 @@ extension LoadMachine {
         case .success: break
         case .next(let next):
             if let keeping { actions.append(keeping) }
+            if case .useStored(.confirmed) = next, !context.isStored {
+                // The server has answered well, though the body comes from the cache. A load that
+                // only polls gets no other success.
+                actions.append(facts.takeSuccess(of: context.origin))
+            }
             if let slots { actions.append(.leave(slots)) }
             actions += proceed(to: next, now)
         case .failure where context.isStored && !facts.hasDelivered:
@@ -598,6 +615,10 @@ extension LoadMachine {
             }
             facts.recalled = recall
             actions += proceed(to: .fetchWhole, now)
+        case .failure(let failure)
+        where context.isStored && facts.recalled?.request.mustNotGoOn == true:
+            // Only the origin has the rest, and it must not be asked.
+            complete(failure.error.stopped(by: .alreadyDelivered), &actions, now)
         case .failure(let failure):
             facts.note(failure, at: context.candidate)
             state = .deciding(slots: slots)
@@ -661,13 +682,7 @@ extension LoadMachine {
             return authorise(now)
         case .follow(let redirect):
             var actions: LoadActionList = []
-            // The success of a redirect within the origin is counted once, at the load's end; a
-            // retry's cost is returned now.
-            if let origin = facts.target?.origin,
-                facts.retryCost != nil || origin != redirect.target.origin
-            {
-                actions.append(facts.takeSuccess(of: origin))
-            }
+            if let end = facts.takeEnd(at: redirect.target.origin) { actions.append(end) }
             facts.follow(redirect)
             recall(&actions, now)
             return actions
@@ -856,6 +871,12 @@ extension LoadMachine {
             enter(.timingOut(nil))
             return [.withdrawInterception(interception)]
         }
+        if case .following(let carrier) = state {
+            // A load that is just joining cannot tell whether the request was sent before.
+            guard let carrier else { return timeOut(now, mayHaveSent: true) }
+            enter(.timingOut(nil))
+            return [.leaveCarrier(carrier)]
+        }
         // Only a cancelled attempt can say whether any of it was sent.
         guard let attempt = running?.value else { return timeOut(now, mayHaveSent: false) }
         enter(.timingOut(attempt.head == nil ? nil : .readingBody))
@@ -929,8 +950,8 @@ extension LoadMachine {
         guard !error.isWholeResponse else { return nil }
         return switch stage {
         case .created, .askingForChunks, .preparingSink, .recalling: .preparing
-        // An error of the carrier has its own phase.
-        case .following: error.comesFromOutside ? .waitingForSlot : nil
+        // The load that is sent may be in any phase, and its error has its own.
+        case .following: nil
         case .intercepting: nil
         case .authorising: .authorising
         case .applying, .queued, .dialling: .waitingForSlot
@@ -985,6 +1006,11 @@ extension LoadMachine {
     /// Whether the load has its outcome, taken or not.
     var isEnding: Bool {
         if case .ended = state { true } else { false }
+    }
+
+    /// Whether a server may have got the request, or may get that of the attempt that runs.
+    var mayHaveSent: Bool {
+        facts.mayHaveBeenProcessed || (running != nil && !facts.isPlaying)
     }
 
     /// Whether the load has ended with a success that was not taken.

@@ -10,7 +10,8 @@ extension DataLoaderRequest {
         static var staysWithOrigin: Bool { false }
     }
 
-    private enum Identity: RequestOption {
+    // The cache asks for the identity itself.
+    private enum Identity: RequestOption, NeutralOption {
         static let defaultValue: ClientIdentity? = nil
     }
 

@@ -155,6 +155,8 @@ public struct DataLoaderRequest: Sendable, OpaquelyMirrored {
         var waitsForConnectivity: Bool = false
         let uniqueIdentifier: Int64
         var options = RequestOptions()
+        /// Stays true when the option is set to its default again: values cannot be compared.
+        var mayChooseCredentials = false
     }
 
     /// Makes a GET request with the defaults above.
@@ -173,8 +175,17 @@ public struct DataLoaderRequest: Sendable, OpaquelyMirrored {
             let options = fields.value.options
             return options.isEmpty ? Option.defaultValue : options[option]
         }
-        set { fields.change { $0.options[option] = newValue } }
+        set {
+            let isNeutral = !Option.staysWithOrigin || Option.self is any NeutralOption.Type
+            fields.change {
+                $0.options[option] = newValue
+                if !isNeutral { $0.mayChooseCredentials = true }
+            }
+        }
     }
+
+    /// Whether an option was ever set that an authoriser may turn into a credential.
+    var mayChooseCredentials: Bool { fields.value.mayChooseCredentials }
 
     /// The origin, path and query of the URL; throws the fault of the part that is not allowed.
     package var target: RequestTarget {

@@ -95,9 +95,10 @@ struct DiskIndex {
         added = 0
     }
 
-    /// Takes over what a scan has found, except for what has changed meanwhile.
-    mutating func endScan(_ seen: [Seen]) {
-        guard let changed = changed.take() else { return }
+    /// Takes over what a scan has found, except for what has changed meanwhile; keeps what it has
+    /// after one that has failed.
+    mutating func endScan(_ seen: [Seen]?) {
+        guard let changed = changed.take(), let seen else { return }
         var present: [EntryName: Item] = [:]
         present.reserveCapacity(seen.count)
         for file in seen where !changed.contains(file.name) {

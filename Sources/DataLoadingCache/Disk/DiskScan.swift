@@ -8,13 +8,15 @@ enum DiskScan {
     /// The age in seconds from which a file counts as left over that no process has completed.
     static let staleness: Int64 = 60
 
-    /// Lists the entries; also removes what killed processes have left.
-    static func run(_ directory: DiskDirectory, now: Int64) -> [DiskIndex.Seen] {
+    /// Lists the entries, and removes what killed processes have left.
+    ///
+    /// - Returns: Nil when a folder cannot be listed, as when the process has no descriptor left.
+    static func run(_ directory: DiskDirectory, now: Int64) -> [DiskIndex.Seen]? {
         removeLeftTrees(directory)
         var seen: [DiskIndex.Seen] = []
         for folder in EntryName.folders {
             let path = DiskDirectory.folder(folder)
-            guard let names = try? directory.names(in: path) else { continue }
+            guard let names = try? directory.names(in: path) else { return nil }
             for text in names {
                 guard let status = try? directory.status("\(path)/\(text)") else { continue }
                 if let name = EntryName(text), name.folder == folder {

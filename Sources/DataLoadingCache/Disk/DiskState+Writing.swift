@@ -68,7 +68,7 @@ extension DiskState {
     }
 
     /// Puts new fields and times in place of those of a response, if it is still there: the file is
-    /// written anew with its body.
+    /// written anew with its body, or removed when it cannot be.
     mutating func update(
         _ old: StoredResponse, by new: StoredResponse, _ key: DiskKey
     ) -> FileMark? {
@@ -79,13 +79,11 @@ extension DiskState {
         else { return nil }
         let head = EntryHead(
             new, key, bodyLength: present.head.bodyLength, blocks: present.head.blocks)
-        guard let head else {
-            remove(name)
-            return nil
+        let mark = head.flatMap { head in
+            body(present).flatMap { write(head, $0, key, own: new.times) }
         }
-        guard let body = body(present) else { return nil }
-        let mark = write(head, body, key, own: new.times)
-        if let mark, mark.name != name { remove(name) }
+        // What could not be replaced is no longer right.
+        if mark?.name != name, !remove(present.mark) { unremoved.note(url: key.urlDigest) }
         return mark
     }
 

@@ -58,8 +58,7 @@ final class DiskStore: Sendable {
     /// Runs a closure with the files, after earlier ones.
     func perform(_ body: @escaping @Sendable (inout DiskState) -> Void) {
         isolated.async { state in
-            let now = self.settings.now()
-            self.began.withLock { $0 = now }
+            self.noteCall()
             body(&state)
             self.goOn(&state)
             self.began.withLock { $0 = nil }
@@ -77,11 +76,16 @@ final class DiskStore: Sendable {
                 return
             }
             for url in urls {
-                let now = self.settings.now()
-                self.began.withLock { $0 = now }
+                self.noteCall()
                 state.remove(url)
             }
         }
+    }
+
+    /// Notes that a call begins, so that loads see when it takes too long.
+    private func noteCall() {
+        let now = settings.now()
+        began.withLock { $0 = now }
     }
 
     /// Whether the disk does not answer.
@@ -113,13 +117,15 @@ extension DiskStore {
         if state.sweep.mustScan(state.index, capacity: settings.capacity, now: now) {
             state.sweep.stage = .scanning
             state.sweep.isWanted = false
+            state.sweep.retry = nil
             state.index.beginScan()
             scanQueue.async {
                 let seen = DiskScan.run(self.directory, now: self.settings.fileTime())
-                self.isolated.async { state in
+                // As loads do: a removal may block too.
+                self.perform { state in
                     state.index.endScan(seen)
+                    if seen == nil { state.sweep.retry = self.settings.now() + Outage.length }
                     self.evict(&state)
-                    self.goOn(&state)
                 }
             }
         }
@@ -143,7 +149,10 @@ extension DiskStore {
     private func evict(
         _ victims: ArraySlice<DiskIndex.Victim>, _ lock: EvictionLock, _ state: inout DiskState
     ) {
-        let isDone = victims.prefix(Self.maxInARow).allSatisfy { state.evict($0) }
+        let isDone = victims.prefix(Self.maxInARow).allSatisfy { victim in
+            noteCall()
+            return state.evict(victim)
+        }
         let rest = victims.dropFirst(Self.maxInARow)
         guard isDone, !rest.isEmpty else {
             lock.release()
@@ -151,9 +160,6 @@ extension DiskStore {
             if !isDone { state.sweep.nextTry = settings.now() + Outage.length }
             return
         }
-        isolated.async { state in
-            self.evict(rest, lock, &state)
-            self.goOn(&state)
-        }
+        perform { self.evict(rest, lock, &$0) }
     }
 }

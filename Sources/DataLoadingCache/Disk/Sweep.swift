@@ -14,6 +14,8 @@ struct Sweep: Sendable {
     var stage = Stage.idle
     /// Whether the files must be listed whatever their size.
     var isWanted = true
+    /// When the files are listed again after a listing that has failed; nil after one that has not.
+    var retry: Instant?
     /// Before this instant another process evicts, or the disk takes no changes.
     var nextTry = Instant(nanoseconds: .min)
 
@@ -24,6 +26,7 @@ struct Sweep: Sendable {
     func mustScan(_ index: DiskIndex, capacity: Int64, now: Instant) -> Bool {
         guard case .idle = stage else { return false }
         if isWanted { return true }
+        if let retry, retry <= now { return true }
         guard nextTry <= now else { return false }
         return index.bytes > capacity || index.added > capacity / Self.addedPart
     }

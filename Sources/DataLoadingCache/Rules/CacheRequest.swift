@@ -68,5 +68,5 @@ package struct CacheRequest: Sendable {
     var isOnlyCache: Bool { policy == .cacheOnly || isOffline }
 
     /// Whether the request must not be sent.
-    var mustNotGoOn: Bool { isOnlyCache || directives.onlyIfCached }
+    package var mustNotGoOn: Bool { isOnlyCache || directives.onlyIfCached }
 }

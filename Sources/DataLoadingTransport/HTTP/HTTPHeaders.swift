@@ -84,6 +84,15 @@ extension HTTPHeaders {
                 $0.name.hasSameBytes(as: $1.name) && $0.value.hasSameBytes(as: $1.value)
             }
     }
+
+    /// Whether both have the same fields in the same order: names compared without regard to case,
+    /// values by bytes.
+    package func hasSameFields(as other: HTTPHeaders) -> Bool {
+        fields.count == other.fields.count
+            && zip(fields, other.fields).allSatisfy {
+                $0.isNamed($1.name) && $0.value.hasSameBytes(as: $1.value)
+            }
+    }
 }
 
 extension HTTPHeaders: ExpressibleByDictionaryLiteral {

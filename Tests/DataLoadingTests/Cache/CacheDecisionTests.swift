@@ -154,9 +154,33 @@ import Testing
     @Test func `a response that varies on an authoriser's field is not stored`() {
         let head = ResponseHead(
             status: .ok, headers: ["Cache-Control": "max-age=9", "Vary": "authorization, accept"])
-        #expect(Storability.allows(head, to: request()))
-        #expect(!Storability.allows(head, to: request(), authorisedFields: ["Authorization"]))
-        #expect(Storability.allows(head, to: request(), authorisedFields: ["X-Key"]))
+        for (fields, isAllowed): ([String], Bool) in [
+            ([], true), (["Authorization"], false), (["X-Key"], true),
+        ] {
+            let allows = Storability.allows(
+                head, to: request(), at: Self.begin, authorisedFields: fields)
+            #expect(allows == isAllowed, "\(fields)")
+        }
+    }
+
+    @Test(arguments: [
+        ("max-age=0", false), ("private", false), ("no-cache", false), ("max-age=1", true),
+        ("public", true),
+    ])
+    func `a status that is never fresh by a guess is stored for a lifetime that it states`(
+        directives: String, isAllowed: Bool
+    ) {
+        let head = ResponseHead(status: 599, headers: ["Cache-Control": directives])
+        #expect(Storability.allows(head, to: request(), at: Self.begin) == isAllowed)
+    }
+
+    @Test(arguments: [(-1, false), (0, false), (1, true)])
+    func `a status that is never fresh by a guess is stored until its Expires`(
+        seconds: Int, isAllowed: Bool
+    ) {
+        let expires = HTTPDateText.text(CacheHistory.epoch + Int64(seconds))
+        let head = ResponseHead(status: 599, headers: ["Expires": expires])
+        #expect(Storability.allows(head, to: request(), at: Self.begin) == isAllowed)
     }
 
     @Test func `a URL has a bounded number of variants`() throws {

@@ -158,7 +158,9 @@ struct CacheHistory {
             }
             if removed.contains(target) { list = VariantList() }
         }
-        guard Storability.allows(head, to: request),
+        let isAllowed = Storability.allows(
+            head, to: request, at: now, inPlaceOf: stored(for: request))
+        guard isAllowed,
             let response = StoredResponse(
                 head, request: request.headers, times: times, hasQuery: hasQuery, heuristic)
         else { return }

@@ -5,6 +5,8 @@ import DataLoadingSupport
 @testable import DataLoadingCache
 @testable import DataLoadingTransport
 @testable import DataLoading
+import DataLoadingAuth
+import DataLoadingOperations
 import DataLoadingTesting
 import Foundation
 import Testing
@@ -76,6 +78,50 @@ import Testing
         }
     }
 
+    @Test func `users whose credentials are in an option of their requests share nothing`()
+        async throws
+    {
+        let bed = caching.bed(
+            ["ada", "bob", "ada again", "nobody"].map { fresh($0) },
+            authorisers: [BasicAuthoriser(hosts: ["origin.test"], credentials: nil)])
+        var bodies: [String] = []
+        for user in ["ada", "bob", "ada"] {
+            let credentials = try BasicCredentials(username: user, password: "pw")
+            let response = try await bed.loader.response(
+                for: request { $0[option: BasicCredentials.self] = credentials })
+            bodies.append(text(response))
+        }
+        let open = try await bed.loader.response(for: request { $0.skipsAuthorisation = true })
+        #expect(bodies + [text(open)] == ["ada", "bob", "ada again", "nobody"])
+        bed.expectNothingLeft()
+    }
+
+    /// Options that no authoriser turns into a credential.
+    private static let neutral: [(String, @Sendable (inout DataLoaderRequest) -> Void)] = [
+        ("a template", { $0[option: URLTemplate.self] = "/" }),
+        ("a trace", { $0[option: TraceParent.self] = TraceContext.makeRoot() }),
+        ("a progress", { $0.downloadProgress = { _ in } }),
+        ("no identity", { $0.clientIdentity = nil }),
+        ("no resumption", { $0.resumesBrokenBodies = false }),
+        ("kept fields", { $0.fieldsKeptAcrossOrigins = ["X-Request-Id"] }),
+        ("a mark of an authoriser", { $0[option: AuthorisedUntil.self] = nil }),
+    ]
+
+    @Test(arguments: neutral.indices)
+    func `an option that becomes no credential keeps no load from the cache`(
+        index: Int
+    ) async throws {
+        let (name, change) = Self.neutral[index]
+        let bed = caching.bed(
+            [fresh("stored")], authorisers: [TestAuthoriser(.add("X-Key", "k"))])
+        for source in [ResponseSource.network, .cache] {
+            let response = try await bed.loader.response(for: request(change))
+            #expect(text(response) == "stored", "\(name)")
+            #expect(response.metrics.source == source, "\(name)")
+        }
+        bed.expectNothingLeft()
+    }
+
     @Test func `callers who decode bodies themselves share no coded response with others`()
         async throws
     {
@@ -88,6 +134,17 @@ import Testing
             #expect(text(try await bed.loader.response(for: own)) == "coded")
         }
         #expect(bed.transport.attempts.count == 2)
+    }
+
+    @Test(arguments: [412, 416, 417])
+    func `an answer to a condition, a range or an expectation is not kept for other requests`(
+        status: Int
+    ) async throws {
+        let bed = caching.bed([fresh("no", status: status), fresh("yes")])
+        let refused = try await bed.loader.response(
+            for: .make { $0.headers["If-Match"] = "\"1\"" })
+        #expect(text(refused) == "no")
+        #expect(text(try await bed.loader.response(for: .make())) == "yes")
     }
 
     // RFC 6585 sections 3 to 6 forbid to store four of them. 401 and 407 are answers to credentials,

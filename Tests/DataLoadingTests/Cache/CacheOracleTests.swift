@@ -260,7 +260,16 @@ private struct CacheOracle {
         guard ask.method == .get, ask.policy != .bypass, !ask.wants.keys.contains("no-store"),
             ask.status != 206, !ask.says.keys.contains("no-store")
         else { return false }
-        return [200, 404, 301].contains(ask.status.rawValue) || ask.expiresIn != nil
-            || ["max-age", "public", "private"].contains { ask.says.keys.contains($0) }
+        if [500, 503].contains(ask.status.rawValue),
+            let old = kept.last(where: { !$0.varies || $0.foo == ask.foo }),
+            ![500, 503].contains(old.said.status.rawValue)
+        {
+            return false
+        }
+        if [200, 404, 301].contains(ask.status.rawValue) || ask.says.keys.contains("public") {
+            return true
+        }
+        if let maxAge = ask.says["max-age"] ?? nil { return maxAge > 0 }
+        return (ask.expiresIn ?? 0) > 0
     }
 }

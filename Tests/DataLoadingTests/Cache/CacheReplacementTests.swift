@@ -171,6 +171,80 @@ import Testing
         }
     }
 
+    @Test(arguments: [
+        ("Expires", "0"), ("Cache-Control", "private"), ("Cache-Control", "max-age=0"),
+        ("Cache-Control", "max-age=60"),
+    ])
+    func `a failure of the origin takes the place of no stored response, whatever it says`(
+        name: String, value: String
+    ) async throws {
+        let bed = caching.bed([
+            stale(", stale-if-error=3600"),
+            .respond(status: 503, headers: HTTPHeaders([.init(name: name, value: value)])),
+            .respond(status: 503),
+        ])
+        _ = try await bed.loader.response(for: .make())
+        bed.advance(.seconds(5))
+        let failed = try await bed.loader.response(for: .make { $0.cachePolicy = .reload })
+        #expect(failed.statusCode == .serviceUnavailable)
+        let onError = try await bed.loader.response(for: .make())
+        #expect(text(onError) == "old")
+        #expect(onError.metrics.source == .stale)
+    }
+
+    @Test(arguments: [
+        DataLoaderError.Kind.pin, .certificate(reason: "expired"), .privateAddress,
+        .bodyTooLarge(limit: 1), .digestMismatch, .redirectRefused(reason: "to http"),
+        .proxy(.status(.proxyAuthenticationRequired)),
+    ])
+    func `an error that is no failure of the origin is not hidden by a stale response`(
+        kind: DataLoaderError.Kind
+    ) async throws {
+        let bed = caching.bed(
+            [stale(", stale-if-error=3600"), .fail(kind)], otherwise: .fail(kind))
+        _ = try await bed.loader.response(for: .make())
+        bed.advance(.seconds(5))
+        do {
+            let response = try await bed.loader.response(for: .make())
+            Issue.record("\(response.metrics.source) in place of \(kind)")
+        } catch let error as DataLoaderError {
+            #expect(error.kind == kind)
+        }
+        bed.expectNothingLeft()
+    }
+
+    @Test(arguments: [
+        DataLoaderError.Kind.dns, .connectRefused, .connectTimeout, .tls, .noResponse,
+        .proxy(.connectRefused), .proxy(.status(.badGateway)),
+    ])
+    func `a failed connection is answered by a stale response that allows it`(
+        kind: DataLoaderError.Kind
+    ) async throws {
+        let bed = caching.bed(
+            [stale(", stale-if-error=3600"), .fail(kind)], otherwise: .fail(kind))
+        _ = try await bed.loader.response(for: .make())
+        bed.advance(.seconds(5))
+        let response = try await bed.loader.response(for: .make())
+        #expect(text(response) == "old")
+        #expect(response.metrics.source == .stale)
+        bed.expectNothingLeft()
+    }
+
+    @Test func `a HEAD that varies on what an authoriser sets removes the stored response`()
+        async throws
+    {
+        let fields: HTTPHeaders = [
+            "ETag": "\"1\"", "Cache-Control": "max-age=60", "Vary": "x-key",
+        ]
+        let bed = caching.bed(
+            [stale(), .respond(status: 200, headers: fields), fresh("new")],
+            authorisers: [TestAuthoriser(.add("X-Key", "k"))])
+        _ = try await bed.loader.response(for: .make())
+        bed.advance(.seconds(5))
+        _ = try await bed.loader.response(for: .make { $0.method = .head })
+        #expect(text(try await bed.loader.response(for: .make())) == "new")
+    }
+
     @Test func `an unsafe request removes what is stored, whatever its authoriser adds to the URL`()
         async throws
     {

@@ -224,9 +224,9 @@ import Testing
         #expect(text(try await bed.loader.response(for: .make())) == "new")
         bed.expectNothingLeft()
         // Once it is stale again, another load may validate it.
-        #expect(
-            cache.beginRevalidation(
-                CacheKey(.shared, try RequestTarget(testURL("http://origin.test/")))))
+        let key = CacheKey(.shared, try RequestTarget(testURL("http://origin.test/")))
+        let variant = try #require(VariantKey([:], request: [:]))
+        #expect(cache.beginRevalidation(of: CachePlace(key, variant)))
     }
 
     @Test func `a hit in chunks waits for its reader`() async throws {

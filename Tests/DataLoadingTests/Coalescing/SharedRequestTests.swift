@@ -86,6 +86,25 @@ import Testing
         bed.expectNothingLeft()
     }
 
+    @Test func `a redirected request stays as urgent as the loads that have joined it`() async {
+        let bed = TestBed { $0.limits.total = 1 }
+        bed.loader.perform(shared("/shared") { $0.priority = .low })
+        let first = await bed.attempt(0)
+        first.sendHead(status: 302, headers: ["Location": "/moved"])
+        for index in 0..<3 { bed.loader.perform(.make("/other\(index)")) }
+        bed.settle()
+        // The verdict on the head was there before.
+        bed.loader.perform(shared("/shared") { $0.priority = .high })
+        bed.settle()
+        first.end()
+        (await bed.attempt(1)).respond(status: 200)
+        _ = await bed.attempt(2)
+        let paths = bed.transport.attempts.prefix(3).map(\.request.url.path)
+        #expect(paths.contains("/moved"))
+        bed.loader.cancelAllLoads()
+        bed.expectNothingLeft()
+    }
+
     @Test func `a load that a stored redirect leads to another origin shares nothing there`()
         async throws
     {

@@ -3,6 +3,7 @@
 
 @testable import DataLoadingTransport
 @testable import DataLoading
+import DataLoadingSupport
 import DataLoadingTesting
 import Foundation
 import Testing
@@ -17,7 +18,7 @@ import Testing
     ) -> BrokenResponse? {
         BrokenResponse(
             ResponseHead(status: status, headers: headers), to: .make(change: change),
-            error: .truncatedBody)
+            begun: Instant(nanoseconds: 0), error: .truncatedBody)
     }
 
     @Test

@@ -102,7 +102,7 @@ extension MachineWorld {
     }
 
     mutating func leaveCarrier(_ index: Int) {
-        guard players[index].following.take() != nil else { return }
-        players[index].leaves += 1
+        if players[index].following.take() != nil { players[index].leaves += 1 }
+        handle(.leftCarrier(mayHaveSent: true), index)
     }
 }

@@ -109,6 +109,59 @@ import Testing
         #expect(bed.service.runtime.originHealth.busyOrigins == 0)
         bed.expectNothingLeft()
     }
+
+    private static let origin = Origin(isSecure: false, host: "origin.test", port: 80)
+
+    @Test func `a retry that is answered with a 304 gets the budget back`() async throws {
+        let caching = CacheBed()
+        let bed = caching.bed([
+            fresh("stored", ["ETag": "\"1\""], maxAge: 1), .respond(status: 503),
+            .respond(status: 304, headers: ["ETag": "\"1\""]),
+        ])
+        _ = try await bed.loader.response(for: .make())
+        bed.advance(.seconds(5))
+        let response = try await bed.loader.response(
+            for: .make { $0.retryPolicy = .immediately(maximumRetries: 1) })
+        #expect(text(response) == "stored")
+        #expect(response.metrics.retries == 1)
+        #expect(bed.service.runtime.originHealth.busyOrigins == 0)
+        bed.expectNothingLeft()
+    }
+
+    // A daemon that polls may get nothing but 304s for weeks.
+    @Test func `each 304 that confirms what is stored adds one token to the budget`() async throws {
+        let caching = CacheBed()
+        let bed = caching.bed(
+            [fresh("stored", ["ETag": "\"1\""], maxAge: 1)],
+            otherwise: .respond(status: 304, headers: ["ETag": "\"1\""]))
+        _ = try await bed.loader.response(for: .make())
+        let health = bed.service.runtime.originHealth
+        #expect(health.withdraw(.transient, for: Self.origin))
+        for tokens in 487...489 {
+            bed.advance(.seconds(5))
+            let response = try await bed.loader.response(for: .make())
+            #expect(response.metrics.source == .validated)
+            #expect(health.balance(of: Self.origin) == tokens)
+        }
+        bed.expectNothingLeft()
+    }
+
+    // The server was not asked, and has shown nothing.
+    @Test func `a stored redirect adds nothing to the budget of its origin`() async throws {
+        let caching = CacheBed()
+        let bed = caching.bed(
+            [fresh("", ["Location": "http://other.test/b"], status: 301)],
+            otherwise: .respond(status: 204))
+        _ = try? await bed.loader.response(
+            for: .make("/a") { $0.redirectPolicy = .doNotFollow })
+        let health = bed.service.runtime.originHealth
+        #expect(health.withdraw(.transient, for: Self.origin))
+        let response = try await bed.loader.response(for: .make("/a"))
+        #expect(response.statusCode == .noContent)
+        #expect(bed.transport.attempts.map(\.request.url.host) == ["origin.test", "other.test"])
+        #expect(health.balance(of: Self.origin) == 486)
+        bed.expectNothingLeft()
+    }
 }
 
 /// A policy that cancels all loads when it is asked.

@@ -18,7 +18,7 @@ final class Carrier: LoadEnd {
         /// The carrier's load is not started yet.
         case starting
         case running(Load)
-        case over
+        case over(mayHaveSent: Bool)
     }
 
     private struct State: Sendable {
@@ -75,7 +75,9 @@ final class Carrier: LoadEnd {
     }
 
     /// Removes a load that has ended by itself; the last one ends the carrier.
-    func leave(_ load: Load) {
+    ///
+    /// - Returns: Whether a server may have got the request, or may get it while others wait.
+    func leave(_ load: Load) -> Bool {
         let (last, left) = state.withLock { state -> (Load?, [Member]) in
             let left = state.members.filter { $0.load === load }
             state.members.removeAll { $0.load === load }
@@ -85,9 +87,22 @@ final class Carrier: LoadEnd {
             return (carrier, left)
         }
         // A load is released outside the lock.
-        guard !left.isEmpty else { return }
+        guard !left.isEmpty else { return mayHaveSent }
         if !state.withLock({ $0.mayBeJoined }) { table.remove(self, key) }
         last?.cancel()
+        // Only a cancelled attempt can say whether any of it was sent.
+        return mayHaveSent
+    }
+
+    /// Whether a server may have got the request, or may get that of the attempt that runs.
+    var mayHaveSent: Bool {
+        // The load that is sent is asked outside the lock: it has its own.
+        switch state.withLock({ $0.stage }) {
+        // It may have been sent already, though its start has not returned.
+        case .starting: true
+        case .running(let load): load.mayHaveSent
+        case .over(let mayHaveSent): mayHaveSent
+        }
     }
 
     /// Whether the observers hear of the carrier itself: no load has taken its bytes.
@@ -109,13 +124,15 @@ final class Carrier: LoadEnd {
 
     func outcomeIsReady(_ load: Load, by caller: Caller) {
         headArrived()
-        queue.async { load.handOver { self.distribute($0) } }
+        queue.async {
+            load.handOver { self.distribute($0, mayHaveSent: load.mayHaveBeenProcessed) }
+        }
     }
 
-    private func distribute(_ response: DataLoaderResponse) {
+    private func distribute(_ response: DataLoaderResponse, mayHaveSent: Bool) {
         let members = state.withLock { state in
             let members = state.members
-            state.stage = .over
+            state.stage = .over(mayHaveSent: mayHaveSent)
             state.members = []
             return members
         }
@@ -132,12 +149,15 @@ struct SharedResponse: Sendable {
     let response: DataLoaderResponse
     /// Whether the load takes the bytes and times as its own; one does at most.
     let isCounted: Bool
+    /// Whether a server may have got the request.
+    let mayHaveSent: Bool
     /// The load that was sent.
     let carrier: Carrier
 
     init(_ response: DataLoaderResponse, isCounted: Bool, by carrier: Carrier) {
         self.response = response
         self.isCounted = isCounted
+        mayHaveSent = carrier.mayHaveSent
         self.carrier = carrier
     }
 }

@@ -29,6 +29,7 @@ extension LoadFacts {
             head = ResponseHead(status: status, headers: response.headers)
         }
         body = response.body
+        if shared.mayHaveSent { mayHaveBeenProcessed = true }
         if let url = response.resolvedURL { base.url = url }
         guard shared.isCounted else {
             return count {

@@ -25,8 +25,9 @@ enum SharedLoadKey: Hashable, Sendable {
 struct SharedRequest: Hashable, Sendable {
     private let method: HTTPMethod
     private let target: RequestTarget
-    private let headers: HTTPHeaders
+    private let fields: SentFields
     private let body: Data?
+    private let slotUse: SlotUse
     private let cachePolicy: CachePolicy
     private let followsRedirects: Bool
     private let maximumRetryCount: Int?
@@ -51,10 +52,36 @@ struct SharedRequest: Hashable, Sendable {
         }
         method = request.method
         self.target = target
-        headers = request.headers
+        fields = SentFields(request)
+        slotUse = request.slotUse
         cachePolicy = request.cachePolicy
         maximumRetryCount = request.maximumRetryCount
         waitsForConnectivity = request.waitsForConnectivity
         idleTimeout = request.idleTimeout
+    }
+}
+
+/// The fields with which a request is sent, compared by bytes as a server does.
+///
+/// Two credentials that are different spellings of one Unicode text are not the same.
+private struct SentFields: Hashable, Sendable {
+    private let headers: HTTPHeaders
+
+    init(_ request: DataLoaderRequest) {
+        var headers = request.headers
+        // The media type of a body becomes a field when the load is made.
+        if let type = request.body?.contentType, !headers.contains("Content-Type") {
+            headers.add(type, for: "Content-Type")
+        }
+        self.headers = headers
+    }
+
+    static func == (left: SentFields, right: SentFields) -> Bool {
+        left.headers.hasSameFields(as: right.headers)
+    }
+
+    /// Values with the same bytes are equal, and have the same hash.
+    func hash(into hasher: inout Hasher) {
+        hasher.combine(headers)
     }
 }

@@ -7,9 +7,13 @@ import DataLoadingTransport
 extension Judge {
     /// Returns the step after a 304 to the conditions that the cache has added; nil for any other
     /// response.
+    ///
+    /// An attempt that continues a body which broke carries none of them: its 304 confirms nothing
+    /// (RFC 9111 section 4.3.3), and what is stored is no rest of the bytes before.
     func validated(_ head: ResponseHead) -> NextStep? {
-        guard head.status == .notModified, let recall = facts.recalled, recall.isValidation,
-            let stored = recall.stored, let begun = facts.attemptBegan
+        guard head.status == .notModified, facts.resumption.broken == nil,
+            let recall = facts.recalled, recall.isValidation, let stored = recall.stored,
+            let begun = facts.attemptBegan
         else { return nil }
         let times = ResponseTimes(
             requested: begun, received: CacheMoment(of: runtime.timekeeper))

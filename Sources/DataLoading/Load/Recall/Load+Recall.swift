@@ -13,7 +13,8 @@ extension Load {
         guard let (request, target) = recalling(epoch) else { return }
         let asked = CacheRequest(
             method: request.method, headers: request.headers, policy: request.cachePolicy,
-            mustValidate: request[option: RevalidatesStored.self], isApart: request.isApart,
+            mustValidate: request[option: RevalidatesStored.self],
+            isApart: request.isApart || choosesCredentials(request),
             authorisers: chosenAuthorisers(request))
         let timekeeper = runtime.timekeeper
         timekeeper.workBegan()
@@ -58,6 +59,13 @@ extension Load {
         return methods.isEmpty ? nil : methods.map { "method " + $0.rawValue }
     }
 
+    /// Whether an authoriser may make a credential of an option of a request.
+    ///
+    /// The cache does not see the field that comes of it, so two users' requests would look alike.
+    private func choosesCredentials(_ request: DataLoaderRequest) -> Bool {
+        request.mayChooseCredentials && !context.authorisers.isEmpty && !request.skipsAuthorisation
+    }
+
     /// Plays a stored response; tells the cache first what the server has said about it.
     func play(
         _ use: StoredUse, _ target: RequestTarget, _ recalled: Recall, _ epoch: Int
@@ -95,7 +103,8 @@ extension Load {
             requested: kept.begun, received: CacheMoment(of: runtime.timekeeper))
         if request.method == .head {
             return cache.noteHead(
-                kept.head, times: times, hasQuery: kept.hasQuery, kept.recall)
+                kept.head, times: times, hasQuery: kept.hasQuery, kept.recall,
+                authorisedFields: kept.authorisedFields)
         }
         let response = StoredResponse(
             kept.head, request: kept.recall.request.headers, times: times, hasQuery: kept.hasQuery,

@@ -14,6 +14,8 @@ struct KeptResponse: Sendable {
     /// When the attempt began.
     let begun: Instant
     let hasQuery: Bool
+    /// The fields that authorisers have set in the request.
+    let authorisedFields: [String]
 }
 
 extension LoadFacts {
@@ -70,14 +72,14 @@ extension LoadFacts {
         guard let recalled, !isPlaying else { return false }
         // The answer to HEAD tells of the stored answer to GET.
         if base.method == .head { return head.status == .ok && recalled.mayBeTold(of: head) }
-        return Storability.allows(head, to: recalled.request, authorisedFields: authorisedFields)
+        return Storability.allows(
+            head, to: recalled.request, at: recalled.moment,
+            inPlaceOf: recalled.stored?.response, authorisedFields: authorisedFields)
     }
 
     /// Whether a stored response may stay after a 304 has changed its fields.
     func mayStay(_ confirmed: StoredResponse) -> Bool {
-        Storability.allowsFields(
-            of: ResponseHead(status: confirmed.status, headers: confirmed.headers),
-            authorisedFields: authorisedFields)
+        confirmed.mayStay(authorisedFields: authorisedFields)
     }
 
     /// The fields that authorisers have set.
@@ -122,9 +124,12 @@ extension LoadFacts {
         case .discard, .hold, nil: body = nil
         }
         guard let body, mayKeep(head) else { return nil }
+        var begun = attempt.context.begun
+        // The age is counted from the request whose response has the head.
+        if case .append = attempt.verdict { begun = resumption.broken?.begun ?? begun }
         return KeptResponse(
-            head: head, body: body, recall: recalled, begun: attempt.context.begun,
-            hasQuery: hasQuery)
+            head: head, body: body, recall: recalled, begun: begun,
+            hasQuery: hasQuery, authorisedFields: authorisedFields)
     }
 }
 
@@ -133,11 +138,16 @@ extension DataLoaderError {
     /// of the error (RFC 5861 section 4).
     fileprivate var isOfServer: Bool {
         switch kind {
-        case .status(let status): status.isFailureOfOrigin
-        case .cancelled, .reset, .resetInProgress, .serviceInvalidated, .timedOut,
-            .invalidRequest, .invalidConfiguration, .chunksNotSupported, .notCached:
-            false
-        default: true
+        case .status(let status), .proxy(.status(let status)): status.isFailureOfOrigin
+        case .dns, .connectRefused, .connectTimeout, .tls, .noResponse, .connectionReset,
+            .idleTimeout, .truncatedHead, .truncatedBody, .http2, .transport, .proxy(.dns),
+            .proxy(.connectRefused), .proxy(.connectTimeout), .proxy(.tls),
+            .proxy(.connectionReset):
+            true
+        // Without a credential the origin cannot be asked.
+        case .cannotAuthenticate: true
+        // A refusal, a limit or a deadline of this program must be seen.
+        default: false
         }
     }
 }

@@ -13,9 +13,12 @@ enum RevalidatesStored: RequestOption {
 
 extension LoadContext {
     /// Validates a stored response in a load of its own, after the load that used it (RFC 5861
-    /// section 3); at most one at a time for each URL.
-    func revalidate(_ request: DataLoaderRequest, _ key: CacheKey) {
-        guard let cache = runtime.cache, cache.beginRevalidation(key) else { return }
+    /// section 3); at most one at a time for each stored response.
+    func revalidate(_ request: DataLoaderRequest, _ recall: Recall) {
+        guard let cache = runtime.cache,
+            let place = recall.stored.map({ CachePlace(recall.key, $0.response.variant) }),
+            cache.beginRevalidation(of: place)
+        else { return }
         var request = request
         request.chunks = false
         request.responseSink = .memory
@@ -25,7 +28,10 @@ extension LoadContext {
         request.timeout = nil
         request.slotUse = .shared
         request[option: RevalidatesStored.self] = true
-        let end = RevalidationEnd(queue: runtime.queue) { cache.endRevalidation(key) }
+        // What the caller has says nothing of what is stored; the cache adds its own conditions.
+        request.headers["If-None-Match"] = nil
+        request.headers["If-Modified-Since"] = nil
+        let end = RevalidationEnd(queue: runtime.queue) { cache.endRevalidation(of: place) }
         _ = start(request, end, in: background)
     }
 }

@@ -10,6 +10,8 @@ import Foundation
 struct BrokenResponse: Sendable {
     /// The head of the whole response; nil for one of an earlier load.
     let head: ResponseHead?
+    /// When the attempt began that brought the head; nil for one of an earlier load.
+    let begun: Instant?
     /// The error that broke it first; nil while only an earlier load was broken.
     private(set) var error: DataLoaderError?
     /// The bytes that were kept of a body that is delivered whole.
@@ -37,7 +39,9 @@ struct BrokenResponse: Sendable {
     }
 
     /// Makes it from a response that broke; nil when the response cannot be resumed.
-    init?(_ head: ResponseHead, to request: DataLoaderRequest, error: DataLoaderError) {
+    init?(
+        _ head: ResponseHead, to request: DataLoaderRequest, begun: Instant, error: DataLoaderError
+    ) {
         let headers = head.headers
         guard !head.mayLackPieces, head.status == .ok, request.method == .get,
             !request.headers.contains("Range"),
@@ -47,6 +51,7 @@ struct BrokenResponse: Sendable {
             let validator = StrongValidator(of: headers)
         else { return nil }
         self.head = head
+        self.begun = begun
         self.error = error
         self.validator = validator
         length = head.bodyLength
@@ -55,6 +60,7 @@ struct BrokenResponse: Sendable {
     /// Makes it from what an earlier load has left.
     init(_ part: StoredPart) {
         head = nil
+        begun = nil
         validator = part.validator
         length = part.length
         position = part.count

@@ -68,6 +68,36 @@ import Testing
         service.expectNothingLeft()
     }
 
+    @Test func `the rest of a damaged body is asked of no server, where only the cache may answer`()
+        async throws
+    {
+        try await bed.store(bed.large, ["ETag": "\"1\""])
+        try bed.damage(1_000_000)
+        let only: [@Sendable (inout DataLoaderRequest) -> Void] = [
+            { $0.cachePolicy = .cacheOnly },
+            { $0.headers["Cache-Control"] = "only-if-cached, max-stale" },
+        ]
+        for change in only {
+            let (service, _) = try bed.process()
+            let request = DataLoaderRequest.make {
+                change(&$0)
+                $0.retryPolicy = .immediately(maximumRetries: 1)
+            }
+            var received = Data()
+            do {
+                for try await chunk in service.loader.chunks(for: request) { received += chunk }
+                Issue.record("a damaged body is whole")
+            } catch let error as DataLoaderError {
+                #expect(error.kind == .transport(reason: "the stored body cannot be read"))
+                #expect(error.stopReason == .alreadyDelivered)
+            }
+            #expect(received == bed.large.prefix(received.count))
+            #expect(!received.isEmpty)
+            #expect(service.transport.attempts.isEmpty)
+            service.expectNothingLeft()
+        }
+    }
+
     @Test func `a damaged body in place of an error ends with the error`() async throws {
         try await bed.store(bed.large, ["Cache-Control": "stale-if-error=600"])
         try bed.damage(0)

@@ -87,6 +87,27 @@ import Testing
         #expect(try await other.number("/a") == nil)
     }
 
+    @Test(arguments: [[DiskFaults.Call.write], [.write, .remove]])
+    func `a confirmed response whose file cannot be written anew answers no more`(
+        calls: [DiskFaults.Call]
+    ) throws {
+        let disk = Disk(Set(calls))
+        let files = try bed.files(disk.settings)
+        let old = NumberedResponse(path: "/a", number: 2)
+        try files.store(old)
+        let response = try old.response()
+        let moment = NumberedResponse.moment(old.time + 100)
+        let confirmed = try #require(
+            response.confirmed(
+                by: ResponseHead(status: .notModified, headers: ["Cache-Control": "no-cache"]),
+                to: [:],
+                times: ResponseTimes(requested: moment.monotonic, received: moment),
+                hasQuery: false))
+        disk.code.withLock { $0 = ENOSPC }
+        #expect(try !files.update(old, by: confirmed))
+        #expect(try files.number("/a") == nil)
+    }
+
     @Test func `on a read-only disk nothing that was removed answers, and the rest does`()
         async throws
     {

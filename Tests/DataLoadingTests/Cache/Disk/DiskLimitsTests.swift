@@ -110,6 +110,71 @@ import Testing
         #expect(try files.number("/a") == 4)
     }
 
+    @Test func `a disk that hangs while it makes room is silent too`() async throws {
+        let blocker = Blocker()
+        defer { blocker.release() }
+        let now = Locked(Instant(nanoseconds: 0))
+        let isArmed = Locked(false)
+        let cache = try bed.cache(
+            DiskBed.settings(capacity: 400_000) {
+                $0.now = { now.withLock { $0 } }
+                $0.patience = .seconds(2)
+                $0.faults = DiskFaults { call in
+                    if call == .remove, isArmed.withLock({ $0 }) { blocker.block() }
+                    return nil
+                }
+            }, memory: 0)
+        for index in 0..<97 {
+            try await cache.put(NumberedResponse(path: "/\(index)", number: 1))
+        }
+        await cache.isSettled()
+        isArmed.withLock { $0 = true }
+        let last = NumberedResponse(path: "/last", number: 1)
+        let recall = try await cache.look(last.path)
+        cache.keep(try last.response(), last.body, recall)
+        await blocker.blocks()
+        now.withLock { $0 = $0 + .seconds(2) }
+        #expect(cache.disk?.isSilent == true)
+        blocker.release()
+        await cache.isSettled()
+        #expect(cache.disk?.isSilent == false)
+        #expect(cache.statistics.evicted > 0)
+    }
+
+    @Test func `files that cannot be listed stay counted, and are listed again after a minute`()
+        async throws
+    {
+        let first = try bed.cache()
+        try await first.put(NumberedResponse(path: "/a", number: 2))
+        await first.isSettled()
+        let now = Locked(Instant(nanoseconds: 0))
+        let code = Locked<Int32?>(EMFILE)
+        let settings = DiskBed.settings {
+            $0.now = { now.withLock { $0 } }
+            $0.faults = DiskFaults { call in
+                guard call == .list, let code = code.withLock({ $0 }) else { return nil }
+                return .fails(code)
+            }
+        }
+        let second = try bed.cache(settings)
+        await second.isSettled()
+        #expect(second.statistics.bytes == 0)
+        code.withLock { $0 = nil }
+        now.withLock { $0 = $0 + .seconds(60) }
+        // The next call begins to list them.
+        await second.whenDone()
+        await second.isSettled()
+        #expect(second.statistics.bytes == first.statistics.bytes)
+        let files = try bed.files(settings)
+        try files.store(NumberedResponse(path: "/b", number: 2))
+        code.withLock { $0 = EMFILE }
+        let before = files.state.index.bytes
+        files.state.index.beginScan()
+        files.state.index.endScan(DiskScan.run(files.state.directory, now: 0))
+        #expect(before > 0)
+        #expect(files.state.index.bytes == before)
+    }
+
     @Test func `loads pass by a disk that has been silent for two seconds`() async throws {
         let loads = DiskLoadBed()
         try await loads.store(Data("stored".utf8))

@@ -1,0 +1,23 @@
+// Copyright the DataLoading authors
+// SPDX-License-Identifier: Apache-2.0
+
+/// An option that stays with its origin, and that no authoriser turns into a credential.
+///
+/// A load of a factory with authorisers whose request has any other option that stays with its
+/// origin is neither answered from the cache nor stored: the response may be for the user whom the
+/// option names. An option of a user is one of these unless its `staysWithOrigin` is false, as
+/// `RequestOption` demands of those that become credentials.
+protocol NeutralOption {}
+
+extension URLTemplate: NeutralOption {}
+
+extension RevalidatesStored: NeutralOption {}
+
+// Each load removes what the authorisers of another one have set, or the mark allows less only.
+extension CredentialStamps: NeutralOption {}
+
+extension AuthorisedUntil: NeutralOption {}
+
+extension ProxyCredential: NeutralOption {}
+
+extension NeedsLoopbackPeer: NeutralOption {}
