@@ -49,6 +49,9 @@ public final class Operations: Sendable {
     private let live: LiveState?
     private let timekeeper: any Timekeeper
     private let stage = Locked(Stage.idle)
+    /// Held while a program reads its configuration again, and taken by nothing else; recursive, so
+    /// that a reload within another one does not wait for itself.
+    private let reloading = NSRecursiveLock()
 
     /// Makes operations, and puts what counts attempts around the transport of a service's
     /// configuration.
@@ -221,9 +224,13 @@ public final class Operations: Sendable {
     /// `apply` should check everything before it changes anything, and then use
     /// `RateLimiter.replaceRates`, `HostResolver.replaceAddresses` and
     /// `StaticTokenAuthoriser.replaceToken`. What it throws is thrown on, and counted as a failed
-    /// reload. The log is opened again in any case, because a rotation sends the same signal. Make one
-    /// call at a time, or the older file may win.
+    /// reload. The log is opened again in any case, because a rotation sends the same signal.
+    ///
+    /// Calls from several threads, and those of SIGHUP, run one after another. `apply` must not
+    /// reload itself, nor wait for another thread that does.
     public func reload(_ apply: () throws -> Void) rethrows {
+        reloading.lock()
+        defer { reloading.unlock() }
         // Before its start the daemon is not ready, whatever it reads.
         let running = running
         if running != nil { manager.reloading() }
@@ -259,7 +266,8 @@ public final class Operations: Sendable {
     ///
     /// It takes at most 2 seconds longer than the service's own `shutDown(gracePeriod:)`, whose result
     /// it returns, and 2 more for the last push of telemetry; lines that are not written by then are
-    /// lost. Before `start(for:)`, and the second time, it does nothing and returns nil.
+    /// lost. A systemd that takes no messages may hold it back for 12 more. Before `start(for:)`, and
+    /// the second time, it does nothing and returns nil.
     /// During `start(for:)` it makes that throw, and leaves the service as it is.
     @discardableResult public func shutDown(gracePeriod: Duration) async -> LeftBehind? {
         let last = stage.withLock { stage -> Running? in

@@ -81,9 +81,7 @@ public struct OperationsConfiguration: Sendable {
     public init(environment: [String: String] = ProcessInfo.processInfo.environment) {
         let process = ProcessInfo.processInfo
         let telemetry = TelemetryVariables(environment)
-        serviceName =
-            environment["OTEL_SERVICE_NAME"] ?? telemetry.attribute("service.name")
-            ?? process.processName
+        serviceName = telemetry.serviceName ?? process.processName
         serviceVersion = telemetry.attribute("service.version")
         instance =
             telemetry.attribute("service.instance.id")

@@ -25,6 +25,9 @@
             return descriptor
         }
 
+        /// Makes a pipe; Darwin has no call that hides it at once.
+        static func pipePrivately(_ ends: inout [Int32]) -> Int32 { pipeThenHide(&ends) }
+
         package static let sendFlags: Int32 = 0
 
         /// The number of bytes written but not acknowledged; 0 when unknown.

@@ -33,6 +33,15 @@
             return accept4(listener, nil, nil, Int32(SOCK_CLOEXEC.rawValue))
         }
 
+        /// Makes a pipe that, from its first moment on, child programs do not inherit.
+        ///
+        /// A child program with a copy would keep a closed end open. `pipe2` is declared for GNU
+        /// programs only, like `accept4`.
+        static func pipePrivately(_ ends: inout [Int32]) -> Int32 {
+            guard let pipe2 else { return pipeThenHide(&ends) }
+            return pipe2(&ends, O_CLOEXEC)
+        }
+
         package static let sendFlags = Int32(MSG_NOSIGNAL)
 
         /// The number of bytes written but not acknowledged; 0 when unknown.
@@ -56,6 +65,12 @@
 
         private static let accept4 = dlsym(nil, "accept4").map {
             unsafeBitCast($0, to: Accept4.self)
+        }
+
+        private typealias Pipe2 = @convention(c) (UnsafeMutablePointer<Int32>, Int32) -> Int32
+
+        private static let pipe2 = dlsym(nil, "pipe2").map {
+            unsafeBitCast($0, to: Pipe2.self)
         }
     }
 #endif

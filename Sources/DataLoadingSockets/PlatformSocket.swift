@@ -27,10 +27,17 @@ package enum PlatformSocket {
         SystemCall.attempt { send(descriptor, bytes.baseAddress, bytes.count, sendFlags) }
     }
 
+    /// Makes a pipe that child programs do not inherit.
     package static func makePipe() throws -> (read: Int32, write: Int32) {
         var ends: [Int32] = [-1, -1]
-        try SystemCall.check("pipe", pipe(&ends))
-        for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+        try SystemCall.check("pipe", pipePrivately(&ends))
         return (ends[0], ends[1])
+    }
+
+    /// Makes a pipe that a child program which is started in between does inherit.
+    static func pipeThenHide(_ ends: inout [Int32]) -> Int32 {
+        let result = pipe(&ends)
+        if result == 0 { for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) } }
+        return result
     }
 }

@@ -103,7 +103,10 @@ struct RateTable: Sendable {
         }
         self.defaultRule = defaultRule
         self.rules = rules
-        earlier = earlier.filter { rules[$0.key] != nil }
+        for (key, counts) in earlier where rules[key] == nil {
+            buckets[key]?.counts += counts  // What is still busy goes on counting.
+            earlier[key] = nil
+        }
         pathComponents = [:]
         for key in new {
             guard let component = key.pathComponent else { continue }
@@ -184,9 +187,7 @@ struct RateTable: Sendable {
         }
         let gate = buckets[key]?.gate
         if let gate, gate > now { return .wait(until: gate) }
-        let answer = shared?.reserve(
-            key, requestsPerSecond: perSecond, notBefore: gate, at: now)
-        switch answer {
+        switch shared?.reserve(key, requestsPerSecond: perSecond, notBefore: gate, at: now) {
         case .granted:
             bucket(of: key, at: now) { $0.counts.admitted.addSaturated(1) }
             return .granted

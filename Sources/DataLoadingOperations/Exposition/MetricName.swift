@@ -2,12 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension MetricFamily {
-    /// The name in Prometheus' words, without what a counter's samples have at their end.
+    /// The name in Prometheus' words, without what the samples of its kind have at their end.
     ///
     /// Dots become underscores, and the unit becomes a word at the end, as OpenTelemetry's rules for
     /// Prometheus say.
     var textName: String {
-        let base = name.underscored
+        var base = name.underscored
+        if kind == .info, base.hasSuffix(sampleSuffix) { base.removeLast(sampleSuffix.count) }
         guard let word = unitWord, !base.hasSuffix("_" + word) else { return base }
         return base + "_" + word
     }
@@ -22,10 +23,20 @@ extension MetricFamily {
         }
     }
 
-    /// The word for the kind; both formats call an up-down counter a gauge.
+    /// What the names of samples have after that of their family, in OpenMetrics 1.0.
+    var sampleSuffix: String {
+        switch kind {
+        case .counter: "_total"
+        case .info: "_info"
+        case .upDownCounter, .gauge, .histogram: ""
+        }
+    }
+
+    /// OpenMetrics' word for the kind; an up-down counter is a gauge.
     var kindWord: String {
         switch kind {
         case .counter: "counter"
+        case .info: "info"
         case .upDownCounter, .gauge: "gauge"
         case .histogram: "histogram"
         }

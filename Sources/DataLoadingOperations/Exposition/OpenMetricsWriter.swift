@@ -16,9 +16,9 @@ final class OpenMetricsWriter: MetricVisitor {
 
     func begin(_ family: MetricFamily) {
         name = family.textName
-        // The family of a counter has a name without the end that its samples have.
-        suffix = family.kind == .counter ? "_total" : ""
-        text.begin(family, named: name)
+        // The family has a name without the end that its samples have.
+        suffix = family.sampleSuffix
+        text.begin(family, named: name, family.kindWord)
         if let unit = family.unitWord { text.comment("UNIT", name, unit) }
     }
 

@@ -15,9 +15,9 @@ final class PrometheusWriter: MetricVisitor {
     var bytes: [UInt8] { text.bytes }
 
     func begin(_ family: MetricFamily) {
-        // The family of a counter has the name of its samples.
-        name = family.textName + (family.kind == .counter ? "_total" : "")
-        text.begin(family, named: name)
+        // The family has the name of its samples, and there is no word for an info.
+        name = family.textName + family.sampleSuffix
+        text.begin(family, named: name, family.kind == .info ? "gauge" : family.kindWord)
     }
 
     func add(_ number: MetricNumber, _ labels: any LabelSet) {

@@ -15,10 +15,10 @@ struct SampleText: Sendable {
         self.names = names
     }
 
-    /// Appends the lines about a family that both formats have.
-    mutating func begin(_ family: MetricFamily, named name: String) {
+    /// Appends the lines about a family that both formats have, with a format's word for its kind.
+    mutating func begin(_ family: MetricFamily, named name: String, _ kindWord: String) {
         comment("HELP", name, family.help)
-        comment("TYPE", name, family.kindWord)
+        comment("TYPE", name, kindWord)
     }
 
     /// Appends a line such as `# TYPE name word`.

@@ -1,17 +1,28 @@
 // Copyright the DataLoading authors
 // SPDX-License-Identifier: Apache-2.0
 
+import DataLoadingSockets
 import DataLoadingSupport
 import Foundation
 
 /// The socket at which systemd waits for messages of a service (`sd_notify(3)`).
 struct NotifySocket: Sendable {
+    /// What became of a message.
+    enum Outcome {
+        case taken
+        /// There was no room for it, in all the time that it had.
+        case busy
+        case failed
+    }
+
     private let path: [UInt8]
+    /// How long a message that must arrive may take, where systemd is busy.
+    private let patience: Duration
 
     /// Takes the value of `NOTIFY_SOCKET`; nil when it is no address of a Unix-domain socket.
     ///
     /// It is an absolute path, or "@" and the name of a Linux abstract socket.
-    init?(_ address: String) {
+    init?(_ address: String, patience: Duration) {
         var bytes = Array(address.utf8)
         switch bytes.first {
         case UInt8(ascii: "@"): bytes[0] = 0
@@ -25,15 +36,13 @@ struct NotifySocket: Sendable {
             !address.utf8.contains(0)
         else { return nil }
         path = bytes
+        self.patience = patience
     }
 
-    /// How long a message that must arrive may take, where systemd is busy.
-    private static let patience = timeval(tv_sec: 2, tv_usec: 0)
-
-    /// Sends a message; false when it was not taken, at once or in two seconds.
+    /// Sends a message, at once or, if it waits, in the time that was set; no signal ends that.
     ///
     /// With a socket for each message, because there are few and systemd may be started anew.
-    func send(_ message: String, waits: Bool) -> Bool {
+    func send(_ message: String, waits: Bool) -> Outcome {
         #if canImport(Darwin)
             let kind = SOCK_DGRAM
         #else
@@ -41,13 +50,13 @@ struct NotifySocket: Sendable {
             let kind = Int32(SOCK_DGRAM.rawValue | SOCK_CLOEXEC.rawValue)
         #endif
         let descriptor = socket(AF_UNIX, kind, 0)
-        guard descriptor >= 0 else { return false }
+        guard descriptor >= 0 else { return .failed }
         defer { closeDescriptor(descriptor) }
         _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
         if waits {
-            var patience = Self.patience
+            var limit = timeval(patience)
             let size = socklen_t(MemoryLayout<timeval>.size)
-            _ = setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &patience, size)
+            _ = setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &limit, size)
         } else {
             _ = fcntl(descriptor, F_SETFL, O_NONBLOCK)
         }
@@ -58,10 +67,27 @@ struct NotifySocket: Sendable {
         let offset = MemoryLayout<sockaddr_un>.offset(of: \.sun_path) ?? 2
         let length = socklen_t(offset + path.count)
         let bytes = Array(message.utf8)
-        return withUnsafePointer(to: &address) { pointer in
+        let outcome = withUnsafePointer(to: &address) { pointer in
             pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
-                sendto(descriptor, bytes, bytes.count, 0, address, length) == bytes.count
+                SystemCall.attempt {
+                    sendto(descriptor, bytes, bytes.count, 0, address, length)
+                }
             }
         }
+        switch outcome {
+        case .count(let count): return count == bytes.count ? .taken : .failed
+        case .wouldBlock: return .busy
+        case .failed: return .failed
+        }
+    }
+}
+
+extension timeval {
+    /// A duration, at least a microsecond: zero would be no limit.
+    fileprivate init(_ duration: Duration) {
+        let microseconds = max(1, duration.wholeNanoseconds / 1_000)
+        self.init()
+        tv_sec = .init(microseconds / 1_000_000)
+        tv_usec = .init(microseconds % 1_000_000)
     }
 }

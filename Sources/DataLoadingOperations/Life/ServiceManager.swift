@@ -6,9 +6,9 @@ import DataLoadingSupport
 /// Tells systemd about the life of the process: started, reloading, ending, still working.
 ///
 /// Messages arrive in the order of the calls, whichever threads call. What the life of the process
-/// depends on waits for a busy systemd, for two seconds at most; the rest is sent at once or not at
-/// all. One that systemd does not take is counted and not sent again. Without systemd every call
-/// does nothing.
+/// depends on waits for a busy systemd, two seconds at most, and three times, because nobody would
+/// tell it again; the rest is sent at once or not at all. One that systemd does not take then is
+/// counted. Without systemd every call does nothing.
 final class ServiceManager: Sendable {
     private enum Stage {
         case starting
@@ -19,6 +19,8 @@ final class ServiceManager: Sendable {
 
     /// How many messages may wait behind one that systemd does not take.
     private static let maxWaiting = 64
+    /// How often a message that must arrive is sent to a systemd that is busy.
+    private static let maxAttempts = 3
 
     private struct State {
         var stage = Stage.starting
@@ -32,8 +34,10 @@ final class ServiceManager: Sendable {
     private let state = Locked(State())
 
     /// Takes the address from `NOTIFY_SOCKET` in the environment of the process.
-    init(environment: [String: String]) {
-        socket = environment["NOTIFY_SOCKET"].flatMap(NotifySocket.init)
+    ///
+    /// A message that must arrive waits for `patience` each time.
+    init(environment: [String: String], patience: Duration = .seconds(2)) {
+        socket = environment["NOTIFY_SOCKET"].flatMap { NotifySocket($0, patience: patience) }
     }
 
     /// Whether systemd has named a socket for messages.
@@ -97,9 +101,21 @@ final class ServiceManager: Sendable {
         }
         guard sends else { return }
         while let next = takeNext() {
-            guard !socket.send(next.text, waits: next.mustArrive) else { continue }
+            guard !Self.send(next, to: socket) else { continue }
             state.withLock { $0.failures += 1 }
         }
+    }
+
+    /// Sends a message as often as it may need; false when it was not taken.
+    private static func send(_ message: ServiceMessage, to socket: NotifySocket) -> Bool {
+        for _ in 0..<(message.mustArrive ? maxAttempts : 1) {
+            switch socket.send(message.text, waits: message.mustArrive) {
+            case .taken: return true
+            case .busy: continue
+            case .failed: return false
+            }
+        }
+        return false
     }
 
     private func takeNext() -> ServiceMessage? {

@@ -123,7 +123,7 @@ extension MetricFamily {
         "process.start.time", unit: "s", .gauge, "Start of the process since the Unix epoch.")
 
     static let buildInformation = MetricFamily(
-        "dataloading.build.info", .gauge, "The version of DataLoading; always 1.")
+        "dataloading.build.info", .info, "The version of DataLoading; always 1.")
     static let targetInformation = MetricFamily(
-        "target.info", .gauge, "The service that is measured; always 1.")
+        "target.info", .info, "The service that is measured; always 1.")
 }

@@ -10,6 +10,8 @@ struct MetricFamily: Sendable {
         case upDownCounter
         /// A value as it is now.
         case gauge
+        /// Labels that do not change, with the value 1.
+        case info
         /// Counts of values up to each bound, in nanoseconds, smallest bound first.
         case histogram(bounds: [Int64])
     }

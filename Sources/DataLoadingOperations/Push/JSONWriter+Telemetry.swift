@@ -25,6 +25,13 @@ extension JSONWriter {
         }
     }
 
+    /// Writes the attributes of a resource, whole and as texts: `OTEL_RESOURCE_ATTRIBUTES` has
+    /// nothing else, whatever their names are.
+    private mutating func resourceAttributes(_ labels: [Label]) {
+        key("attributes")
+        array(of: labels) { $0.attribute($1.name, $1.value) }
+    }
+
     /// Writes an attribute; a value that is nil leaves it out.
     mutating func attribute(_ name: String, _ text: String?) {
         guard let text else { return }
@@ -62,7 +69,7 @@ extension JSONWriter {
             json.array { json in
                 json.object { json in
                     json.key("resource")
-                    json.object { $0.attributes(resource) }
+                    json.object { $0.resourceAttributes(resource) }
                     json.key(scopes)
                     json.array { json in
                         json.object { json in
@@ -78,7 +85,7 @@ extension JSONWriter {
     private mutating func scope() {
         key("scope")
         object { json in
-            json.member("name", "DataLoading")
+            json.member("name", BuildLabels.library)
             json.member("version", BuildLabels.version)
         }
     }

@@ -73,7 +73,8 @@ final class MetricsRequest: MetricVisitor {
             switch family.family.kind {
             case .counter: sum(family, isMonotonic: true, &json)
             case .upDownCounter: sum(family, isMonotonic: false, &json)
-            case .gauge:
+            // OTLP has no kind for it.
+            case .gauge, .info:
                 json.key("gauge")
                 json.object { points(of: family, &$0) }
             case .histogram:
@@ -101,7 +102,9 @@ final class MetricsRequest: MetricVisitor {
             json.object { json in
                 json.attributes(point.labels)
                 // A gauge has no start: it is no sum.
-                if family.family.kind != .gauge { json.member("startTimeUnixNano", time: start) }
+                if ![.gauge, .info].contains(family.family.kind) {
+                    json.member("startTimeUnixNano", time: start)
+                }
                 json.member("timeUnixNano", time: time)
                 switch point.value {
                 case .number(.whole(let number)): json.member("asInt", String(number))

@@ -31,7 +31,7 @@ final class TelemetryExporter: Sendable {
         transport: (any Transport)?, timekeeper: any Timekeeper
     ) {
         let collector = Collector(push, transport, timekeeper)
-        let own = registry.target.labels(registry.names)
+        let own = registry.target.labels(registry.names) + BuildLabels.ofResource
         let resource = own + attributes.filter { label in !own.contains { $0.name == label.name } }
         self.collector = collector
         spans =

@@ -46,8 +46,13 @@ struct TelemetryVariables {
         self.push = push
     }
 
-    /// The value of an attribute of the resource.
-    func attribute(_ name: String) -> String? { resource.first { $0.name == name }?.value }
+    /// The name of the service; nil without one.
+    var serviceName: String? { value("OTEL_SERVICE_NAME") ?? attribute("service.name") }
+
+    /// The value of an attribute of the resource; nil for an empty one, too.
+    func attribute(_ name: String) -> String? {
+        resource.first { $0.name == name && !$0.value.isEmpty }?.value
+    }
 
     /// The authority that the collector's certificate is checked with, and the client's certificate.
     private mutating func trust(for urls: [URL]) -> ServerTrustPolicy? {

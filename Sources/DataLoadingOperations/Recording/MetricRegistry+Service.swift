@@ -27,7 +27,8 @@ extension MetricRegistry {
                 visitor.add(.real(transport.longestRound.inSeconds), NoLabels())
             }
             visitor.add(snapshot.origins, hosts)
-            visitor.add(service.rateLimiter.ruleStates, hosts)
+            // Read under the lock: of two scrapes at once, the later look has the later numbers.
+            visitor.add(rules.withLock { $0.look(at: service.rateLimiter.ruleStates, hosts) })
             let holders = service.credentialHolders
             visitor.add(credentials.withLock { $0.look(at: holders) })
         }
@@ -51,30 +52,22 @@ extension MetricVisitor {
     }
 
     /// Adds rates and what they have admitted; those of hosts without labels are left out.
-    fileprivate func add(_ rules: [RuleState], _ hosts: HostTable) {
-        // Rates of http and https at one port have the same labels.
-        var byLabels = Dictionary(grouping: rules) { rule in
-            RuleLabels(host: hosts.label(forURL: rule.origin), part: rule.pathComponent)
-        }
-        byLabels = byLabels.filter { $0.key.host != .other }
-        guard !byLabels.isEmpty else { return }
-        let rates = byLabels.compactMapValues { $0.compactMap(\.requestsPerSecond).max() }
+    fileprivate func add(_ look: RuleTotals.Look) {
+        guard !look.totals.isEmpty else { return }
+        let rates = look.rules.compactMapValues { $0.compactMap(\.requestsPerSecond).max() }
         if !rates.isEmpty { begin(.rateLimit) }
         for (labels, rate) in rates { add(.real(rate), labels) }
         begin(.rateAdmitted)
-        for (labels, rules) in byLabels { add(.whole(rules.sum(\.admitted)), labels) }
+        for (labels, total) in look.totals { add(.whole(total.admitted), labels) }
+        if let rest = look.rest { add(.whole(rest.admitted), OverflowLabels()) }
         begin(.gateRemaining)
-        for (labels, rules) in byLabels {
-            let longest = rules.compactMap(\.gateRemaining).max() ?? .zero
-            add(.real(Double(longest.wholeNanoseconds) / 1e9), labels)
+        // Zeros too, of hosts that were closed before.
+        for labels in Set(look.totals.keys).union(look.rules.keys) {
+            let longest = look.rules[labels]?.compactMap(\.gateRemaining).max() ?? .zero
+            add(.real(longest.inSeconds), labels)
         }
         begin(.gateClosings)
-        for (labels, rules) in byLabels { add(.whole(rules.sum(\.gateClosings)), labels) }
-    }
-}
-
-extension [RuleState] {
-    fileprivate func sum(_ count: (RuleState) -> Int64) -> Int64 {
-        reduce(0) { $0.addingSaturated(count($1)) }
+        for (labels, total) in look.totals { add(.whole(total.closings), labels) }
+        if let rest = look.rest { add(.whole(rest.closings), OverflowLabels()) }
     }
 }

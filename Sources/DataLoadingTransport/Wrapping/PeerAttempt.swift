@@ -20,6 +20,10 @@ final class PeerAttempt: TransportTask {
         /// Wakes the task when the sink has room again; nil unless it is paused.
         var pause: Waker?
         var idle: TimerQueue.Entry?
+        /// When the peer will have been silent for too long.
+        var deadline: Instant?
+        /// What the peer has said and the sink has not been told yet.
+        var deliveries = 0
         var report = TransportReport()
 
         var isEnded: Bool { sink == nil }
@@ -43,6 +47,9 @@ final class PeerAttempt: TransportTask {
     }
 
     var mayHaveSent: Bool { state.withLock { $0.hasBegun } }
+
+    /// How much of the peer's answer waits for the queue of the sinks, or is being delivered.
+    var deliveries: Int { state.withLock { $0.deliveries } }
 
     /// Calls the closure, in a task that knows nothing of the caller's.
     func begin(
@@ -123,7 +130,8 @@ final class PeerAttempt: TransportTask {
         _ change: @escaping @Sendable (inout State) -> Void,
         call: @escaping @Sendable (any TransportSink) -> Void
     ) async -> Bool {
-        await withCheckedContinuation { done in
+        state.withLock { $0.deliveries += 1 }
+        return await withCheckedContinuation { done in
             queues.sinks.async { [self] in
                 let sink = state.withLock { state in
                     if !state.isEnded { change(&state) }
@@ -133,6 +141,8 @@ final class PeerAttempt: TransportTask {
                     call(sink)
                     limitSilence()
                 }
+                // Not before the peer has its time again.
+                state.withLock { $0.deliveries -= 1 }
                 done.resume(returning: sink != nil)
             }
         }
@@ -202,16 +212,27 @@ extension PeerAttempt: TimerTarget {
 
     /// Begins the time in which the peer must say something.
     private func limitSilence() {
-        let entry = timerQueue.schedule(at: timerQueue.now + request.idleTimeout, for: self, tag: 0)
+        let deadline = timerQueue.now + request.idleTimeout
+        let entry = timerQueue.schedule(at: deadline, for: self, tag: 0)
         let old = state.withLock { state in
             guard !state.isEnded, state.pause == nil else { return entry as TimerQueue.Entry? }
             defer { state.idle = entry }
+            state.deadline = deadline
             return state.idle
         }
         if let old { timerQueue.cancel(old) }
     }
 
-    func timerFired(_ tag: Int) { end(.idleTimeout) }
+    /// The peer was silent, unless something happened when it was too late to cancel the entry.
+    func timerFired(_ tag: Int) {
+        let now = timerQueue.now
+        let isSilent = state.withLock { state in
+            guard state.pause == nil, state.deliveries == 0 else { return false }
+            return state.deadline.map { $0 <= now } ?? true
+        }
+        // Otherwise a resume, the end of the delivery or the later entry limits it.
+        if isSilent { end(.idleTimeout) }
+    }
 }
 
 extension DataLoaderError {

@@ -60,11 +60,20 @@ final class ThrottledAttempt: TransportTask, TransportSink {
         if isCancelled {
             task.cancel()
         } else if isPaused {
-            task.pause()
-            // A resume that came before this pause found no handle that was paused.
-            if !state.withLock({ $0.isPaused }) { task.resume() }
+            settle(task)
         }
         return true
+    }
+
+    /// Pauses a task that was paused before there was a handle, or resumes it.
+    ///
+    /// Its owner may do either at the same time, and has the last word: until both agree.
+    private func settle(_ task: any TransportTask) {
+        var isPaused: Bool
+        repeat {
+            isPaused = state.withLock { $0.isPaused }
+            if isPaused { task.pause() } else { task.resume() }
+        } while isPaused != state.withLock({ $0.isPaused })
     }
 
     /// Ends an attempt that was not started; no effect on any other.

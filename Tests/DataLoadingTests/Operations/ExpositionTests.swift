@@ -86,8 +86,8 @@ import Testing
                 # TYPE process_resident_memory_bytes gauge
                 # UNIT process_resident_memory_bytes bytes
                 process_resident_memory_bytes 1048576
-                # HELP target_info \(MetricFamily.targetInformation.help)
-                # TYPE target_info gauge
+                # HELP target \(MetricFamily.targetInformation.help)
+                # TYPE target info
                 target_info{service_name="a\\"b\\\\c\\nd",service_instance_id="é"} 1
                 # EOF
 
@@ -99,12 +99,16 @@ import Testing
         registry.countEverything()
         let writers = BothWriters(registry.names)
         registry.visit(writers)
-        let counters = MetricFamilyTests.rows.filter { $0.kind == "counter" }.map(\.text)
+        let ends = ["counter": "_total", "info": "_info"]
+        let suffixes = MetricFamilyTests.rows.reduce(into: [String: String]()) {
+            $0[$1.text] = ends[$1.kind]
+        }
         let lines = writers.texts.openMetrics.split(separator: "\n").compactMap { line -> String? in
             guard !line.hasPrefix("# UNIT "), line != "# EOF" else { return nil }
             let words = line.split(separator: " ", maxSplits: 3)
-            if line.hasPrefix("#"), counters.contains(String(words[2])) {
-                return "\(words[0]) \(words[1]) \(words[2])_total \(words[3])"
+            if line.hasPrefix("#"), let suffix = suffixes[String(words[2])] {
+                let rest = words[3] == "info" ? "gauge" : words[3]
+                return "\(words[0]) \(words[1]) \(words[2])\(suffix) \(rest)"
             }
             return String(line)
         }

@@ -149,10 +149,10 @@ import Testing
             unit: "s", kind: "gauge"),
         Row(
             family: .buildInformation, name: "dataloading.build.info",
-            text: "dataloading_build_info", unit: "", kind: "gauge"),
+            text: "dataloading_build", unit: "", kind: "info"),
         Row(
-            family: .targetInformation, name: "target.info", text: "target_info", unit: "",
-            kind: "gauge"),
+            family: .targetInformation, name: "target.info", text: "target", unit: "",
+            kind: "info"),
     ]
 
     @Test(arguments: rows) func `a family has the name, unit, kind and bounds of the table`(

@@ -65,6 +65,13 @@ import Testing
         #expect(registry.sources.label(nil).label(registry.names) == nil)
     }
 
+    @Test func `an empty source identifier is none, and makes no second series of the same labels`()
+    {
+        let table = SourceTable()
+        #expect(table.label("") == SourceLabel.none)
+        #expect(table.label("a") == .known(0))
+    }
+
     @Test func `a long text is cut at 256 characters, between characters`() {
         #expect(String(repeating: "a", count: 300).cutForLabel.utf8.count == 256)
         #expect(

@@ -108,6 +108,18 @@ import Testing
         #expect(!metrics.contains { $0.name == "target.info" })
     }
 
+    @Test func `attributes of the resource are whole texts, whatever their names are`() throws {
+        let long = String(repeating: "a", count: 1_000)
+        let resource = [
+            Label("server.port", "abc"), Label("otel.metric.overflow", "true"),
+            Label("deployment.environment.name", long),
+        ]
+        let request = MetricsRequest(MetricRegistry.make().names, from: 0, at: 0)
+        let sent = try JSONDecoder().decode(Sent.self, from: Data(request.bytes(of: resource)))
+        let attributes = sent.resourceMetrics[0].resource.attributes
+        #expect(attributes.map(\.value.stringValue) == ["abc", "true", long])
+    }
+
     @Test func `what is no number is left out, and with it an empty family`() throws {
         let request = MetricsRequest(MetricRegistry.make().names, from: 0, at: -1)
         request.begin(.rateLimit)

@@ -130,6 +130,22 @@ import Testing
             #expect(manager.failures == 1)
         }
 
+        @Test func `what must arrive is sent three times to a systemd that stays busy`() throws {
+            let directory = TemporaryDirectory()
+            let listener = try #require(NotifyListener(directory.url("notify").path))
+            let patience = Duration.milliseconds(100)
+            let manager = ServiceManager(environment: listener.environment, patience: patience)
+            // Until the buffer of the socket is full.
+            while manager.failures == 0 { manager.status("more") }
+            let took = ContinuousClock().measure { manager.ready() }
+            #expect(took >= patience * 2.5)
+            #expect(manager.failures == 2)
+            #expect(!listener.rest().contains("READY=1"))
+            // It is not tried again behind what is newer.
+            manager.stopping()
+            #expect(listener.rest() == ["STOPPING=1"])
+        }
+
         @Test func `a systemd that is gone is counted`() {
             let directory = TemporaryDirectory()
             let environment = ["NOTIFY_SOCKET": directory.url("none").path]

@@ -153,6 +153,70 @@ import Testing
         #expect(registry.total("dataloading_credential_failures_total") == 1)
     }
 
+    @Test func `what a host without a rate has counted stays when it opens, and never falls`()
+        throws
+    {
+        let bed = TestBed(otherwise: .respond(status: 200))
+        registry.observe(bed.service)
+        let limiter = bed.service.rateLimiter
+        let url = testURL("https://api.test/")
+        var closings: [Double] { samples("dataloading_gate_closings_total").map(\.value) }
+        try limiter.setRetryAfter(.seconds(5), for: url)
+        #expect(closings == [1])
+        bed.advance(.seconds(5))
+        #expect(closings == [1])
+        #expect(samples("dataloading_gate_remaining_seconds").map(\.value) == [0])
+        try limiter.setRetryAfter(.seconds(5), for: url)
+        #expect(closings == [2])
+        // Other hosts make the limiter forget it.
+        bed.advance(.seconds(3_600))
+        for number in 0..<200 {
+            try limiter.setRetryAfter(.seconds(1), for: testURL("https://n\(number).test/"))
+        }
+        #expect(closings == [2])
+        try limiter.setRetryAfter(.seconds(5), for: url)
+        #expect(closings == [3])
+        let state = limiter.ruleStates.first { $0.origin == "https://api.test" }
+        #expect(state?.gateClosings == 1)
+        bed.settle()
+    }
+
+    @Test func `what a rate has admitted stays when the rate is replaced`() throws {
+        let bed = TestBed(otherwise: .respond(status: 200))
+        registry.observe(bed.service)
+        let limiter = bed.service.rateLimiter
+        let url = testURL("https://api.test/a/b")
+        let name = "dataloading_rate_admitted_total"
+        for total in [1.0, 2, 3] {
+            limiter.setRequestsPerSecond(5, forPathOf: url)
+            let key = limiter.ruleKey(for: try RequestTarget(url))
+            #expect(limiter.reserve(key) == .granted)
+            #expect(registry.total(name) == total)
+            try limiter.replaceRates([], defaultRequestsPerSecond: nil)
+            #expect(registry.total(name) == total)
+        }
+        bed.settle()
+    }
+
+    @Test func `parts beyond the maximum are counted together`() throws {
+        let limiter = RateLimiter(defaultRequestsPerSecond: nil)
+        limiter.adopt(ManualClock().timekeeper)
+        for number in 0..<RuleTotals.maxLabels + 3 {
+            let url = testURL("https://api.test/p\(number)/")
+            limiter.setRequestsPerSecond(1, forPathOf: url)
+            let key = limiter.ruleKey(for: try RequestTarget(url))
+            #expect(limiter.reserve(key) == .granted)
+        }
+        var totals = RuleTotals()
+        for _ in 0..<2 {
+            let look = totals.look(at: limiter.ruleStates, registry.hosts)
+            #expect(look.rules.count == RuleTotals.maxLabels + 3)
+            #expect(look.totals.count == RuleTotals.maxLabels)
+            #expect(look.totals.values.allSatisfy { $0.admitted == 1 })
+            #expect(look.rest?.admitted == 3)
+        }
+    }
+
     @Test func `the operations of a store are told, also when the service has ended`() async {
         let member = MeasuredMember()
         let bed = TestBed(otherwise: .respond(status: 200)) { configuration in

@@ -160,6 +160,22 @@ import Testing
         #expect(settings.malformedName == nil)
     }
 
+    @Test func `an empty name of the service counts as unset, in its variable and as an attribute`()
+    {
+        let program = ProcessInfo.processInfo.processName
+        var variables = ["OTEL_SERVICE_NAME": ""]
+        #expect(OperationsConfiguration(environment: variables).serviceName == program)
+        variables["OTEL_RESOURCE_ATTRIBUTES"] = "service.name=feeds"
+        #expect(OperationsConfiguration(environment: variables).serviceName == "feeds")
+        variables["OTEL_RESOURCE_ATTRIBUTES"] =
+            "service.name=,service.version=,service.instance.id="
+        let settings = OperationsConfiguration(environment: variables)
+        #expect(settings.serviceName == program)
+        #expect(settings.serviceVersion == nil)
+        #expect(!settings.instance.isEmpty)
+        #expect(settings.malformedName == nil)
+    }
+
     @Test func `a setting with which no request can be made is told at the start`() {
         var push = TelemetryPush(endpoint: testURL("ftp://c.test/"))
         #expect(push.fault == "TelemetryPush.endpoint")

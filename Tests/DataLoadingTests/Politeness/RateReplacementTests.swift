@@ -101,6 +101,24 @@ import Testing
         #expect(limiter.wait(for: part, position: 0) == .seconds(9))
     }
 
+    @Test func `a host that is closed keeps what it has counted when its rate is gone`() throws {
+        let limiter = limiter(10)
+        limiter.setRequestsPerSecond(5, forHostOf: host)
+        let key = limiter.ruleKey(for: try RequestTarget(host))
+        #expect(limiter.reserve(key) == .granted)
+        // Other hosts make the limiter forget that it was busy.
+        clock.advance(by: .seconds(10))
+        for number in 0..<70 {
+            let target = try RequestTarget(testURL("https://n\(number).test/"))
+            #expect(limiter.reserve(limiter.ruleKey(for: target)) == .granted)
+        }
+        try limiter.setRetryAfter(.seconds(60), for: host)
+        #expect(limiter.ruleStates.map(\.admitted) == [1])
+        try limiter.replaceRates([], defaultRequestsPerSecond: 10)
+        #expect(limiter.ruleStates.map(\.admitted) == [1])
+        #expect(limiter.ruleStates.map(\.gateClosings) == [1])
+    }
+
     @Test func `waiting loads move to the lane of their new rule and start by it`() async throws {
         let bed = TestBed(otherwise: .respond(status: 200))
         let url = testURL("http://origin.test/search/1")

@@ -23,6 +23,23 @@ extension SocketTests {
             #expect(client.readToEnd() == ("", .closed))
         }
 
+        @Test(.timeLimit(.minutes(10)))
+        func `a wait for confirmation ends when a client that has ended its side resets`()
+            async throws
+        {
+            let server = try LoopbackServer { _ in
+                .steps(.head(200), .content(.pattern(60_000)), .confirmed)
+            }
+            // The client's system has no room for the body.
+            let client = try RawClient(port: server.port, receiveBuffer: 1_024)
+            try client.send(get)
+            client.halfClose()
+            let ended = await server.waitForClosedConnections(1)
+            #expect(ended.map(\.clientEnding) == [.closed])
+            client.reset()
+            await eventually { server.connections.first?.serverEnded != nil }
+        }
+
         @Test func `a loopback server resets without sending a byte`() throws {
             let server = try LoopbackServer(script: .reset)
             #expect(try RawClient(port: server.port).readToEnd() == ("", .reset))

@@ -24,6 +24,14 @@ enum DropSignal: String, CaseIterable, Sendable {
 struct BuildLabels: LabelSet {
     /// The version of the library, which the changelog names.
     static let version = "0.1.0"
+    /// The name of the library, as that of what sends telemetry.
+    static let library = "DataLoading"
+
+    /// What OpenTelemetry's resources say of the library that sends them (`telemetry.sdk.*`).
+    static let ofResource = [
+        Label("telemetry.sdk.name", library), Label("telemetry.sdk.language", "swift"),
+        Label("telemetry.sdk.version", version),
+    ]
 
     func labels(_ names: LabelNames) -> [Label] { [Label("version", Self.version)] }
 }

@@ -7,7 +7,7 @@ enum SourceLabel: Hashable, Sendable {
     case known(UInt8)
     case other
 
-    /// The label; nil for a load without an identifier.
+    /// The label; nil for a load without an identifier, or with an empty one.
     func label(_ names: LabelNames) -> Label? {
         switch self {
         case .none: nil

@@ -20,9 +20,10 @@ struct SourceTable: Sendable {
         }
     }
 
-    /// The label of a request's identifier.
+    /// The label of a request's identifier; none for an empty one, because Prometheus takes a label
+    /// without a value for no label, and so would have the same series twice.
     func label(_ identifier: String?) -> SourceLabel {
-        guard let identifier else { return .none }
+        guard let identifier, !identifier.isEmpty else { return .none }
         // What is cut on its way out is not kept whole.
         let name = identifier.cutForLabel
         return state.withLock { state in

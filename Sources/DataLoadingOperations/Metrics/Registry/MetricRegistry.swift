@@ -23,6 +23,8 @@ final class MetricRegistry: Sendable {
     private let added = Locked<[MetricSource]>([])
     /// What credentials have counted.
     let credentials = Locked(CredentialTotals())
+    /// What rates have admitted.
+    let rules = Locked(RuleTotals())
 
     init(target: TargetLabels, hosts: HostTable, maxSeries: Int = defaultMaxSeries) {
         self.target = target

@@ -66,15 +66,17 @@ final class SocketStream: ByteStream {
     var unconfirmedBytes: Int { PlatformSocket.unconfirmedBytes(descriptor) }
 
     func wait(until deadline: Instant, or wakeUp: Int32?) throws {
+        var isOver = false
         while true {
             try checkStop()
             let remaining = (deadline - timekeeper.now).wholeNanoseconds
             guard remaining > 0 else { return }
-            // A client that ended its side would always be ready; poll ignores -1.
-            let watched = log.hasClientEnded ? -1 : descriptor
+            // A client that ended its side would always be ready: only a reset is news then, which
+            // poll tells unasked. Once both sides have ended even that is; poll ignores -1.
             var events = [
                 pollfd(stop.descriptor, for: Int32(POLLIN)),
-                pollfd(watched, for: PlatformSocket.hangUp),
+                pollfd(
+                    isOver ? -1 : descriptor, for: log.hasClientEnded ? 0 : PlatformSocket.hangUp),
                 pollfd(wakeUp ?? -1, for: Int32(POLLIN)),
             ]
             // At most an hour per turn keeps the number inside the call's range.
@@ -82,6 +84,7 @@ final class SocketStream: ByteStream {
             SystemCall.awaitEvents(&events, milliseconds: Int32(milliseconds))
             if events[1].isReady {
                 let isReset = events[1].has(Int32(POLLERR))
+                isOver = log.hasClientEnded
                 log.clientEnded(isReset ? .reset : .closed)
                 if isReset { throw Interruption.clientGone }
             }

@@ -116,6 +116,46 @@ import Testing
         endAll()
     }
 
+    /// A transport whose only attempt is resumed and paused by its owner while it starts.
+    private final class TurningTransport: Transport, TransportTask {
+        let owner = Locked<(any TransportTask)?>(nil)
+        let isPaused = Locked(false)
+        private let pauses = Locked(0)
+        private let resumes = Locked(0)
+
+        func start(
+            _ attempt: TransportRequest, sink: any TransportSink
+        ) -> any TransportTask { self }
+
+        func pause() {
+            isPaused.withLock { $0 = true }
+            if pauses.add(1) == 1 { owner.withLock { $0 }?.resume() }
+        }
+
+        func resume() {
+            // The second one is that of the throttle.
+            if resumes.add(1) == 2 { owner.withLock { $0 }?.pause() }
+            isPaused.withLock { $0 = false }
+        }
+
+        func cancel() {}
+
+        func reset() async {}
+
+        func shutDown() async {}
+    }
+
+    @Test func `a pause holds although the start resumes the attempt at the same time`() {
+        let turning = TurningTransport()
+        let throttle = ThrottledTransport(turning, maximumInFlight: 0)
+        let (_, task) = start(throttle)
+        task.pause()
+        turning.owner.withLock { $0 = task }
+        throttle.maximumInFlight = 1
+        #expect(turning.isPaused.withLock { $0 })
+        turning.owner.withLock { $0 = nil }
+    }
+
     @Test func `attempts for the cache only do not wait`() async {
         let throttle = ThrottledTransport(next, maximumInFlight: 0)
         let sink = RecordingSink()
