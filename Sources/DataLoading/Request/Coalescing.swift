@@ -16,7 +16,7 @@ public enum Coalescing: RequestOption, Hashable, Sendable {
     /// The load is sent by itself; the default.
     case none
     /// The load shares with loads whose requests have the same method, URL, fields, body in memory,
-    /// idle limit and policies.
+    /// slot use, idle limit and policies.
     ///
     /// It is sent by itself if its request must not be sent twice (`isIdempotent`), or has a
     /// `retryPolicy`, a redirect policy that asks, or any other option: such values cannot be
