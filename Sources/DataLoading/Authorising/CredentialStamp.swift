@@ -19,12 +19,12 @@ package struct CredentialStamp: Hashable, Sendable {
 /// The stamps of a request's credentials, by authoriser.
 ///
 /// Before the request is authorised again, they are the stamps that a 401 refused.
-package enum CredentialStamps: RequestOption {
+package enum CredentialStamps: RequestOption, NeutralOption {
     package static var defaultValue: [ObjectIdentifier: CredentialStamp] { [:] }
 }
 
 /// The earliest expiry of a request's credentials.
-package enum AuthorisedUntil: RequestOption {
+package enum AuthorisedUntil: RequestOption, NeutralOption {
     /// Nil: unknown or never.
     package static var defaultValue: Instant? { nil }
 }

@@ -5,7 +5,7 @@ import DataLoadingSupport
 import Foundation
 
 /// Whether a request carries a credential over plain http, which requires a loopback peer.
-enum NeedsLoopbackPeer: RequestOption {
+enum NeedsLoopbackPeer: RequestOption, NeutralOption {
     static var defaultValue: Bool { false }
 }
 

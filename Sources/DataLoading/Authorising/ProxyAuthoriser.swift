@@ -76,7 +76,7 @@ final class ProxyAuthoriser: Authoriser {
 }
 
 /// The credential for the proxy in a load's request.
-struct ProxyCredential: RequestOption, OpaquelyMirrored {
+struct ProxyCredential: RequestOption, NeutralOption, OpaquelyMirrored {
     static var defaultValue: ProxyCredential? { nil }
 
     let fieldValue: String

@@ -7,17 +7,6 @@
 /// origin is neither answered from the cache nor stored: the response may be for the user whom the
 /// option names. An option of a user is one of these unless its `staysWithOrigin` is false, as
 /// `RequestOption` demands of those that become credentials.
-protocol NeutralOption {}
+package protocol NeutralOption {}
 
 extension URLTemplate: NeutralOption {}
-
-extension RevalidatesStored: NeutralOption {}
-
-// Each load removes what the authorisers of another one have set, or the mark allows less only.
-extension CredentialStamps: NeutralOption {}
-
-extension AuthorisedUntil: NeutralOption {}
-
-extension ProxyCredential: NeutralOption {}
-
-extension NeedsLoopbackPeer: NeutralOption {}

@@ -7,7 +7,7 @@ import DataLoadingTransport
 import Dispatch
 
 /// Whether a load validates what is stored, whatever its age.
-enum RevalidatesStored: RequestOption {
+enum RevalidatesStored: RequestOption, NeutralOption {
     static let defaultValue = false
 }
 
