@@ -163,7 +163,9 @@ extension CurlLoop {
                 endProbe(transfer)
                 continue
             }
-            if transfer.mustWait(toEndWith: result) {
+            if transfer.state.isUndecoded && result == 0
+                || transfer.holdsEarlyResponse(after: result)
+            {
                 transfer.state.result = result
             } else {
                 finish(transfer, transfer.outcome(result))

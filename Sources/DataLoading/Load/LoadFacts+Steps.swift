@@ -147,11 +147,11 @@ extension LoadFacts {
         .noteSuccess(origin, isClean: isClean, retryCost.take())
     }
 
-    /// Returns the action that tells an origin's budget of a redirect to an origin; nil for none.
+    /// Returns the action that tells the present origin's budget of a redirect; nil for none.
     ///
     /// The success of a redirect within the origin is counted once, at the load's end; a retry's
     /// cost is returned now.
-    mutating func takeEnd(at next: Origin) -> LoadAction? {
+    mutating func takeSuccess(ofRedirectTo next: Origin) -> LoadAction? {
         guard let origin = target?.origin else { return nil }
         guard isPlaying else {
             return retryCost != nil || origin != next ? takeSuccess(of: origin) : nil

@@ -682,7 +682,9 @@ extension LoadMachine {
             return authorise(now)
         case .follow(let redirect):
             var actions: LoadActionList = []
-            if let end = facts.takeEnd(at: redirect.target.origin) { actions.append(end) }
+            if let success = facts.takeSuccess(ofRedirectTo: redirect.target.origin) {
+                actions.append(success)
+            }
             facts.follow(redirect)
             recall(&actions, now)
             return actions

@@ -5,8 +5,8 @@
 ///
 /// A load of a factory with authorisers whose request has any other option that stays with its
 /// origin is neither answered from the cache nor stored: the response may be for the user whom the
-/// option names. An option of a user is one of these unless its `staysWithOrigin` is false, as
-/// `RequestOption` demands of those that become credentials.
+/// option names. `RequestOption` demands that options which become credentials stay with their
+/// origin, so those that do not need no mark.
 package protocol NeutralOption {}
 
 extension URLTemplate: NeutralOption {}

@@ -3,14 +3,13 @@
 
 import DataLoadingSupport
 import DataLoadingTransport
-package import Foundation
+import Foundation
 
 /// Writes a hidden file beside the destination, and renames it when it is complete.
-package struct FileSink: BodySink {
+struct FileSink: BodySink {
     private let destination: URL
     private let synchronizes: Bool
     private let mode: mode_t
-    private let unfinished: URL?
     private let sha256: [UInt8]?
     private var written: Written?
 
@@ -23,13 +22,10 @@ package struct FileSink: BodySink {
 
     /// Makes a sink; `mode` sets the permissions of the file, limited by the process's umask.
     ///
-    /// Until it is complete the file is `writtenAs`, which only this sink may use, or a file beside
-    /// the destination. With `sha256` it must have that hash.
-    package init(
-        _ destination: URL, synchronizes: Bool, mode: mode_t = 0o666, writtenAs: URL? = nil,
-        sha256: [UInt8]? = nil
+    /// With `sha256` the file must have that hash.
+    init(
+        _ destination: URL, synchronizes: Bool, mode: mode_t = 0o666, sha256: [UInt8]? = nil
     ) {
-        unfinished = writtenAs
         self.sha256 = sha256
         self.destination = destination
         self.synchronizes = synchronizes
@@ -55,26 +51,18 @@ package struct FileSink: BodySink {
         try begin()
     }
 
-    package mutating func begin() throws(DataLoaderError) {
+    mutating func begin() throws(DataLoaderError) {
         guard let old = written else { return written = try create() }
         guard ftruncate(old.descriptor, 0) == 0, lseek(old.descriptor, 0, SEEK_SET) == 0
         else { throw .ofFile("the file cannot be written") }
         written = Written(descriptor: old.descriptor, path: old.path)
     }
 
-    package mutating func write(_ bytes: Data) throws(DataLoaderError) {
+    mutating func write(_ bytes: Data) throws(DataLoaderError) {
         guard let descriptor = written?.descriptor else {
             throw .responseSink(reason: "no response has begun")
         }
-        var rest = bytes
-        while !rest.isEmpty {
-            let count = rest.withUnsafeBytes { buffer in
-                Foundation.write(descriptor, buffer.baseAddress, buffer.count)
-            }
-            if count < 0, errno == EINTR { continue }
-            guard count > 0 else { throw .ofFile("the file cannot be written") }
-            rest = rest.dropFirst(count)
-        }
+        guard writeAll(bytes, to: descriptor) else { throw .ofFile("the file cannot be written") }
         written?.count += Int64(bytes.count)
         if sha256 != nil { bytes.withUnsafeBytes { written?.hash.update($0) } }
     }
@@ -110,10 +98,10 @@ package struct FileSink: BodySink {
         }
         written = nil
         _ = Foundation.close(complete.descriptor)
-        if synchronizes { synchronizeDirectory() }
+        if synchronizes { synchronizeDirectory(of: destination) }
     }
 
-    package mutating func commit() throws(DataLoaderError) {
+    mutating func commit() throws(DataLoaderError) {
         try complete()
         guard let written = written.take() else { return }
         // The copy of the descriptor keeps the lock until the file has its final name.
@@ -128,7 +116,7 @@ package struct FileSink: BodySink {
             defer { unlink(written.path) }
             throw .ofFile("the file cannot be put in its place")
         }
-        if synchronizes { synchronizeDirectory() }
+        if synchronizes { synchronizeDirectory(of: destination) }
     }
 
     /// Closes the unfinished file, which stays.
@@ -141,7 +129,7 @@ package struct FileSink: BodySink {
         _ = Foundation.close(written.descriptor)
     }
 
-    package mutating func discard() {
+    mutating func discard() {
         guard let written else { return }
         self.written = nil
         unlink(written.path)
@@ -150,24 +138,10 @@ package struct FileSink: BodySink {
 
     private func create() throws(DataLoaderError) -> Written {
         guard destination.isFileURL else { throw .responseSink(reason: "not the URL of a file") }
-        if let unfinished {
-            let path = unfinished.path
-            let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode)
-            guard descriptor >= 0 else { throw .ofFile("the file cannot be made") }
-            return Written(descriptor: descriptor, path: path)
-        }
         let directory = destination.deletingLastPathComponent()
         guard let file = UnfinishedFiles.make(in: directory, mode: mode) else {
             throw .ofFile("the file cannot be made")
         }
         return Written(descriptor: file.descriptor, path: file.path)
-    }
-
-    /// Writes the new name to the disk too, as far as the system supports that.
-    private func synchronizeDirectory() {
-        let descriptor = open(destination.deletingLastPathComponent().path, O_RDONLY | O_CLOEXEC)
-        guard descriptor >= 0 else { return }
-        _ = fsync(descriptor)
-        _ = Foundation.close(descriptor)
     }
 }

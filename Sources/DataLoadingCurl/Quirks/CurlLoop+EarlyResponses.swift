@@ -73,10 +73,9 @@ extension CurlTransfer {
     /// Whether no line of the next head has arrived.
     private var isBetweenHeads: Bool { state.response.bytes == state.headStart }
 
-    /// Whether the end of a transfer waits until the sink takes the rest of the response.
-    func mustWait(toEndWith result: Int32) -> Bool {
-        if state.isUndecoded, result == 0 { return true }
-        return result == Self.sendFailure && state.stop == nil && task?.isPaused == true
+    /// Whether a transfer that ends with a result has the rest of a response for a paused sink.
+    func holdsEarlyResponse(after result: Int32) -> Bool {
+        result == Self.sendFailure && state.stop == nil && task?.isPaused == true
             && !state.earlyResponse.isEmpty && state.response.isComplete && !state.isHeldBack
     }
 

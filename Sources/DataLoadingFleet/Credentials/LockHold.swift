@@ -25,6 +25,7 @@ struct LockHold: Sendable {
         guard timerQueue.now < taken + times.trust else {
             throw AuthorisationError.store(reason: "the lock was lost")
         }
+        // No child task: a caller that is cancelled keeps its lock while the refresh goes on.
         let keeper = Task { await renewUntilLost(since: taken, renew) }
         let result: Result<Output, any Error>
         do {

@@ -20,6 +20,15 @@ import Testing
             body: Data("old".utf8))
     }
 
+    /// A stale response that may be used on errors, whose origin fails from now on.
+    private func staleBed(failing kind: DataLoaderError.Kind) async throws -> TestBed {
+        let bed = caching.bed(
+            [stale(", stale-if-error=3600"), .fail(kind)], otherwise: .fail(kind))
+        _ = try await bed.loader.response(for: .make())
+        bed.advance(.seconds(5))
+        return bed
+    }
+
     @Test(arguments: ["no-store", "no-store, max-age=60"])
     func `a 304 that forbids to store is delivered, and the stored response is removed`(
         directives: String
@@ -200,10 +209,7 @@ import Testing
     func `an error that is no failure of the origin is not hidden by a stale response`(
         kind: DataLoaderError.Kind
     ) async throws {
-        let bed = caching.bed(
-            [stale(", stale-if-error=3600"), .fail(kind)], otherwise: .fail(kind))
-        _ = try await bed.loader.response(for: .make())
-        bed.advance(.seconds(5))
+        let bed = try await staleBed(failing: kind)
         do {
             let response = try await bed.loader.response(for: .make())
             Issue.record("\(response.metrics.source) in place of \(kind)")
@@ -220,10 +226,7 @@ import Testing
     func `a failed connection is answered by a stale response that allows it`(
         kind: DataLoaderError.Kind
     ) async throws {
-        let bed = caching.bed(
-            [stale(", stale-if-error=3600"), .fail(kind)], otherwise: .fail(kind))
-        _ = try await bed.loader.response(for: .make())
-        bed.advance(.seconds(5))
+        let bed = try await staleBed(failing: kind)
         let response = try await bed.loader.response(for: .make())
         #expect(text(response) == "old")
         #expect(response.metrics.source == .stale)

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import DataLoading
+import DataLoadingSupport
 import Foundation
 
 /// Reads, replaces and deletes a file of credentials; each call may block.
@@ -136,7 +137,7 @@ struct CredentialFile: Sendable {
         if unlink(url.path) != 0, errno != ENOENT {
             guard isOverwritten else { throw Self.failure("cannot be deleted") }
         }
-        ReservedFile.synchronizeDirectory(of: url)
+        synchronizeDirectory(of: url)
     }
 
     /// Deletes the files of processes that died while writing, whatever their age.

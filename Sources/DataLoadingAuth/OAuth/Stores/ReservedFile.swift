@@ -18,7 +18,7 @@ final class ReservedFile: Sendable {
         descriptor = Locked(file)
         // Zeros are written, because not every file system can allocate without writing. Some of
         // them allocate, and report a full disk, only in `fsync`.
-        guard Self.put(Data(count: size), to: file), size == 0 || fsync(file) == 0 else {
+        guard writeAll(Data(count: size), to: file), size == 0 || fsync(file) == 0 else {
             discard()
             return nil
         }
@@ -28,7 +28,7 @@ final class ReservedFile: Sendable {
     func fill(with content: Data, renamingTo destination: URL) -> Bool {
         guard let file = descriptor.withLock({ $0.take() }) else { return false }
         let isWritten =
-            lseek(file, 0, SEEK_SET) == 0 && Self.put(content, to: file)
+            lseek(file, 0, SEEK_SET) == 0 && writeAll(content, to: file)
             && ftruncate(file, off_t(content.count)) == 0 && fsync(file) == 0
         // Some file systems report a full disk only in `close`.
         let isClosed = close(file) == 0
@@ -36,7 +36,7 @@ final class ReservedFile: Sendable {
             _ = unlink(path)
             return false
         }
-        Self.synchronizeDirectory(of: destination)
+        synchronizeDirectory(of: destination)
         return true
     }
 
@@ -45,24 +45,5 @@ final class ReservedFile: Sendable {
         guard let file = descriptor.withLock({ $0.take() }) else { return }
         _ = unlink(path)
         _ = close(file)
-    }
-
-    /// Writes the name of a file, or that it is gone, to the disk, where the system supports that.
-    static func synchronizeDirectory(of file: URL) {
-        let directory = open(file.deletingLastPathComponent().path, O_RDONLY | O_CLOEXEC)
-        guard directory >= 0 else { return }
-        _ = fsync(directory)
-        _ = close(directory)
-    }
-
-    private static func put(_ bytes: Data, to file: Int32) -> Bool {
-        var rest = bytes
-        while !rest.isEmpty {
-            let count = rest.withUnsafeBytes { write(file, $0.baseAddress, $0.count) }
-            if count < 0, errno == EINTR { continue }
-            guard count > 0 else { return false }
-            rest = rest.dropFirst(count)
-        }
-        return true
     }
 }

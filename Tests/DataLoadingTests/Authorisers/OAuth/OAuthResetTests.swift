@@ -70,13 +70,7 @@ import Testing
         async throws
     {
         let test = OAuthBed()
-        if isRefresh { await test.logIn() }
-        let asked = test.bed.transport.attempts.count
-        test.bed.transport.then(.hold)
-        if isRefresh { test.clock.advance(by: .seconds(3_600)) }
-        test.perform()
-        if !isRefresh { await test.consent() }
-        let attempt = await test.bed.attempt(asked)
+        let attempt = await held(test, isRefresh: isRefresh)
         #expect(attempt.request.url.path == "/token")
         await test.factory.reset()
         attempt.respond(
@@ -91,16 +85,21 @@ import Testing
         isRefresh: Bool
     ) async {
         let test = OAuthBed()
+        _ = await held(test, isRefresh: isRefresh)
+        await test.factory.reset()
+        let reports = await test.person.unrevoked.first(1)
+        #expect(reports as? [AuthorisationError] == [.reset])
+    }
+
+    /// Begins a refresh or the exchange of a code, which the server does not answer.
+    private func held(_ test: OAuthBed, isRefresh: Bool) async -> ScriptedAttempt {
         if isRefresh { await test.logIn() }
         let asked = test.bed.transport.attempts.count
         test.bed.transport.then(.hold)
         if isRefresh { test.clock.advance(by: .seconds(3_600)) }
         test.perform()
         if !isRefresh { await test.consent() }
-        _ = await test.bed.attempt(asked)
-        await test.factory.reset()
-        let reports = await test.person.unrevoked.first(1)
-        #expect(reports as? [AuthorisationError] == [.reset])
+        return await test.bed.attempt(asked)
     }
 
     // 1.11: nothing runs; already resetting.

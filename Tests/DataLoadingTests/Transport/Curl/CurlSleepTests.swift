@@ -29,12 +29,7 @@
             }
 
             @Test func `a reset drops the handles of attempts that have sent`() throws {
-                let library = try #require(CurlLibrary.shared)
-                let wakeEvent = try #require(EventDescriptor())
-                let poll = try #require(EventPoll(watching: wakeEvent))
-                let loop = CurlLoop(
-                    library: library, mailbox: LoopMailbox(wakeEvent: wakeEvent), poll: poll,
-                    setup: LoopSetup())
+                let loop = try CurlLoop.make()
                 _ = loop.pool.put(
                     try #require(CurlTransfer.make(for: loop)), running: 0, now: loop.now)
                 loop.reset()

@@ -22,12 +22,7 @@
             private let sink = AttemptRecorder()
 
             init() throws {
-                let library = try #require(CurlLibrary.shared)
-                let wakeEvent = try #require(EventDescriptor())
-                let poll = try #require(EventPoll(watching: wakeEvent))
-                let loop = CurlLoop(
-                    library: library, mailbox: LoopMailbox(wakeEvent: wakeEvent), poll: poll,
-                    setup: LoopSetup())
+                let loop = try CurlLoop.make()
                 let transfer = try #require(CurlTransfer.make(for: loop))
                 let url = try URL.host("a.test")
                 var request = TransportRequest(method: .post, url: url)
@@ -108,12 +103,12 @@
             @Test func `the rest of a response waits for a sink that is paused`() {
                 defer { close() }
                 receive(Self.head, leaving: "no".utf8)
-                #expect(!transfer.mustWait(toEndWith: CurlTransfer.sendFailure))
+                #expect(!transfer.holdsEarlyResponse(after: CurlTransfer.sendFailure))
                 task.pause()
-                #expect(transfer.mustWait(toEndWith: CurlTransfer.sendFailure))
-                #expect(!transfer.mustWait(toEndWith: 56))
+                #expect(transfer.holdsEarlyResponse(after: CurlTransfer.sendFailure))
+                #expect(!transfer.holdsEarlyResponse(after: 56))
                 task.resume()
-                #expect(!transfer.mustWait(toEndWith: CurlTransfer.sendFailure))
+                #expect(!transfer.holdsEarlyResponse(after: CurlTransfer.sendFailure))
                 #expect(transfer.readEarlyResponse() == nil)
                 #expect(sink.record.text == "no")
             }

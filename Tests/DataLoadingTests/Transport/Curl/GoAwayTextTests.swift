@@ -14,12 +14,7 @@
             private let transfers: [CurlTransfer]
 
             init() throws {
-                let library = try #require(CurlLibrary.shared)
-                let wakeEvent = try #require(EventDescriptor())
-                let poll = try #require(EventPoll(watching: wakeEvent))
-                let loop = CurlLoop(
-                    library: library, mailbox: LoopMailbox(wakeEvent: wakeEvent), poll: poll,
-                    setup: LoopSetup())
+                let loop = try CurlLoop.make()
                 for _ in 0..<2 {
                     loop.start(
                         CurlTask(

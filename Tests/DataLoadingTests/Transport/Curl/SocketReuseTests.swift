@@ -19,7 +19,7 @@
             func `a socket with the number of one that did not connect is watched`(
                 isRemoved: Bool
             ) throws {
-                let loop = try makeLoop()
+                let loop = try CurlLoop.make()
                 defer { loop.close() }
                 let multi = try #require(CurlMulti(for: loop))
                 defer { multi.close() }
@@ -46,15 +46,6 @@
                 return loop.events.prefix(Int(max(0, count)))
                     .filter { $0.data.u64 != .max && $0.events & EPOLLOUT.rawValue != 0 }
                     .map { Int32(truncatingIfNeeded: $0.data.u64 & 0xFFFF_FFFF) }
-            }
-
-            private func makeLoop() throws -> CurlLoop {
-                let library = try #require(CurlLibrary.shared)
-                let wakeEvent = try #require(EventDescriptor())
-                let poll = try #require(EventPoll(watching: wakeEvent))
-                return CurlLoop(
-                    library: library, mailbox: LoopMailbox(wakeEvent: wakeEvent), poll: poll,
-                    setup: LoopSetup())
             }
 
             // libcurl checks a connection that it opens every 200 ms, also without an event.

@@ -12,14 +12,6 @@
         @Suite struct TransferPoolTests {
             private static let minute: Int64 = 60_000_000_000
 
-            private func makeLoop() throws -> CurlLoop {
-                let library = try #require(CurlLibrary.shared)
-                let wakeEvent = try #require(EventDescriptor())
-                return CurlLoop(
-                    library: library, mailbox: LoopMailbox(wakeEvent: wakeEvent),
-                    poll: try #require(EventPoll(watching: wakeEvent)), setup: LoopSetup())
-            }
-
             private func request(
                 _ method: HTTPMethod, _ url: String, to address: String? = nil,
                 headers: HTTPHeaders = ["A": "1"]
@@ -44,7 +36,7 @@
             }
 
             @Test func `an attempt takes the handle that is set up for its request`() throws {
-                let loop = try makeLoop()
+                let loop = try CurlLoop.make()
                 let requests = [
                     request(.get, "http://a.test/"), request(.head, "http://a.test/"),
                     request(.get, "https://a.test/"),
@@ -71,7 +63,7 @@
             @Test func `with none for its request an attempt takes one with other fields, or any`()
                 throws
             {
-                let loop = try makeLoop()
+                let loop = try CurlLoop.make()
                 let partial = try handle(loop, request(.get, "http://a.test/"))
                 let other = try handle(loop, request(.head, "http://a.test/"))
                 var pool = TransferPool()
@@ -87,7 +79,7 @@
             @Test func `as many handles are kept as attempts ran at once, for two minutes at most`()
                 throws
             {
-                let loop = try makeLoop()
+                let loop = try CurlLoop.make()
                 var pool = TransferPool()
                 func put(running: Int, now: Int64) throws -> Int {
                     let transfer = try #require(CurlTransfer.make(for: loop))
@@ -112,7 +104,7 @@
             }
 
             @Test func `a loop without attempts keeps no more handles than ever`() throws {
-                let loop = try makeLoop()
+                let loop = try CurlLoop.make()
                 var pool = TransferPool()
                 for number in 0..<100 {
                     let transfer = try #require(CurlTransfer.make(for: loop))

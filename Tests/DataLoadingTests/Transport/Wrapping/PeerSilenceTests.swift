@@ -41,25 +41,18 @@ import Testing
     }
 
     @Test func `an alarm that comes too late to be cancelled ends nothing`() async throws {
-        let clock = ManualClock()
-        let asked = EventRecorder<Void>()
-        let go = EventRecorder<Void>()
-        let transport = PeerTransport(timekeeper: ManualTimekeeper(clock: clock)) { _ in
-            asked.record(())
-            _ = await go.first(1)
-            return PeerResponse(DataLoading.ResponseHead(status: .ok))
-        }
+        let peer = HeldPeer()
         let sink = RecordingSink()
-        let task = transport.start(Self.request(.seconds(5)), sink: sink)
+        let task = peer.transport.start(Self.request(.seconds(5)), sink: sink)
         let attempt = try #require(task as? PeerAttempt)
-        _ = await asked.first(1)
+        _ = await peer.asked.first(1)
         // The alarm of a time that has been prolonged, and that of one that a pause has ended.
         attempt.timerFired(0)
         task.pause()
-        clock.advance(by: .seconds(5))
+        peer.clock.advance(by: .seconds(5))
         attempt.timerFired(0)
         task.resume()
-        go.record(())
+        peer.letGo()
         #expect(await sink.failure()?.error == nil)
         #expect(sink.endCount == 1)
     }

@@ -199,29 +199,23 @@ import Testing
     }
 
     @Test func `a silent peer ends at the idle limit, and a paused one does not`() async {
-        let clock = ManualClock()
-        let asked = EventRecorder<Void>()
-        let go = EventRecorder<Void>()
-        let transport = PeerTransport(timekeeper: ManualTimekeeper(clock: clock)) { _ in
-            asked.record(())
-            _ = await go.first(1)
-            return PeerResponse(DataLoading.ResponseHead(status: .ok))
-        }
+        let peer = HeldPeer()
         let silent = RecordingSink()
-        _ = transport.start(Self.request { $0.idleTimeout = .seconds(5) }, sink: silent)
+        let request = Self.request { $0.idleTimeout = .seconds(5) }
+        _ = peer.transport.start(request, sink: silent)
         let paused = RecordingSink()
-        let task = transport.start(Self.request { $0.idleTimeout = .seconds(5) }, sink: paused)
-        _ = await asked.first(2)
+        let task = peer.transport.start(request, sink: paused)
+        _ = await peer.asked.first(2)
         task.pause()
-        clock.advance(by: .seconds(5))
+        peer.clock.advance(by: .seconds(5))
         let failure = await silent.failure()
         #expect(failure?.error == .idleTimeout)
         #expect(failure?.sent == .written)
         #expect(paused.events.elements.isEmpty)
         task.resume()
-        clock.advance(by: .seconds(5))
+        peer.clock.advance(by: .seconds(5))
         #expect(await paused.failure()?.error == .idleTimeout)
-        go.record(())
+        peer.letGo()
     }
 
     @Test func `shutting down ends every attempt, and refuses later ones`() async {
