@@ -20,7 +20,10 @@ extension URLSessionAttempt {
 
     /// Ends the attempt with an error, after the waiting events or, at once, instead of them.
     func fail(_ error: DataLoaderError, atOnce: Bool) {
-        let mayHaveResent = URLSessionTransport.mayHaveResent(amongAttempts: attempts.begun)
+        // A server that may have a body in memory complete had its bytes before, which were counted.
+        let isCounted = request.body?.bytes.map { !$0.isEmpty } ?? false
+        let mayHaveResent =
+            !isCounted && URLSessionTransport.mayHaveResent(amongAttempts: attempts.begun)
         finish(atOnce: atOnce) { state in
             let sent = URLSessionErrors.sent(
                 error, hasHead: state.hasHead, bodyBytes: state.report.bodyBytesSent,

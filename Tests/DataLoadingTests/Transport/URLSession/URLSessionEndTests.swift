@@ -176,6 +176,37 @@
                 #expect(server.requests.isEmpty)
             }
 
+            #if canImport(FoundationNetworking)
+                @Test(arguments: ["", "body"])
+                func `a request that was sent again in vain has been written`(body: String)
+                    async throws
+                {
+                    let server = try LoopbackServer { request in
+                        request.target == "/warm" ? .ok("warm") : .steps(.stall)
+                    }
+                    #expect(await transport.get(server.url("/warm")).text == "warm")
+                    let sink = AttemptRecorder()
+                    var attempt = TransportRequest(method: .post, url: server.url())
+                    attempt.body = body.isEmpty ? nil : .data(Data(body.utf8))
+                    _ = transport.start(attempt, sink: sink)
+                    await server.waitForRequests(2)
+                    server.goDown()
+                    // Refused, unless libcurl takes the end for one that it must report.
+                    #expect(await sink.ended().failure?.sent == .written)
+                }
+
+                @Test func `a body of which no byte was asked for was not written`() async throws {
+                    let server = try LoopbackServer { _ in .ok("warm") }
+                    #expect(await transport.get(server.url()).text == "warm")
+                    server.goDown()
+                    var attempt = TransportRequest(method: .post, url: server.url())
+                    attempt.body = .data(Data("body".utf8))
+                    let record = await transport.run(attempt)
+                    #expect(record.error == .connectRefused)
+                    #expect(record.failure?.sent == .nothingWritten)
+                }
+            #endif
+
             @Test func `shutDown ends running attempts and refuses later ones`() async throws {
                 let server = try LoopbackServer { _ in .steps(.stall) }
                 let sink = AttemptRecorder()
