@@ -14,7 +14,8 @@ class TokenServer:
     """Issues tokens, and may kill the daemon that asks for one.
 
     A daemon can be killed before its refresh token is spent, or after that and before it hears of the
-    next one: nobody knows that one then, and the spent one must come a second time.
+    next one: nobody knows that one then, and the spent one must come a second time. So it is with one
+    that is stopped, which hears of it much later.
     """
 
     def __init__(self, lifetime):
@@ -26,7 +27,7 @@ class TokenServer:
         self.issued = -1e9
         self.refreshes = self.early = self.explained = self.loads = 0
         self.faults = []
-        # What kills a daemon: called with its place.
+        # What kills a daemon, and returns whether it will hear the answer: called with its place.
         self.kill = None
         self.spends = False
         handler = type("Handler", (Handler,), {"tokens": self})
@@ -62,13 +63,11 @@ class TokenServer:
             self.refreshes += 1
             self.issued = time.monotonic()
             self.current = f"refresh-{self.refreshes}"
-            if kill:
-                kill(place)
-                return None
+            hears = kill(place) if kill else True
             return {
                 "access_token": f"access-{self.refreshes}", "token_type": "Bearer",
                 "expires_in": self.lifetime, "refresh_token": self.current,
-            }
+            } if hears else None
 
     def stop(self):
         self.server.shutdown()

@@ -10,8 +10,9 @@ extension RedisScript {
     ///
     /// `KEYS`: the line, those who ask. `ARGV`: the daemon, the interval, the burst, the number wanted,
     /// the longest wait or -1, the window, how far the daemon knows the line to be leased, how many
-    /// daemons there are. It returns when the first slot starts, the number of slots, how long the key
-    /// is closed yet, and how far the line is leased now.
+    /// daemons there are, and the server's time when it asked, as far as it knows, or 0. It returns when
+    /// the first slot starts, the number of slots, how long the key is closed yet, and how far the line
+    /// is leased now.
     static let lease = RedisScript(
         "lease",
         """
@@ -19,30 +20,37 @@ extension RedisScript {
         local interval, burst, want = tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4])
         local patience, window = tonumber(ARGV[5]), tonumber(ARGV[6])
         local lead, members = tonumber(ARGV[7]), tonumber(ARGV[8])
+        local asked = tonumber(ARGV[9])
         local clock = redis.call('TIME')
         local now = clock[1] * 1000000 + clock[2]
         local state = redis.call('HMGET', line, 'reach', 'gate', 'seen')
         local reach, gate = tonumber(state[1] or '0'), tonumber(state[2] or '0')
-        -- A clock that was set back takes all instants with it.
-        local back = tonumber(state[3] or '0') - now
+        local seen = tonumber(state[3] or '0')
+        -- A clock that was set back takes all instants with it. That it was set forward only who asks
+        -- can tell, and the first who does so tells it to the line.
+        local back = math.max(0, seen - now)
         if back > 0 then
-            reach, gate = reach - back, gate - back
             redis.call('ZREMRANGEBYSCORE', askers, string.format('(%.17g', now), '+inf')
+        elseif asked > 0 and now - asked > 500000 and seen <= asked then
+            back = asked - now
         end
+        if back ~= 0 then reach, gate = reach - back, gate - back end
         if gate <= now then gate = 0 end
         if want > 0 then redis.call('ZADD', askers, string.format('%.17g', now), member) end
-        local seen = redis.call('ZCARD', askers)
-        local old = now - math.max(2000000, 3 * seen * interval)
+        local old = now - math.max(2000000, 3 * redis.call('ZCARD', askers) * interval)
         redis.call('ZREMRANGEBYSCORE', askers, '-inf', string.format('%.17g', old))
         local count = math.max(1, redis.call('ZCARD', askers))
-        -- Who lost a line has lost those who ask for it too.
-        local crowd = state[1] and count or math.max(count, members)
+        -- Who lost a line has lost those who ask for it too; so has a clock that was set forward.
+        local crowd = state[1] and back >= 0 and count or math.max(count, members)
         local slack = (burst - 1) * interval
         -- What a daemon remembers restores the line, and cannot park it far away. The line itself is
         -- longer while many become busy at once, the n-th of whom gets an n-th of the window. While the
         -- key is closed it begins where the key opens.
         local first = math.max(now, gate) + slack
-        local farthest = first + 2 * math.max(window, crowd * interval) + interval
+        local far = first + 2 * math.max(window, crowd * interval)
+        -- What such a clock has made expire may have been leased so far.
+        if back < 0 and not state[1] then reach = far end
+        local farthest = far + interval
         reach = math.max(reach, math.min(now + lead, farthest))
         reach = math.min(reach, first + 2 * crowd * interval + 4 * window + interval)
         local due = math.max(reach, now, gate + slack)
@@ -58,7 +66,7 @@ extension RedisScript {
         redis.call('PEXPIRE', line, rest)
         redis.call('PEXPIRE', askers, rest)
         return { start - now, granted, math.max(0, gate - now), reach - now }
-        """, digest: "a476da08db605baf7c2fd1a8fe1654e15b468251")
+        """, digest: "4f03fe9287916453970f36bc4d0d9720986c8d1c")
 
     /// Closes a line for all daemons, unless it is closed for longer.
     ///

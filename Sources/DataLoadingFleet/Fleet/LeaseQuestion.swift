@@ -11,7 +11,8 @@ struct LeaseQuestion: Sendable {
     /// What the script gets, in its order.
     let arguments: [String]
 
-    init(_ request: QuotaRequest, of member: String, window: Duration, known: Int) {
+    /// `asked` is the server's time in microseconds, if the daemon knows it.
+    init(_ request: QuotaRequest, of member: String, window: Duration, known: Int, asked: Int64?) {
         // A rate that no daemon can use would make the interval nothing.
         let exact = 1e6 / request.requestsPerSecond
         interval = exact > 0 ? min(max(exact, 0.001), 1e12) : 1e12
@@ -19,7 +20,7 @@ struct LeaseQuestion: Sendable {
             member, "\(interval)", "\(min(max(1, request.burst), 1_000_000))",
             "\(min(max(0, request.count), 1_000_000))",
             Self.patience(request.longestWait), "\(window.microseconds)",
-            "\(request.knownLead.microseconds)", "\(max(1, known))",
+            "\(request.knownLead.microseconds)", "\(max(1, known))", "\(asked ?? 0)",
         ]
     }
 

@@ -58,8 +58,10 @@ public final class RedisFleet: QuotaProvider {
     /// - Throws: An error that says why there is no answer: within 250 ms the server was not reached or
     ///   did not answer, or it refused. ``status`` tells the same of the connection.
     public func lease(_ request: QuotaRequest) async throws -> QuotaLease {
-        let known = counts.withLock { $0.known(at: timekeeper.now) }
-        let question = LeaseQuestion(request, of: member, window: window, known: known)
+        let now = timekeeper.now
+        let known = counts.withLock { $0.known(at: now) }
+        let question = LeaseQuestion(
+            request, of: member, window: window, known: known, asked: serverTime(at: now))
         let reply = try await client.run(
             .lease, keys: keys.line(of: request.key), arguments: question.arguments)
         return try question.lease(from: reply)
@@ -77,8 +79,7 @@ public final class RedisFleet: QuotaProvider {
     /// Says that this daemon is alive, and returns what is known of the others; throws as
     /// ``lease(_:)`` does.
     public func heartbeat() async throws -> FleetView {
-        let sent = timekeeper.now
-        let asked = heard.withLock { $0?.time.time(at: sent) } ?? 0
+        let asked = serverTime(at: timekeeper.now) ?? 0
         let reply = try await client.run(
             .heartbeat, keys: [keys.members, keys.departures, keys.gates],
             arguments: [member, "\(asked)"])
@@ -97,6 +98,10 @@ public final class RedisFleet: QuotaProvider {
             return (counts.present, counts.known(at: now))
         }
         return FleetView(present: present, known: known, gates: pulse.gates)
+    }
+
+    private func serverTime(at instant: Instant) -> Int64? {
+        heard.withLock { $0?.time.time(at: instant) }
     }
 
     /// Says goodbye, and ends the connection.

@@ -23,6 +23,8 @@ package struct QuotaLine: Sendable {
         package var lead = 0.0
         /// How many daemons there may be, for a line that was lost.
         package var hint = 1
+        /// The store's time, as far as the daemon knows it.
+        package var asked: Double?
 
         package init(member: String, interval: Double, want: Int) {
             self.member = member
@@ -76,7 +78,7 @@ package struct QuotaLine: Sendable {
     /// Answers a question at an instant of the store's clock.
     package mutating func answer(_ question: Question, at now: Double) -> Answer {
         if now > end { self = QuotaLine() }
-        see(now)
+        let isSetForward = see(now, asked: question.asked)
         if gate <= now { gate = 0 }
         let interval = question.interval
         let tolerance = Double(question.burst - 1) * interval
@@ -85,13 +87,15 @@ package struct QuotaLine: Sendable {
         let oldest = now - max(2_000_000, 3 * Double(askers.count) * interval)
         askers = askers.filter { $0.value > oldest }
         let count = max(1, askers.count)
-        let known = Double(isLost ? max(count, question.hint) : count)
+        let known = Double(isLost || isSetForward ? max(count, question.hint) : count)
         // What a daemon remembers restores the line, and cannot park it far away. The line itself is
         // longer while many become busy at once, the n-th of whom gets an n-th of the window. While the
         // key is closed it begins where the key opens.
         let first = max(now, gate) + tolerance
-        let farthest = first + 2 * max(question.window, known * interval) + interval
-        var reach = max(tat ?? 0, min(now + question.lead, farthest))
+        let far = first + 2 * max(question.window, known * interval)
+        // What a clock that was set forward has made expire may have been leased so far.
+        let line = tat ?? (isSetForward ? far : 0)
+        var reach = max(line, min(now + question.lead, far + interval))
         reach = min(reach, first + 2 * known * interval + 4 * question.window + interval)
         let due = max(reach, now, gate + tolerance)
         let start = due - tolerance
@@ -119,15 +123,22 @@ package struct QuotaLine: Sendable {
         end = max(end, gate + Self.rest)
     }
 
-    /// Notes the store's time; a clock that was set back takes all instants with it.
-    private mutating func see(_ now: Double) {
-        let back = seen - now
+    /// Notes the store's time; returns whether its clock was set forward.
+    ///
+    /// A clock that was set back takes all instants with it. That it was set forward only who asks can
+    /// tell, and the first who does so tells it to the line.
+    @discardableResult
+    private mutating func see(_ now: Double, asked: Double? = nil) -> Bool {
+        var back = max(0, seen - now)
         if back > 0 {
-            tat = tat.map { $0 - back }
-            gate -= back
             askers = askers.filter { $0.value <= now }
+        } else if let asked, now - asked > 500_000, seen <= asked {
+            back = asked - now
         }
+        tat = tat.map { $0 - back }
+        gate -= back
         seen = now
+        return back < 0
     }
 
     private static func whole(_ number: Double) -> Int {

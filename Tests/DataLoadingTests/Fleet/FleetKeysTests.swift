@@ -41,26 +41,27 @@ import Testing
             QuotaRequest(
                 key: key, requestsPerSecond: 3, burst: 2, count: 4, longestWait: .seconds(1),
                 knownLead: .milliseconds(5)),
-            of: "m", window: .milliseconds(100), known: 8)
+            of: "m", window: .milliseconds(100), known: 8, asked: 1_767_225_600_000_000)
         #expect(
             question.arguments == [
                 "m", "\(1e6 / 3)", "2", "4", "1000000", "100000", "5000", "8",
+                "1767225600000000",
             ])
         let extreme = LeaseQuestion(
             QuotaRequest(
                 key: key, requestsPerSecond: .greatestFiniteMagnitude, burst: .max, count: .max,
                 longestWait: nil, knownLead: .seconds(Int64.max)),
-            of: "m", window: .seconds(1), known: 0)
+            of: "m", window: .seconds(1), known: 0, asked: nil)
         #expect(
             extreme.arguments == [
-                "m", "0.001", "1000000", "1000000", "-1", "1000000", "3600000000", "1",
+                "m", "0.001", "1000000", "1000000", "-1", "1000000", "3600000000", "1", "0",
             ])
         for rate in [0, -1, Double.nan, .infinity, -.infinity] {
             let question = LeaseQuestion(
                 QuotaRequest(
                     key: key, requestsPerSecond: rate, burst: 1, count: 1, longestWait: nil,
                     knownLead: .zero),
-                of: "m", window: .seconds(1), known: 1)
+                of: "m", window: .seconds(1), known: 1, asked: nil)
             let interval = try #require(Double(question.arguments[1]))
             #expect((0.001...1e12).contains(interval))
         }
@@ -76,7 +77,7 @@ import Testing
             QuotaRequest(
                 key: key, requestsPerSecond: 1, burst: 1, count: 1, longestWait: nil,
                 knownLead: .zero),
-            of: "m", window: .seconds(1), known: 1)
+            of: "m", window: .seconds(1), known: 1, asked: nil)
         #expect(throws: FleetReplyError.self) { try question.lease(from: reply) }
     }
 }

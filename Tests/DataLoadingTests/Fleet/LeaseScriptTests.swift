@@ -64,6 +64,10 @@
                         [10_000.0, 100_000, 1e6].randomElement(using: &random) ?? 100_000
                     question.lead = [0, 0, 90_000.0, 9e9].randomElement(using: &random) ?? 0
                     question.hint = Int.random(in: 1...16, using: &random)
+                    // A clock that is set forward, or a daemon that knows the time badly.
+                    let lateness = [nil, 0, 400_000, 600_000, 3_600_000_000]
+                    let late = lateness.randomElement(using: &random)
+                    question.asked = late?.map { Double(now - $0) }
                     let reply = try await client.run(
                         Self.script, keys: keys,
                         arguments: [
@@ -72,6 +76,7 @@
                             question.patience.map { "\(Int($0))" } ?? "-1",
                             "\(Int(question.window))",
                             "\(Int(question.lead))", "\(question.hint)",
+                            "\(question.asked.map { Int($0) } ?? 0)",
                         ] + time)
                     let numbers = reply.elements?.compactMap(\.number) ?? []
                     let answer = line.answer(question, at: Double(now))
