@@ -37,7 +37,10 @@ struct CredentialServer: Sendable {
         while true {
             let taken = timerQueue.now
             let given = try await number(.takeLock, [owner, life], for: times.absence)
-            if given > 0 { return Lock(owner: owner, number: given, taken: taken) }
+            if given > 0 {
+                await waitForReplica()
+                return Lock(owner: owner, number: given, taken: taken)
+            }
             guard timerQueue.now < end else {
                 throw AuthorisationError.store(reason: "another daemon has the lock")
             }
@@ -78,7 +81,9 @@ struct CredentialServer: Sendable {
         guard timerQueue.now - lock.taken < .seconds(1_800) else { throw Self.superseded }
         let arguments = ["\(lock.number)"] + [text].compactMap(\.self)
         let isWritten = try await Task {
-            try await number(.saveCredentials, arguments, for: times.writing) == 1
+            let isWritten = try await number(.saveCredentials, arguments, for: times.writing) == 1
+            await waitForReplica()
+            return isWritten
         }.value
         guard isWritten else { throw Self.superseded }
     }

@@ -22,7 +22,11 @@
         var count: String { keys[2] }
 
         init() throws {
-            redis = try RedisServer()
+            self.init(try RedisServer())
+        }
+
+        init(_ redis: RedisServer) {
+            self.redis = redis
             client = RedisClient.make(redis.endpoint)
         }
 

@@ -20,7 +20,7 @@
         struct NotStarted: Error {}
 
         let endpoint: RedisEndpoint
-        /// The port with TLS; 0 without.
+        /// The port, with TLS if the server has that; 0 without.
         let port: UInt16
         let directory: TemporaryDirectory
         private let arguments: [String]
@@ -49,17 +49,29 @@
             try directory.write(certificate.pem, to: "leaf.pem")
             try directory.write(certificate.keyPEM(), to: "leaf.key")
             try directory.write(authority.pem, to: "ca.pem")
+            let arguments = [
+                "--tls-cert-file", "leaf.pem", "--tls-key-file", "leaf.key", "--tls-ca-cert-file",
+                "ca.pem", "--tls-auth-clients", requiresClients ? "yes" : "no",
+            ]
+            return try withPort("--tls-port", arguments, in: directory)
+        }
+
+        /// Starts a server on a port of 127.0.0.1 too, at which a replica follows at once.
+        static func withPort() throws -> RedisServer {
+            try withPort(
+                "--port", ["--repl-diskless-sync-delay", "0"], in: TemporaryDirectory())
+        }
+
+        private static func withPort(
+            _ option: String, _ arguments: [String], in directory: TemporaryDirectory
+        ) throws -> RedisServer {
             // Another process may take a port before the server does.
             for _ in 0..<3 {
                 let reservation = try LoopbackServer { _ in .ok() }
                 let port = reservation.port
                 reservation.stop()
-                let arguments = [
-                    "--bind", "127.0.0.1", "--tls-port", "\(port)", "--tls-cert-file", "leaf.pem",
-                    "--tls-key-file", "leaf.key", "--tls-ca-cert-file", "ca.pem",
-                    "--tls-auth-clients", requiresClients ? "yes" : "no",
-                ]
-                if let server = try? RedisServer(arguments, port: port, directory: directory) {
+                let all = ["--bind", "127.0.0.1", option, "\(port)"] + arguments
+                if let server = try? RedisServer(all, port: port, directory: directory) {
                     return server
                 }
             }
