@@ -28,8 +28,10 @@ struct ConnectTarget {
         guard target.pathAndQuery == "/" else { throw .host }
         text = address
         host = target.origin.host
-        // An authority without a port is only a host.
-        port = address.utf8.count == host.utf8.count ? nil : target.origin.port
+        // An authority has a port after its last colon, unless that is inside the brackets.
+        guard let end = address.utf8.last, end != UInt8(ascii: ":") else { throw .host }
+        let hasPort = end != UInt8(ascii: "]") && address.utf8.contains(UInt8(ascii: ":"))
+        port = hasPort ? target.origin.port : nil
         isNumeric = Self.isNumeric(host)
         socketPath = nil
     }

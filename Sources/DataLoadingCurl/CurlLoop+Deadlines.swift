@@ -118,16 +118,12 @@ extension CurlLoop {
         return true
     }
 
-    /// Whether another transfer on the connection of this one has a longer idle limit.
+    /// Whether another transfer on the connection of this one may wait longer: its idle limit is longer,
+    /// or it began later.
     private func othersMayWaitLonger(than transfer: CurlTransfer) -> Bool {
-        guard let connection = transfer.state.connection,
-            let limit = transfer.task?.request.idleTimeout
-        else { return false }
+        guard let connection = transfer.state.connection else { return false }
         return running.values.contains { other in
-            guard other.state.connection == connection, let task = other.task else {
-                return false
-            }
-            return task.request.idleTimeout > limit
+            other !== transfer && other.state.connection == connection && deadline(of: other) > now
         }
     }
 

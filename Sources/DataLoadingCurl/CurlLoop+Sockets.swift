@@ -142,8 +142,21 @@ extension CurlLoop {
         roundsAwake = 0
         readClocks()
         lastLook = now
-        guard count > 0 else { return }
-        for index in 0..<Int(count) { handle(events[index]) }
+        handleEvents(count)
+        // What came before `now` is read before a limit is checked against it. After the process was
+        // stopped the kernel tells of no event (signal(7): EINTR, whatever is blocked), and never of
+        // more than fit; it tells of the others first.
+        var looks = openSockets / events.count + 1
+        while nextCheck <= now, looks > 0 {
+            looks -= 1
+            count = takeEvents(within: 0)
+            handleEvents(count)
+            guard Int(count) == events.count else { return }
+        }
+    }
+
+    private func handleEvents(_ count: Int32) {
+        for index in 0..<max(0, Int(count)) { handle(events[index]) }
     }
 
     private func takeEvents(within timeout: Int32) -> Int32 {

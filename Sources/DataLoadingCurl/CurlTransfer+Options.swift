@@ -24,6 +24,7 @@ extension CurlTransfer {
     /// Sets the handle up for its attempt, and skips the options that are set already.
     func apply(addresses: String?, in multi: CurlMulti) throws(DataLoaderError) {
         guard let task, let origin else { return }
+        if let proxy = task.request.proxy { try refuseImpossibleProxy(proxy) }
         let upload = uploadKind
         let isFresh = needsNewConnection
         let isHTTP2 = state.routing.isHTTP2

@@ -33,7 +33,6 @@ extension CurlTransfer {
     /// Sets the proxy of a shape; without one the handle is set to use none.
     func setProxy(_ shape: CurlShape) throws(DataLoaderError) {
         guard let proxy = shape.proxy else { return }
-        try refuseImpossibleProxy(proxy)
         try set(CurlOption.proxy, text: proxy.description)
         // An empty list; without any libcurl would read `no_proxy` of the environment.
         try set(CurlOption.noProxy, text: "")
@@ -50,7 +49,10 @@ extension CurlTransfer {
         if proxy.origin.isSecure { try setTrust(of: proxy) }
     }
 
-    private func refuseImpossibleProxy(_ proxy: Proxy) throws(DataLoaderError) {
+    /// Throws where the attempt must not go through its proxy, or cannot.
+    ///
+    /// It is asked for each attempt: a handle that is set up for the proxy has served others.
+    func refuseImpossibleProxy(_ proxy: Proxy) throws(DataLoaderError) {
         guard let request = task?.request else { return }
         guard request.address == nil else {
             throw .unsupported(reason: "an address cannot be reached through a proxy")

@@ -62,8 +62,14 @@ final class NameResolver: Sendable {
             // Names that are added and dropped while all threads are busy must not accumulate.
             if forgotten > 1_024, forgotten > waiting.count {
                 forgotten = 0
-                order = order.filtered { waiting[$0] != nil }
-                suspectOrder = suspectOrder.filtered { waiting[$0] != nil }
+                // Once each, although one that was dropped and added again is in its list twice.
+                var kept: Set<String> = []
+                order = order.filtered {
+                    waiting[$0]?.isSuspect == false && kept.insert($0).inserted
+                }
+                suspectOrder = suspectOrder.filtered {
+                    waiting[$0]?.isSuspect == true && kept.insert($0).inserted
+                }
             }
             return true
         }

@@ -57,6 +57,8 @@ struct TransferState {
     var needsCloseNotify = false
     /// The pieces of a streamed body that are not handed on yet.
     var collected = Data()
+    /// When an upload over HTTP/2 is ended whose response is complete.
+    var answerDeadline = Int64.max
     var wireBytes: Int64 = 0
     var decodedBytes: Int64 = 0
     /// libcurl holds body bytes back until it is unpaused.

@@ -16,7 +16,7 @@ final class Tunnel {
     private(set) var isRefused = false
 
     init(headLimit: Int) {
-        response = ResponseGuard(byteLimit: headLimit)
+        response = ResponseGuard(byteLimit: headLimit, isTunnel: true)
     }
 
     /// The bytes of the proxy's heads.

@@ -1,10 +1,11 @@
 // Copyright the DataLoading authors
 // SPDX-License-Identifier: Apache-2.0
 
+public import DataLoadingSupport
 public import Foundation
 
 /// How a daemon is watched: what it is called, which hosts its metrics name, where its log goes.
-public struct OperationsConfiguration: Sendable {
+public struct OperationsConfiguration: Sendable, OpaquelyMirrored {
     /// Which hosts have labels of their own in metrics, at most 64; all others are "_OTHER".
     public enum LabelledHosts: Hashable, Sendable {
         /// Those that have a rate or fallback addresses when the service is instrumented.
@@ -66,7 +67,11 @@ public struct OperationsConfiguration: Sendable {
     /// in the environment turns it off. While it is on, the first `SIGABRT`, such as that of systemd's
     /// watchdog, does not end the process.
     public var forbidsCoreDumps = true
+    /// Those of the environment that are read later; others may be secrets.
     let variables: [String: String]
+    private static let kept: Set = [
+        "NOTIFY_SOCKET", "WATCHDOG_USEC", "WATCHDOG_PID", "CREDENTIALS_DIRECTORY",
+    ]
 
     /// Makes a configuration from the environment of the process.
     ///
@@ -89,6 +94,6 @@ public struct OperationsConfiguration: Sendable {
         push = telemetry.push
         resourceAttributes = telemetry.resource
         malformedVariables = telemetry.malformed
-        variables = environment
+        variables = environment.filter { Self.kept.contains($0.key) }
     }
 }

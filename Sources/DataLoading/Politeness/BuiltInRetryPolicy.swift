@@ -36,6 +36,9 @@ public struct BuiltInRetryPolicy: RetryPolicy {
         }
     }
 
+    /// Whether its pauses are those that servers name.
+    var isNamedByServer: Bool { if case .named = pause { true } else { false } }
+
     /// Whether all retries that the policy allows were made before an attempt.
     func isUsedUp(afterAttempt n: Int) -> Bool { n > maximumRetries }
 
@@ -87,7 +90,8 @@ extension RetryPolicy where Self == BuiltInRetryPolicy {
     ///
     /// For 429 the time is in `X-Rate-Limit-Reset` or `X-RateLimit-Reset` (seconds since 1970),
     /// else in `Retry-After`; for 503 it is in `Retry-After`. A time in the past means at once.
-    /// Without a time, and after any other outcome, the policy stops.
+    /// Without a time, and after any other outcome, the policy stops. A time that is further away than
+    /// `RetryConfiguration.maxRetryAfter` ends the load, so that a server cannot hold it.
     public static func rateLimitHeader(maximumRetries: Int) -> Self {
         Self(.named, maximumRetries)
     }

@@ -101,7 +101,8 @@ public struct ExponentialTimer: Hashable, Sendable {
     ) -> Duration {
         center = clamped(seconds: center.inSeconds * growth)
         timeInterval = draw(around: center, using: &generator)
-        if case .normal = jitter { center = timeInterval }
+        // Not below the first pause: from zero no pause would grow any more.
+        if case .normal = jitter { center = max(timeInterval, initialTime) }
         return timeInterval
     }
 

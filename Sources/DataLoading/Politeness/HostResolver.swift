@@ -110,23 +110,35 @@ public final class HostResolver: Sendable {
     ///   - addresses: The addresses of each host, as `setAddresses(_:forHost:fallsBackToDNS:)` takes
     ///     them.
     ///   - hostsWithoutDNS: Hosts of `addresses` whose own name does not follow their addresses.
-    /// - Throws: `.invalidConfiguration` for a malformed host or address. Nothing has changed then.
+    /// - Throws: `.invalidConfiguration` for a malformed host or address, for a host that is named twice,
+    ///   and for one without DNS that has no addresses. Nothing has changed then.
     public func replaceAddresses(
         _ addresses: [String: [String]], hostsWithoutDNS: Set<String> = []
     ) throws(DataLoaderError) {
         var valid: [String: (addresses: [String], appendsName: Bool)] = [:]
         for (host, all) in addresses {
-            guard let name = Self.normalized(host), !Self.hasPort(name) else {
-                throw .malformedAddressedHost
-            }
+            let name = try Self.name(ofAddressed: host)
             let normalized = all.compactMap(Self.normalizedAddress)
             guard normalized.count == all.count else { throw .malformedAddress }
-            valid[name] = (normalized, !hostsWithoutDNS.contains(host))
+            // One host under two spellings would have the addresses of either.
+            guard valid.updateValue((normalized, true), forKey: name) == nil else {
+                throw .malformedAddressedHost
+            }
+        }
+        for host in hostsWithoutDNS {
+            let name = try Self.name(ofAddressed: host)
+            guard let own = valid[name] else { throw .malformedAddressedHost }
+            valid[name] = (own.addresses, false)
         }
         state.withLock { state in
             state.malformed = Self.faults(of: state.table.ejection)
             state.table.replace(valid)
         }
+    }
+
+    private static func name(ofAddressed host: String) throws(DataLoaderError) -> String {
+        guard let name = normalized(host), !hasPort(name) else { throw .malformedAddressedHost }
+        return name
     }
 
     /// Throws `.invalidConfiguration` when an address, or a host that has addresses, is malformed.

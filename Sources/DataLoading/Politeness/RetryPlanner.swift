@@ -104,7 +104,10 @@ struct RetryPlanner: Sendable {
         }
         let remaining = circumstances.remaining ?? .nanoseconds(Int64.max)
         let asked = outcome.retryAfter ?? .zero
-        guard asked <= configuration.maxRetryAfter else { return .stop(.retryAfter) }
+        let isNamed = (circumstances.policy as? BuiltInRetryPolicy)?.isNamedByServer == true
+        guard max(asked, isNamed ? proposal : .zero) <= configuration.maxRetryAfter else {
+            return .stop(.retryAfter)
+        }
         guard max(proposal, asked) < remaining else { return .stop(.deadline) }
         let pause =
             proposal < asked

@@ -37,10 +37,15 @@ extension CurlLoop {
         let waiting = awaitingBodies.filter { answeredUploads[$0.key] == nil }.values
             .filter(\.hasResponseHead)
         guard !answered.isEmpty || !waiting.isEmpty else { return }
-        if now >= nextAnsweredUploadPoll {
-            for transfer in answered where transfer.hasCompleteHTTP2Response {
+        for transfer in answered {
+            if transfer.state.answerDeadline > now {
+                scheduleCheck(at: transfer.state.answerDeadline)
+            } else if transfer.hasCompleteHTTP2Response {
                 finish(transfer, transfer.outcome(0))
             }
+        }
+        guard !waiting.isEmpty else { return }
+        if now >= nextAnsweredUploadPoll {
             for transfer in waiting { unpause(transfer) }
             nextAnsweredUploadPoll = now &+ Self.answeredUploadPollInterval
         }
@@ -52,12 +57,13 @@ extension CurlTransfer {
     /// Schedules the end of an upload in 10 ms when the response on its stream is complete,
     /// unless it ends before.
     func noteCompleteResponse() {
-        guard hasCompleteHTTP2Response, let task, task.request.body != nil else { return }
         // libcurl may ask for more of the body once more, which says nothing about the
         // response.
-        loop.answeredUploads[ObjectIdentifier(task)] = self
-        loop.nextAnsweredUploadPoll = LoopClock.instant(loop.now, after: .milliseconds(10))
-        loop.scheduleCheck(at: loop.nextAnsweredUploadPoll)
+        guard hasCompleteHTTP2Response, let task, task.request.body != nil,
+            loop.answeredUploads.updateValue(self, forKey: ObjectIdentifier(task)) == nil
+        else { return }
+        state.answerDeadline = LoopClock.instant(loop.now, after: .milliseconds(10))
+        loop.scheduleCheck(at: state.answerDeadline)
     }
 
     /// Whether the response on a stream of HTTP/2 has arrived to its declared length.

@@ -51,7 +51,8 @@ extension CurlTransfer {
     fileprivate func awaitsAnswer(on socket: Int32, _ entry: SocketEntry) -> Bool {
         noteUnreportedSend()
         guard case .running = phase, task?.request.body != nil, state.sends > 0,
-            !state.response.isComplete || missing ?? 0 > 0, origin?.isSecure == false
+            !state.response.isComplete || missing ?? 0 > 0, origin?.isSecure == false,
+            task?.request.proxy?.origin.isSecure != true
         else { return false }
         if isLocal { return localSocket == socket }
         // The system gives one local port to connections of several peers.
@@ -104,6 +105,14 @@ extension CurlTransfer {
         }
         guard count > 0 else { return nil }
         let taken = rest.prefix(count).withUnsafeBytes { receiveBody($0) }
-        return taken == count ? nil : state.stop ?? .truncatedBody
+        guard taken == count else { return state.stop ?? .truncatedBody }
+        guard state.isUndecoded else { return nil }
+        // The transfer is over: there is no later.
+        do throws(DataLoaderError) {
+            try decode(atMost: .max)
+            return nil
+        } catch {
+            return error
+        }
     }
 }

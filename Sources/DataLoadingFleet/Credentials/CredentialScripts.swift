@@ -11,13 +11,21 @@ extension RedisScript {
     /// `ARGV`: the owner, how long it lasts in milliseconds. The count expires an hour after the last
     /// lock; the credentials have the number that they were written under. Numbers begin with the time
     /// in microseconds, so that one is given once though the count is lost: no two locks are taken in
-    /// the same one.
+    /// the same one. An owner that takes it again keeps its number: a question that was believed lost may
+    /// arrive when the holder is at work.
     static let takeLock = RedisScript(
         "takeLock",
         """
         local holder = redis.call('GET', KEYS[2])
         if holder and holder ~= ARGV[1] then return 0 end
         redis.call('SET', KEYS[2], ARGV[1], 'PX', ARGV[2])
+        if holder then
+            local own = tonumber(redis.call('GET', KEYS[3]) or '')
+            if own then
+                redis.call('PEXPIRE', KEYS[3], 3600000)
+                return own
+            end
+        end
         local last = tonumber(redis.call('GET', KEYS[3]) or '') or 0
         local written = tonumber(redis.call('HMGET', KEYS[1], 'fence')[1] or '') or 0
         local clock = redis.call('TIME')
@@ -25,7 +33,7 @@ extension RedisScript {
         local number = math.max(last, written, now) + 1
         redis.call('SET', KEYS[3], string.format('%.0f', number), 'PX', 3600000)
         return number
-        """, digest: "47e64cb8341721a66bd65c4a4f0b9bea1e9ec493")
+        """, digest: "3e8293f716dbee4b6d3dffe2846ce5d8c4647671")
 
     /// Keeps the lock for another life; 0 if it is not the owner's any more.
     ///

@@ -82,7 +82,7 @@ struct CredentialServer: Sendable {
         let arguments = ["\(lock.number)"] + [text].compactMap(\.self)
         let isWritten = try await Task {
             let isWritten = try await number(.saveCredentials, arguments, for: times.writing) == 1
-            await waitForReplica()
+            if isWritten { await waitForReplica() }
             return isWritten
         }.value
         guard isWritten else { throw Self.superseded }

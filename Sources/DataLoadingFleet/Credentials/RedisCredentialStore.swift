@@ -15,9 +15,12 @@ import DataLoadingSupport
 /// What no lock can do: an authorization server does not know the numbers. Where a server of this store
 /// fails over to a replica, the lock may be lost with it, two daemons may use one refresh token, and a
 /// server that detects reuse revokes the login (RFC 9700 section 4.14.2). To make that less likely, a lock
-/// and new credentials wait up to 100 ms until one replica has them (`WAIT`). So it may where a daemon dies
+/// and new credentials wait up to 50 ms until one replica has them (`WAIT`). So it may where a daemon dies
 /// after its refresh and before its write. Where a login is expensive, use one server without failover,
 /// or an authorization server that takes a token twice for a moment.
+///
+/// Let the server's clock be slewed, not stepped: a step forward by more than the rest of a lock's life is
+/// the loss of the lock, and one back prolongs the lock of a daemon that has died.
 ///
 /// While the server is gone, tokens that last are used on. A refresh waits 10 s for it to come back and
 /// then fails; new credentials are written again and again for 30 s.

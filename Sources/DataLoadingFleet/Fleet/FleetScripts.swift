@@ -70,12 +70,16 @@ extension RedisScript {
 
     /// Closes a line for all daemons, unless it is closed for longer.
     ///
-    /// `KEYS`: the line, those who ask. `ARGV`: how long.
+    /// `KEYS`: the line, those who ask. `ARGV`: how long, and the server's time when it was asked, as far
+    /// as the daemon knows it, or 0. It returns -1 where a server that has stood still runs what it was
+    /// sent before: the key would be closed for as much longer.
     static let closeLine = RedisScript(
         "closeLine",
         """
         local clock = redis.call('TIME')
         local now = clock[1] * 1000000 + clock[2]
+        local asked = tonumber(ARGV[2])
+        if asked > 0 and now - asked > 500000 then return -1 end
         local state = redis.call('HMGET', KEYS[1], 'reach', 'gate', 'seen')
         local back = math.max(0, tonumber(state[3] or '0') - now)
         if back > 0 then
@@ -89,16 +93,19 @@ extension RedisScript {
         local rest = math.ceil((gate - now) / 1000) + 60000
         if redis.call('PTTL', KEYS[1]) < rest then redis.call('PEXPIRE', KEYS[1], rest) end
         return 1
-        """, digest: "1a6115580dd22e1c8f5cff7bfd1a3a7c1e73e8dc")
+        """, digest: "3d8c89c53c32af3113daf07ee57ffc955344c2f6")
 
     /// Tells the daemons of a closed key that have no line for it, at most 128 keys.
     ///
-    /// `KEYS`: the gates. `ARGV`: the key, how long.
+    /// `KEYS`: the gates. `ARGV`: the key, how long, and the time as for a line. It returns -1 for the same
+    /// reason.
     static let closeGate = RedisScript(
         "closeGate",
         """
         local clock = redis.call('TIME')
         local now = clock[1] * 1000000 + clock[2]
+        local asked = tonumber(ARGV[3])
+        if asked > 0 and now - asked > 500000 then return -1 end
         local old = redis.call('HGET', KEYS[1], ARGV[1])
         if not old and redis.call('HLEN', KEYS[1]) >= 128 then return 0 end
         local gate = math.max(tonumber(old or '0'), now + ARGV[2])
@@ -106,7 +113,7 @@ extension RedisScript {
         local rest = math.ceil((gate - now) / 1000)
         if redis.call('PTTL', KEYS[1]) < rest then redis.call('PEXPIRE', KEYS[1], rest) end
         return 1
-        """, digest: "832ad18e06b98f1cd62abb5540151703b5111f64")
+        """, digest: "1c72e95a9f43171e7fb62ba9197619a0e386eb3e")
 
     /// Notes that a daemon lives, and counts the others.
     ///

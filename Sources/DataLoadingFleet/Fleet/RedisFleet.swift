@@ -26,6 +26,8 @@ public final class RedisFleet: QuotaProvider {
         let time: ServerTime
         /// The number of its connection.
         let connection: UInt64
+        /// Whether the server's clock had been set forward.
+        let isAhead: Bool
     }
 
     /// How far ahead the slots of a lease reach at most.
@@ -70,29 +72,41 @@ public final class RedisFleet: QuotaProvider {
     /// Closes a key for all daemons; throws as ``lease(_:)`` does.
     public func close(_ key: QuotaKey, for delay: Duration) async throws {
         let length = "\(delay.microseconds)"
+        let asked = "\(serverTime(at: timekeeper.now) ?? 0)"
         // One after the other, because in a cluster the two may be on different servers.
-        _ = try await client.run(.closeLine, keys: keys.line(of: key), arguments: [length])
-        _ = try await client.run(
-            .closeGate, keys: [keys.gates], arguments: [GateName.text(of: key), length])
+        let line = try await client.run(
+            .closeLine, keys: keys.line(of: key), arguments: [length, asked])
+        let gate = try await client.run(
+            .closeGate, keys: [keys.gates], arguments: [GateName.text(of: key), length, asked])
+        guard line.number != -1, gate.number != -1 else { throw FleetReplyError() }
     }
 
     /// Says that this daemon is alive, and returns what is known of the others; throws as
     /// ``lease(_:)`` does.
     public func heartbeat() async throws -> FleetView {
-        let asked = serverTime(at: timekeeper.now) ?? 0
+        let sent = timekeeper.now
+        let asked = serverTime(at: sent)
         let reply = try await client.run(
             .heartbeat, keys: [keys.members, keys.departures, keys.gates],
-            arguments: [member, "\(asked)"])
+            arguments: [member, "\(asked ?? 0)"])
         let pulse = try FleetPulse(reply)
         let now = timekeeper.now
+        // The answer of a server that has stood still comes late.
+        let isAhead =
+            asked.map { pulse.time >= $0.addingSaturated(500_000) } == true
+            && now - sent <= .milliseconds(250)
         let answer = Heard(
-            time: ServerTime(pulse.time, received: now), connection: client.status.connections)
+            time: ServerTime(pulse.time, received: now), connection: client.status.connections,
+            isAhead: isAhead)
         let last = heard.withLock { heard in
             defer { heard = answer }
             return heard
         }
-        // A server that has started anew has ended the connection.
-        let isEmptied = pulse.isNew && last?.connection == answer.connection
+        // A clock that was set forward makes the others seem gone until their second heartbeat. A server
+        // that has started anew has ended the connection.
+        let isEmptied =
+            (pulse.isNew || isAhead || last?.isAhead == true)
+            && last?.connection == answer.connection
         let (present, known) = counts.withLock { counts in
             counts.add(pulse.counts, isEmptied: isEmptied, at: now)
             return (counts.present, counts.known(at: now))

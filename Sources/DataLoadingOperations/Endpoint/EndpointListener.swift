@@ -58,6 +58,8 @@ final class EndpointListener: Sendable {
         guard lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFSOCK else { return }
         let probe = try PlatformSocket.make(family: address.family)
         defer { SystemCall.release(probe) }
+        // A process that stands still accepts nothing, and its queue may be full.
+        _ = fcntl(probe, F_SETFL, O_NONBLOCK)
         guard address.withPointer({ connect(probe, $0, $1) }) < 0, errno == ECONNREFUSED else {
             return
         }

@@ -133,7 +133,10 @@ struct EndpointLoop {
     }
 
     private mutating func receive(_ connection: inout EndpointConnection, at now: Instant) {
-        guard connection.wantsInput, connection.input.count < EndpointHead.limit else { return }
+        // In another phase what is received is dropped, and would wake the thread if it stayed.
+        guard connection.wantsInput,
+            connection.phase != .reading || connection.input.count < EndpointHead.limit
+        else { return }
         let outcome = buffer.withUnsafeMutableBytes {
             SystemCall.receive(connection.descriptor, $0)
         }

@@ -15,14 +15,18 @@ final class HealthCheck: Sendable {
     private struct State: Sendable {
         var readiness = Readiness.starting
         weak var service: DataLoaderService?
-        /// The echoes that were asked for and have not come back.
-        var waiting = 0
+        /// The check that runs, whose result is that of all who ask meanwhile.
+        var running: Task<Health, Never>?
+        /// The parts that were asked for an echo and have not answered.
+        var asked: Set<Part> = []
+    }
+
+    private enum Part: Sendable {
+        case timer, transport
     }
 
     /// How long an echo may take.
     private static let limit = Duration.seconds(1)
-    /// What does not answer is not asked more often than this: each question is a task.
-    private static let maxWaiting = 32
 
     private let state = Locked(State())
     /// Not the service's own, which is examined.
@@ -42,18 +46,32 @@ final class HealthCheck: Sendable {
 
     /// The health of the service now; it takes a second at most.
     func now() async -> Health {
+        let running = state.withLock { state in
+            if let running = state.running { return running }
+            let new = Task { [self] in
+                let health = await check()
+                self.state.withLock { $0.running = nil }
+                return health
+            }
+            state.running = new
+            return new
+        }
+        return await running.value
+    }
+
+    private func check() async -> Health {
         let (service, readiness) = state.withLock { ($0.service, $0.readiness) }
         guard let service else {
             let reason = readiness == .starting ? "it has not started" : "it has ended"
             return Health(isLive: true, isReady: false, reasons: [reason])
         }
         let timer = service.runtime.timerQueue
-        async let timerAnswers = answers {
+        async let timerAnswers = answers(.timer) {
             let waker = Waker()
             _ = timer.schedule(at: timer.now, for: waker, tag: 0)
             await waker.wait()
         }
-        async let transportAnswers = answers(service.transportEcho)
+        async let transportAnswers = answers(.transport, service.transportEcho)
         var reasons: [String] = []
         if await !timerAnswers { reasons.append("the service's timer does not answer") }
         if await !transportAnswers { reasons.append("the transport's thread does not answer") }
@@ -67,16 +85,13 @@ final class HealthCheck: Sendable {
         return Health(isLive: isLive, isReady: reasons.isEmpty, reasons: reasons)
     }
 
-    private func answers(_ echo: @escaping Watchdog.Echo) async -> Bool {
-        let mayAsk = state.withLock { state in
-            guard state.waiting < Self.maxWaiting else { return false }
-            state.waiting += 1
-            return true
-        }
-        guard mayAsk else { return false }
+    /// Whether a part answers in time; one that owes an answer is not asked again, since each question is
+    /// a task.
+    private func answers(_ part: Part, _ echo: @escaping Watchdog.Echo) async -> Bool {
+        guard state.withLock({ $0.asked.insert(part).inserted }) else { return false }
         return await timerQueue.wait(atMost: Self.limit) { [state] in
             await echo()
-            state.withLock { $0.waiting -= 1 }
+            _ = state.withLock { $0.asked.remove(part) }
         }
     }
 }

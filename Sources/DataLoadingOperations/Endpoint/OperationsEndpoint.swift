@@ -1,7 +1,7 @@
 // Copyright the DataLoading authors
 // SPDX-License-Identifier: Apache-2.0
 
-import DataLoadingSupport
+public import DataLoadingSupport
 
 /// Where a daemon answers its operators over HTTP: on this machine only, and nothing that it answers
 /// changes anything.
@@ -19,8 +19,8 @@ import DataLoadingSupport
 ///
 /// The path of a request decides, not its query. To look from elsewhere, forward the port or the
 /// socket: `ssh -L 9464:/run/feeds/operations.sock host`.
-public struct OperationsEndpoint: Sendable {
-    enum Place: Hashable, Sendable {
+public struct OperationsEndpoint: Sendable, OpaquelyMirrored {
+    enum Place: Hashable, Sendable, OpaquelyMirrored {
         case unixSocket(String, mode: UInt32)
         case loopback(port: UInt16, token: String)
     }

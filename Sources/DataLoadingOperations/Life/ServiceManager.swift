@@ -66,7 +66,7 @@ final class ServiceManager: Sendable {
         }
     }
 
-    /// The service is ending; only the status, more time and the watchdog are told after that.
+    /// The service is ending; only the status and more time are told after that.
     func stopping() {
         send(.stopping) { stage in
             guard stage != .stopping else { return false }
@@ -82,7 +82,10 @@ final class ServiceManager: Sendable {
     func extendTimeout(by duration: Duration) { send(.extendTimeout(duration)) }
 
     /// The service works.
-    func pingWatchdog() { send(.watchdog) }
+    ///
+    /// One that is ending says so no more: systemd has stopped its watchdog, and each of these messages
+    /// starts it anew.
+    func pingWatchdog() { send(.watchdog) { $0 != .stopping } }
 
     /// Sends a message, if the stage allows it and after all earlier ones.
     private func send(

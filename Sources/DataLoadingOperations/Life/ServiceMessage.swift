@@ -32,7 +32,8 @@ enum ServiceMessage: Hashable, Sendable {
     var text: String {
         switch self {
         case .ready: "READY=1"
-        case .status(let text): "STATUS=\(Self.oneLine(text))"
+        // systemd ignores datagrams of more than 4,096 bytes.
+        case .status(let text): "STATUS=\(Self.oneLine(text).shown(maxBytes: 2_048))"
         // Without the time, systemd 253 and later wait for another message, and fail the reload.
         case .reloading(let microseconds): "RELOADING=1\nMONOTONIC_USEC=\(microseconds)"
         case .stopping: "STOPPING=1"

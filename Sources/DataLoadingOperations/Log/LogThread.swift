@@ -16,6 +16,8 @@ final class LogThread: Sendable {
     /// Signalled once each time the state changes to awake; a signal too many is a round for nothing.
     private let bell = DispatchSemaphore(value: 0)
     private let file: Locked<LogFile?>
+    /// Held while the path is opened: of two, the one who opened it last must be heard last.
+    private let reopening = Locked(())
     private let output: AccessLog.Output
     private let format: AccessLog.Format
     private let timekeeper: any Timekeeper
@@ -42,6 +44,10 @@ final class LogThread: Sendable {
     /// It is opened by the caller, because the thread may be waiting for the disk of the old file.
     func reopen() {
         guard case .file = output else { return }
+        reopening.withLock { _ in openAndPublish() }
+    }
+
+    private func openAndPublish() {
         let file = try? LogFile(output)
         let now = timekeeper.now
         var unused: LogFile?

@@ -39,6 +39,10 @@ package struct ResponseGuard {
     package private(set) var isEncoded = false
 
     private let byteLimit: Int
+    /// Whether a proxy answers to CONNECT.
+    ///
+    /// A success has no body, whatever its fields say, and they must be ignored (RFC 9110 section 9.3.6).
+    private let isTunnel: Bool
     package var allowsHTTP2: Bool
     private var fieldCount = 0
     private var informationalCount = 0
@@ -51,8 +55,12 @@ package struct ResponseGuard {
     /// The number of lines so far that the memory has.
     private var remembered = 0
 
-    package init(byteLimit: Int, allowsHTTP2: Bool = false, memory: FieldMemory? = nil) {
+    package init(
+        byteLimit: Int, allowsHTTP2: Bool = false, isTunnel: Bool = false,
+        memory: FieldMemory? = nil
+    ) {
         self.byteLimit = byteLimit
+        self.isTunnel = isTunnel
         self.allowsHTTP2 = allowsHTTP2
         self.memory = memory
     }
@@ -188,7 +196,10 @@ package struct ResponseGuard {
         fields[fields.count - 1].value += " " + text
     }
 
+    private var ignoresFraming: Bool { isTunnel && (200..<300).contains(status) }
+
     private mutating func setLength(_ value: UnsafeRawBufferPointer) throws(DataLoaderError) {
+        if ignoresFraming { return }
         guard !value.isEmpty else { throw .framing(reason: "Content-Length") }
         var length: Int64 = 0
         for byte in value {
@@ -210,6 +221,7 @@ package struct ResponseGuard {
     private mutating func setTransferCoding(
         _ value: UnsafeRawBufferPointer
     ) throws(DataLoaderError) {
+        if ignoresFraming { return }
         guard !transferCoding else { throw .framing(reason: "Transfer-Encoding twice") }
         guard Self.isEqual(value, "chunked") else { throw .framing(reason: "Transfer-Encoding") }
         transferCoding = true

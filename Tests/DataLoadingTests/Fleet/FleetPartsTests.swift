@@ -26,6 +26,16 @@ import Testing
         #expect(slots.count == 1 && slots.end == at(50))
     }
 
+    @Test func `all slots of a burst are used at once`() {
+        var slots = LeasedSlots()
+        slots.add(3, from: at(-200), every: ms(100), arrival: at(50), confirmed: at(50))
+        for _ in 0..<3 {
+            #expect(slots.first(at: at(60)) == .due)
+            slots.take()
+        }
+        #expect(slots.first(at: at(60)) == .none)
+    }
+
     @Test func `the slots of a burst count as due when they arrive`() {
         var slots = LeasedSlots()
         slots.add(3, from: at(-200), every: ms(100), arrival: at(50), confirmed: at(50))

@@ -49,7 +49,7 @@
                             [50_000, 1_000_000, 4_000_000].randomElement(using: &random) ?? 1
                         line.close(for: Double(delay), at: Double(now))
                         _ = try await client.run(
-                            Self.closeScript, keys: keys, arguments: ["\(delay)"] + time)
+                            Self.closeScript, keys: keys, arguments: ["\(delay)", "0"] + time)
                     }
                     var question = QuotaLine.Question(
                         member: "m\(Int.random(in: 0..<8, using: &random))",
@@ -86,6 +86,21 @@
                     try #require(
                         isSame, "case \(number): \(question) gave \(numbers), not \(expected)")
                 }
+                await client.shutDown()
+            }
+
+            @Test func `what a server that stood still is asked late closes nothing`() async throws
+            {
+                let redis = try RedisServer()
+                let client = RedisClient.make(redis.endpoint)
+                // Asked in 1970.
+                let line = try await client.run(
+                    .closeLine, keys: ["line", "askers"], arguments: ["1000000", "1"])
+                let gate = try await client.run(
+                    .closeGate, keys: ["gates"], arguments: ["key", "1000000", "1"])
+                #expect(line == .number(-1) && gate == .number(-1))
+                #expect(
+                    try await client.run(RedisCommand("EXISTS", "line", "gates")) == .number(0))
                 await client.shutDown()
             }
 

@@ -180,6 +180,20 @@
                 #expect(try await store.load() == CredentialBed.credentials())
             }
 
+            @Test func `an owner that takes its lock twice keeps its number`() async throws {
+                func take(_ owner: String) async throws -> Int64? {
+                    try await bed.client.run(
+                        .takeLock, keys: bed.keys, arguments: [owner, "60000"]
+                    ).number
+                }
+                let first = try #require(try await take("a"))
+                #expect(first > 0)
+                #expect(try await take("a") == first)
+                #expect(try await take("b") == 0)
+                _ = try await bed.client.run(.releaseLock, keys: bed.keys, arguments: ["a"])
+                #expect(try #require(try await take("b")) > first)
+            }
+
             @Test func `the digests of the scripts are those that the server computes`()
                 async throws
             {

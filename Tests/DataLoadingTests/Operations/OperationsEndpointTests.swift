@@ -122,6 +122,7 @@ extension SocketTests {
                 (scene.get("/snapshot") + "garbage\r\n\r\n", "400 Bad Request"),
                 (scene.get("/", fields: "X: \(String(repeating: "x", count: 9_000))\r\n"), "431"),
                 (scene.get("/", fields: "Content-Length: 5\r\n") + "abcde", "413"),
+                (String(repeating: "x", count: 20_000), "431"),
             ]
             for (text, status) in cases {
                 let client = try RawClient(port: scene.port)
@@ -171,6 +172,15 @@ extension SocketTests {
                     }
                 }
                 for try await isAnswered in group { #expect(isAnswered) }
+            }
+        }
+
+        @Test func `all who ask at once for its health hear that it works`() async throws {
+            let scene = try EndpointScene()
+            let operations = scene.operations
+            await withTaskGroup(of: Bool.self) { group in
+                for _ in 0..<200 { group.addTask { await operations.health().isLive } }
+                for await isLive in group { #expect(isLive) }
             }
         }
 

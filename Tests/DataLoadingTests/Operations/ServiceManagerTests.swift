@@ -19,6 +19,9 @@ import Testing
             let listener = try #require(NotifyListener(address))
             let manager = ServiceManager(environment: listener.environment)
             #expect(manager.isPresent)
+            #expect(
+                ServiceMessage.status(String(repeating: "\u{e9}", count: 5_000)).text.utf8.count
+                    < 2_100)
             let before = ServiceMessage.monotonicMicroseconds
             manager.status("opening the feed")
             manager.ready()

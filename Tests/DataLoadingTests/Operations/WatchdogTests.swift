@@ -95,6 +95,23 @@ import Testing
             #expect(scene.clock.elapsed == .seconds(5))
         }
 
+        // Systemd has stopped its watchdog then, and would start it anew.
+        @Test func `echoes that come when the service is ending are not reported`() async throws {
+            let scene = try Scene()
+            let waker = await scene.startWithHeldEcho()
+            scene.advance(to: .seconds(5))
+            await scene.waits(until: .seconds(10))
+            scene.manager.stopping()
+            scene.held.withLock { $0 = nil }
+            let count = scene.echoes.elements.count
+            waker.wake()
+            await eventually {
+                scene.clock.advanceToNextAlarm()
+                return scene.echoes.elements.count > count + 1
+            }
+            #expect(scene.listener.rest() == ["STOPPING=1"])
+        }
+
         @Test func `the watchdog is silent after an echo that does not come back`() async throws {
             let scene = try Scene()
             scene.watchdog.start()

@@ -39,6 +39,20 @@ import Testing
         #expect(resolver.choose(forHost: "a.test") == .address("10.0.0.1"))
     }
 
+    @Test func `a host is known by any spelling, and has one list of addresses`() throws {
+        try resolver.replaceAddresses(
+            ["Sibling": ["unix:/run/s.sock"], "127.1": ["unix:/run/t.sock"]],
+            hostsWithoutDNS: ["sibling", "127.0.0.1"])
+        #expect(resolver.choose(forHost: "sibling", excluding: ["unix:/run/s.sock"]) == nil)
+        #expect(resolver.choose(forHost: "127.0.0.1", excluding: ["unix:/run/t.sock"]) == nil)
+        #expect(throws: DataLoaderError.malformedAddressedHost) {
+            try resolver.replaceAddresses(["a.test": ["10.0.0.1"], "A.test": ["10.0.0.2"]])
+        }
+        #expect(throws: DataLoaderError.malformedAddressedHost) {
+            try resolver.replaceAddresses(["a.test": ["10.0.0.1"]], hostsWithoutDNS: ["b.test"])
+        }
+    }
+
     @Test func `an address keeps its health when it moves to another host`() throws {
         for _ in 0..<20 {
             resolver.setAddresses(["10.0.0.1", "10.0.0.2"], forHost: "a.test")

@@ -77,4 +77,14 @@ import Testing
         #expect(delay(outcome(.badGateway, reset, retryAfter: .seconds(9))) == nil)
         #expect(delay(outcome(nil)) == nil)
     }
+
+    @Test func `a time in X-Rate-Limit-Reset beyond the longest Retry-After ends the load`() {
+        let bed = TestBed(
+            [.respond(status: 429, headers: ["x-rate-limit-reset": "9000000000"])],
+            otherwise: .respond(status: 200)
+        ) { $0.timeouts.total = nil }
+        bed.loader.perform(.make { $0.retryPolicy = .rateLimitHeader(maximumRetries: 1) })
+        #expect(bed.error == .status(.tooManyRequests))
+        #expect(bed.starts.count == 1)
+    }
 }

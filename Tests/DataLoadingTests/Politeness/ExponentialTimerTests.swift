@@ -21,6 +21,15 @@ import Testing
         }
     }
 
+    @Test func `pauses with a wide jitter grow again after one of zero`() {
+        var generator = SeededGenerator(seed: 1)
+        var timer = ExponentialTimer(
+            initialTime: .seconds(1), maxTime: .seconds(60), jitter: .normal(1))
+        let pauses = (0..<2_000).map { _ in timer.calculateNext(using: &generator) }
+        #expect(pauses.contains(.zero))
+        #expect(pauses.suffix(100).contains { $0 > .seconds(1) })
+    }
+
     @Test func `an exponential timer without jitter grows by e up to the maximum`() {
         var timer = ExponentialTimer(
             initialTime: .seconds(1), maxTime: .seconds(60), jitter: .none)

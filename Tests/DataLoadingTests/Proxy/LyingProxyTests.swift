@@ -97,7 +97,7 @@
                     .framing(reason: "unasked 101")),
                 Lie(
                     "two lengths",
-                    .stay(["HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n"]),
+                    .stay(["HTTP/1.1 502 No\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n"]),
                     .framing(reason: "two values of Content-Length")),
                 Lie(
                     "a field without a name", .stay(["HTTP/1.1 200 OK\r\n: y\r\n\r\n"]),

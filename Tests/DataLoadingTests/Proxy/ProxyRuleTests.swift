@@ -44,10 +44,11 @@
                 await transport.shutDown()
             }
 
-            @Test func `what cannot be kept behind a proxy is refused, and nothing goes elsewhere`()
-                async throws
-            {
-                let server = try LoopbackServer { _ in .ok("never") }
+            @Test(arguments: [false, true])
+            func `what cannot be kept behind a proxy is refused, and nothing goes elsewhere`(
+                afterAnother: Bool
+            ) async throws {
+                let server = try LoopbackServer { _ in .ok("other") }
                 var attempt = TransportRequest(url: testURL("http://127.0.0.1:\(server.port)/"))
                 attempt.proxy = try Proxy.findable(server)
                 let changes: [(String, @Sendable (inout TransportRequest) -> Void)] = [
@@ -60,6 +61,8 @@
                 ]
                 let transport = CurlTransport.findingProxy()
                 for (name, change) in changes {
+                    // Its handle is set up for the proxy, and kept.
+                    if afterAnother { #expect(await transport.run(attempt).text == "other") }
                     var changed = attempt
                     change(&changed)
                     let record = await transport.run(changed)
@@ -68,7 +71,7 @@
                 }
                 let old = CurlTransport.findingProxy(lacking: [.refusingSends])
                 #expect(await old.run(attempt).error?.name == "unsupported")
-                #expect(server.connectionCount == 0)
+                #expect(server.requestCount == (afterAnother ? changes.count : 0))
                 await transport.shutDown()
                 await old.shutDown()
             }

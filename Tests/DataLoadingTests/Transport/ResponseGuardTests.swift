@@ -10,9 +10,9 @@ import Testing
 @Suite struct ResponseGuardTests {
     /// Parses lines as a transport receives them, each with its end.
     private func read(
-        _ lines: [String], limit: Int = 262_144
+        _ lines: [String], limit: Int = 262_144, isTunnel: Bool = false
     ) throws(DataLoaderError) -> (ResponseGuard, [ResponseHead], ResponseHead?) {
-        var response = ResponseGuard(byteLimit: limit)
+        var response = ResponseGuard(byteLimit: limit, isTunnel: isTunnel)
         var informational: [ResponseHead] = []
         var final: ResponseHead?
         for line in lines {
@@ -40,6 +40,24 @@ import Testing
         #expect(response.isComplete)
         #expect(response.framing == .untilClose)
         #expect(response.bytes == 17 + 13 + 8 + 8 + 2)
+    }
+
+    @Test(arguments: [
+        ["HTTP/1.0 200 Connection established\r\n", "Transfer-Encoding: chunked\r\n"],
+        ["HTTP/1.1 200 OK\r\n", "Content-Length: 0\r\n", "Transfer-Encoding: chunked\r\n"],
+        ["HTTP/1.1 200 OK\r\n", "Transfer-Encoding: identity\r\n", "Content-Length:\r\n"],
+    ])
+    func `a tunnel is open whatever the answer says of a body, and nothing else is`(
+        lines: [String]
+    ) throws {
+        let (response, _, head) = try read(lines + ["\r\n"], isTunnel: true)
+        #expect(head?.status == .ok)
+        #expect(response.framing == .untilClose)
+        #expect(throws: DataLoaderError.self) { try read(lines + ["\r\n"]) }
+        #expect(throws: DataLoaderError.self) {
+            let refusal = lines[0].replacing("200", with: "502")
+            _ = try read([refusal] + lines.dropFirst() + ["\r\n"], isTunnel: true)
+        }
     }
 
     @Test func `folded lines are joined`() throws {

@@ -29,13 +29,16 @@ struct LeasedSlots: Sendable {
 
         var due: Instant { max(arrival, start) }
 
-        func start(position: Int) -> Instant {
+        /// When a slot starts by the store, which may be before its answer came: those of a burst do.
+        private func nominal(_ position: Int) -> Instant {
             let (span, overflow) = interval.multipliedReportingOverflow(by: Int64(position))
-            return max(arrival, start.advanced(byNanoseconds: overflow ? .max : span))
+            return start.advanced(byNanoseconds: overflow ? .max : span)
         }
 
+        func start(position: Int) -> Instant { max(arrival, nominal(position)) }
+
         mutating func removeFirst(_ number: Int) {
-            start = start(position: number)
+            start = nominal(number)
             count -= number
         }
 
