@@ -15,9 +15,10 @@ enum URLSessionRequest {
     /// A week, because Linux counts it in milliseconds.
     static let endlessInterval: TimeInterval = 604_800
 
-    /// Makes the request; calls `bodyFailed` on any thread when its body cannot be read.
+    /// Makes the request; calls `bodyFailed` on any thread when its body cannot be read, and stops reading
+    /// it when `isStopped` returns true.
     static func make(
-        _ attempt: TransportRequest,
+        _ attempt: TransportRequest, isStopped: @escaping @Sendable () -> Bool = { false },
         bodyFailed: @escaping @Sendable (DataLoaderError) -> Void
     ) throws(DataLoaderError) -> URLRequest {
         guard attempt.cachePolicy != .cacheOnly else { throw .notCached }
@@ -44,7 +45,7 @@ enum URLSessionRequest {
             request.httpBody = data
         } else {
             request.httpBodyStream = try URLSessionTransport.stream(
-                of: body, failed: bodyFailed)
+                of: body, isStopped: isStopped, failed: bodyFailed)
         }
         return request
     }

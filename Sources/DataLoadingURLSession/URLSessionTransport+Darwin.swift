@@ -45,7 +45,8 @@
 
         /// Returns the body's own stream, whose length is not checked.
         static func stream(
-            of body: RequestBody, failed: @escaping @Sendable (DataLoaderError) -> Void
+            of body: RequestBody, isStopped: @escaping @Sendable () -> Bool,
+            failed: @escaping @Sendable (DataLoaderError) -> Void
         ) throws(DataLoaderError) -> InputStream? {
             switch body {
             case .data(let data), .encoded(let data, _): return InputStream(data: data)

@@ -77,11 +77,13 @@
 
         /// Returns a stream that checks the body's length at its end, or fails the attempt.
         ///
-        /// Foundation asks for one piece after another on the one queue of all its sessions.
+        /// Foundation asks for one piece after another on the one queue of all its sessions, which a pipe
+        /// without a writer would hold for ever: `isStopped` ends its reads.
         static func stream(
-            of body: RequestBody, failed: @escaping @Sendable (DataLoaderError) -> Void
+            of body: RequestBody, isStopped: @escaping @Sendable () -> Bool,
+            failed: @escaping @Sendable (DataLoaderError) -> Void
         ) throws(DataLoaderError) -> InputStream? {
-            BodyInputStream(try body.openSource(), failed: failed)
+            BodyInputStream(try body.openSource(isStopped: isStopped), failed: failed)
         }
     }
 

@@ -111,7 +111,9 @@ public final class URLSessionTransport: Transport {
                 guard window > 0 else {
                     throw .malformed("URLSessionTransport.window", "is below one byte")
                 }
-                let request = try URLSessionRequest.make(attempt) { [weak running] error in
+                let request = try URLSessionRequest.make(
+                    attempt, isStopped: { [weak running] in running?.isOver ?? true }
+                ) { [weak running] error in
                     running?.stop(error)
                 }
                 let task = session.dataTask(with: request)

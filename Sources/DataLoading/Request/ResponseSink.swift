@@ -47,7 +47,8 @@ public struct ResponseSink: Sendable, OpaquelyMirrored {
     /// The library writes to a hidden file in the same directory, which must exist, and renames it
     /// when the body is complete. The rename replaces an existing file atomically. When the load
     /// does not succeed, the destination stays unchanged and the hidden file is removed. A load
-    /// that is cancelled just after the rename leaves the complete file in place.
+    /// that is cancelled just after the rename leaves the complete file in place, and so does one whose
+    /// interceptor refuses the response that it got for the body.
     ///
     /// A process that is killed leaves the hidden file, `.dataloading-*.part`. The next process
     /// removes it with its first load into that directory. A process holds a lock (`flock`) on each

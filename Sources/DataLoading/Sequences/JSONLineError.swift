@@ -1,8 +1,10 @@
 // Copyright the DataLoading authors
 // SPDX-License-Identifier: Apache-2.0
 
+public import DataLoadingSupport
+
 /// The error of a line that cannot be decoded.
-public struct JSONLineError: Error, Sendable {
+public struct JSONLineError: Error, Sendable, OpaquelyMirrored {
     /// The number of the line, from 1; empty lines count.
     public let line: Int
     /// The error of the decoder.

@@ -24,7 +24,15 @@ extension StreamError: CustomStringConvertible {
         case .eventTooLong(let limit): "an event is longer than \(limit) bytes"
         case .notAnEventStream(nil): "the response has no content type, not text/event-stream"
         case .notAnEventStream(let type?):
-            "the content type is \(type.prefix(Self.maxShown)), not text/event-stream"
+            "the content type is \(Self.shown(type)), not text/event-stream"
         }
+    }
+
+    /// A server's text, short and without what controls a terminal or ends a line.
+    private static func shown(_ text: String) -> String {
+        let scalars = text.unicodeScalars.prefix(maxShown).map { scalar -> Unicode.Scalar in
+            (0x20..<0x7F).contains(scalar.value) ? scalar : "?"
+        }
+        return String(String.UnicodeScalarView(scalars))
     }
 }

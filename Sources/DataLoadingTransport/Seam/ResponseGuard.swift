@@ -193,7 +193,10 @@ package struct ResponseGuard {
         guard mayFold else { throw .framing(reason: "folded line") }
         if isComplete { return }
         guard !fields.isEmpty else { throw .framing(reason: "folded line") }
-        fields[fields.count - 1].value += " " + text
+        guard !text.isEmpty else { return }
+        // A value has no white space around it, even where its first line is empty.
+        let last = fields.count - 1
+        fields[last].value = fields[last].value.isEmpty ? text : fields[last].value + " " + text
     }
 
     private var ignoresFraming: Bool { isTunnel && (200..<300).contains(status) }

@@ -65,6 +65,10 @@ import Testing
             "HTTP/1.1 200 OK\r\n", "A: 1\r\n", "\t 2 \r\n", " 3\r\n", "\r\n",
         ])
         #expect(head?.headers["A"] == "1 2 3")
+        let (_, _, late) = try read([
+            "HTTP/1.1 302 Found\r\n", "Location:\r\n", " /next\r\n", " \r\n", "\r\n",
+        ])
+        #expect(late?.headers["Location"] == "/next")
     }
 
     @Test func `values that are not UTF-8 are read as Latin-1`() throws {
