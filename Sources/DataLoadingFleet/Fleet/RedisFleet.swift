@@ -78,7 +78,8 @@ public final class RedisFleet: QuotaProvider {
             .closeLine, keys: keys.line(of: key), arguments: [length, asked])
         let gate = try await client.run(
             .closeGate, keys: [keys.gates], arguments: [GateName.text(of: key), length, asked])
-        guard line.number != -1, gate.number != -1 else { throw FleetReplyError() }
+        // The server stood still: it has answered too late, and changed nothing.
+        guard line.number != -1, gate.number != -1 else { throw RedisError.silent }
     }
 
     /// Says that this daemon is alive, and returns what is known of the others; throws as
@@ -91,10 +92,9 @@ public final class RedisFleet: QuotaProvider {
             arguments: [member, "\(asked ?? 0)"])
         let pulse = try FleetPulse(reply)
         let now = timekeeper.now
-        // The answer of a server that has stood still comes late.
+        // The answer of a server that has stood still comes late; one whose clock was set does not.
         let isAhead =
-            asked.map { pulse.time >= $0.addingSaturated(500_000) } == true
-            && now - sent <= .milliseconds(250)
+            ServerTime.isAhead(pulse.time, of: asked) && now - sent <= .milliseconds(250)
         let answer = Heard(
             time: ServerTime(pulse.time, received: now), connection: client.status.connections,
             isAhead: isAhead)

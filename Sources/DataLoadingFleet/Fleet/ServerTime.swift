@@ -14,6 +14,12 @@ struct ServerTime: Sendable {
         self.received = received
     }
 
+    /// Whether a server's time is further on than a question can have been under way: half a second, as
+    /// the scripts count.
+    static func isAhead(_ time: Int64, of asked: Int64?) -> Bool {
+        asked.map { time >= $0.addingSaturated(500_000) } ?? false
+    }
+
     /// The server's time at an instant, early by the way of its answer; nil when a minute has passed,
     /// in which one of the two clocks may have been set.
     func time(at instant: Instant) -> Int64? {

@@ -168,6 +168,7 @@ package struct ResponseGuard {
         if isComplete { return }
         let field = HTTPHeaders.Field(name: String(decoding: name, as: UTF8.self), value: text)
         fields.append(field)
+        if isTunnel, (200..<300).contains(status) { return }
         if name.count == 14, Self.isEqual(name, "content-length") {
             try setLength(value)
         } else if name.count == 17, Self.isEqual(name, "transfer-encoding") {
@@ -199,10 +200,7 @@ package struct ResponseGuard {
         fields[last].value = fields[last].value.isEmpty ? text : fields[last].value + " " + text
     }
 
-    private var ignoresFraming: Bool { isTunnel && (200..<300).contains(status) }
-
     private mutating func setLength(_ value: UnsafeRawBufferPointer) throws(DataLoaderError) {
-        if ignoresFraming { return }
         guard !value.isEmpty else { throw .framing(reason: "Content-Length") }
         var length: Int64 = 0
         for byte in value {
@@ -224,7 +222,6 @@ package struct ResponseGuard {
     private mutating func setTransferCoding(
         _ value: UnsafeRawBufferPointer
     ) throws(DataLoaderError) {
-        if ignoresFraming { return }
         guard !transferCoding else { throw .framing(reason: "Transfer-Encoding twice") }
         guard Self.isEqual(value, "chunked") else { throw .framing(reason: "Transfer-Encoding") }
         transferCoding = true
