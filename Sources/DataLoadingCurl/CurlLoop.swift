@@ -18,11 +18,16 @@ import CCurl
 /// for exclusive access either, because a check costs more than the access.
 final class CurlLoop {
     enum Ending {
+        /// A call of users' code has blocked, and another thread runs the loop.
+        case replaced
         case shutDown
         case exit
     }
 
     let mailbox: LoopMailbox
+    let seat: LoopSeat
+    /// The calls of users' code that are made after this round.
+    let calls = RoundCalls()
     let library: CurlLibrary
     /// The time of the last wake-up.
     @exclusivity(unchecked) var now = LoopClock.now
@@ -97,8 +102,10 @@ final class CurlLoop {
     @exclusivity(unchecked) private var ending: Ending?
 
     init(
-        library: CurlLibrary, mailbox: LoopMailbox, poll: EventPoll, setup: LoopSetup
+        library: CurlLibrary, mailbox: LoopMailbox, poll: EventPoll, setup: LoopSetup,
+        seat: LoopSeat = LoopSeat()
     ) {
+        self.seat = seat
         self.library = library.lacking(setup.lacking)
         self.mailbox = mailbox
         self.poll = poll
@@ -132,10 +139,13 @@ final class CurlLoop {
 
     /// Runs until it is told to end, and returns why.
     func run() -> Ending {
+        calls.enter()
+        defer { calls.leave() }
         while true {
             takeMessages()
             if let ending { return ending }
             advance()
+            guard makeCalls() else { return .replaced }
             if isRetiring, running.isEmpty { return .shutDown }
             waitForEvents()
         }
@@ -150,6 +160,24 @@ final class CurlLoop {
         let before = slept
         slept = sleep.slept?() ?? now &- uptime
         if slept &- before >= SleepWatch.minimum { dropIdleConnections() }
+    }
+
+    /// Makes the calls of users' code; false when one has blocked, and another thread runs the loop.
+    ///
+    /// Nothing is added meanwhile, because no step of the loop runs.
+    private func makeCalls() -> Bool {
+        guard !calls.isEmpty else { return true }
+        calls.leave()
+        while calls.isGuarded, let call = calls.popFirst() {
+            let number = seat.beginCall()
+            call()
+            // Nothing of the loop may be touched without the seat.
+            guard seat.endCall(number) else { return false }
+        }
+        // What is left has nobody to go on while it blocks.
+        calls.makeElsewhere()
+        calls.enter()
+        return true
     }
 
     private func takeMessages() {

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import DataLoadingSupport
+import DataLoadingTransport
 import Dispatch
 
 #if canImport(Glibc)
@@ -10,16 +11,28 @@ import Dispatch
     import Musl
 #endif
 
-/// A running loop with its mailbox, its thread, and the callers that wait for its end.
+/// A running loop with its mailbox, its threads, and the callers that wait for its end.
+///
+/// One thread runs the loop. Once calls of users' code are made on it there is a second one, which
+/// runs the loop instead when such a call blocks. The thread that is blocked ends with its call.
 final class LoopHandle: LibcurlThread {
     private struct State {
-        var thread: pthread_t?
+        /// The thread that runs the loop.
+        var leader: pthread_t?
+        /// The thread that will when a call of users' code blocks.
+        var follower: pthread_t?
+        var isCurrent: Bool { leader.map { pthread_equal($0, pthread_self()) != 0 } ?? false }
         var isOver = false
         var abandoned: UInt = 0
         var waiters: [@Sendable () -> Void] = []
     }
 
+    /// How long a call may run, in microseconds, before another thread runs the loop, and at most
+    /// twice as long: waking that thread a thousand times a second takes less than 1 % of a core.
+    private static let look: UInt32 = 1_000
+
     let mailbox: LoopMailbox
+    private let seat = LoopSeat()
     private let state = Locked(State())
     private let hasLeftLibcurl = DispatchSemaphore(value: 0)
 
@@ -36,26 +49,65 @@ final class LoopHandle: LibcurlThread {
         let handle = LoopHandle(mailbox: LoopMailbox(wakeEvent: wakeEvent))
         LoopRegistry.add(handle)
         let started = LoopThread.start("DataLoading") {
+            handle.state.withLock { $0.leader = pthread_self() }
             let loop = CurlLoop(
-                library: library, mailbox: handle.mailbox, poll: poll, setup: setup)
-            // During exit() nothing may be used that exit handlers release.
-            guard loop.run() == .shutDown else { return handle.leave(loop) }
-            loop.close()
-            handle.leave(nil)
-            handle.reap()
+                library: library, mailbox: handle.mailbox, poll: poll, setup: setup,
+                seat: handle.seat)
+            loop.calls.recruit = { [weak loop] in loop.map(handle.recruit) ?? false }
+            handle.lead(loop)
         }
-        guard let started else {
+        guard started != nil else {
             LoopRegistry.remove(handle)
             return nil
         }
-        handle.state.withLock { $0.thread = started }
         return handle
     }
 
-    /// Whether the thread has not ended.
+    /// Runs the loop on this thread, to its end or until another thread does.
+    private func lead(_ loop: CurlLoop) {
+        switch loop.run() {
+        case .replaced: break
+        // During exit() nothing may be used that exit handlers release.
+        case .exit: leave(loop)
+        case .shutDown:
+            loop.close()
+            loop.calls.makeElsewhere()
+            leave(nil)
+            reap()
+        }
+    }
+
+    /// Starts the thread that runs the loop when a call of users' code blocks; false when the process
+    /// can have no more.
+    private func recruit(for loop: CurlLoop) -> Bool {
+        // It is touched by the thread that has the seat only.
+        nonisolated(unsafe) let loop = loop
+        let started = LoopThread.start("DataLoading") {
+            let takes = self.seat.standBy(pause: { usleep(Self.look) }, take: self.replaceLeader)
+            guard takes else { return }
+            loop.calls.useGuard()
+            self.lead(loop)
+        }
+        guard let started else { return false }
+        state.withLock { $0.follower = started }
+        return true
+    }
+
+    /// Makes the follower the leader, unless the call of a number has ended.
+    private func replaceLeader(in call: UInt64) -> Bool {
+        state.withLock { state in
+            guard seat.endCall(call) else { return false }
+            // It ends with the call, and nobody waits for that.
+            if let leader = state.leader { pthread_detach(leader) }
+            state.leader = state.follower.take()
+            return true
+        }
+    }
+
+    /// Whether a thread runs the loop, or is about to end.
     var isRunning: Bool { state.withLock { !$0.isOver } }
 
-    /// Returns when the thread and its descriptors are gone.
+    /// Returns when the threads and the descriptors are gone, but for a thread in a call of users' code.
     func waitUntilOver() async {
         await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
             let isOver = state.withLock { state in
@@ -66,19 +118,17 @@ final class LoopHandle: LibcurlThread {
         }
     }
 
-    /// Whether the calling thread is the loop's.
-    var isCurrent: Bool {
-        state.withLock { state in
-            state.thread.map { pthread_equal($0, pthread_self()) != 0 } ?? false
-        }
-    }
+    /// Whether the calling thread runs the loop.
+    var isCurrent: Bool { state.withLock(\.isCurrent) }
 
     /// Whether exit() has to stop the loop: not in a forked child, which has no thread of it, and
     /// not on the loop's own thread.
     var mustStopForExit: Bool {
         guard !mailbox.isForked else { return false }
         return state.withLock { state in
-            state.thread.map { pthread_equal($0, pthread_self()) == 0 } ?? true
+            // The loop stays where it is: this thread, in a call of it, does not return.
+            if state.isCurrent { seat.keep() }
+            return !state.isCurrent
         }
     }
 
@@ -102,16 +152,16 @@ final class LoopHandle: LibcurlThread {
         hasLeftLibcurl.signal()
     }
 
-    /// Joins the thread, unless another caller does.
+    /// Joins the threads, unless another caller does.
     private func join() {
-        let thread = state.withLock { state in
-            defer { state.thread = nil }
-            return state.thread
+        let threads = state.withLock { state in
+            [state.leader.take(), state.follower.take()]
         }
-        if let thread { pthread_join(thread, nil) }
+        seat.close()
+        for case let thread? in threads { pthread_join(thread, nil) }
     }
 
-    /// Joins the thread, which is about to end, on a thread that may block for that moment.
+    /// Joins the threads, which are about to end, on a thread that may block for that moment.
     private func reap() {
         // It has its own queue, because tasks that block may occupy the global ones.
         DispatchQueue(label: "DataLoading.reaper").async {

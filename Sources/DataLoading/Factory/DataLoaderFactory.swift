@@ -38,18 +38,21 @@ public final class DataLoaderFactory: Sendable {
     /// - Parameters:
     ///   - delegate: Receives the outcomes of the loads; held weakly.
     ///   - delegateQueue: Runs the calls to the delegate, one at a time even when the queue is
-    ///     concurrent; nil for a private serial queue.
-    ///   - delivery: Where the delegate is called; on the delegate queue by default. Responses that
-    ///     are awaited, sequences, calls and publishers are not affected.
+    ///     concurrent; nil for no queue of yours.
+    ///   - delivery: Where the delegate is called; by default on your queue, and without one where it
+    ///     costs least, one call at a time. Responses that are awaited, sequences, calls and
+    ///     publishers are not affected.
     /// - Returns: The loader; dropping it cancels its loads.
     public func makeDataLoader(
         delegate: (any DataLoaderDelegate)? = nil, delegateQueue: DispatchQueue? = nil,
-        delivery: DataLoader.Delivery = .queue
+        delivery: DataLoader.Delivery = .automatic
     ) -> DataLoader {
         // Always serial, so that a concurrent target cannot reorder calls.
         let queue = DispatchQueue(label: "DataLoading.delegate", target: delegateQueue)
+        let hasQueue = delivery == .automatic && delegateQueue != nil
         return DataLoader(
-            core: LoaderCore(context, queue: queue), delegate: delegate, delivery: delivery)
+            core: LoaderCore(context, queue: queue), delegate: delegate,
+            delivery: hasQueue ? .queue : delivery)
     }
 
     /// Logs out: ends every load `.reset` and resets each authoriser once, all at the same time.

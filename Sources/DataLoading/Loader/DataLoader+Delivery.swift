@@ -4,11 +4,23 @@
 extension DataLoader {
     /// Where a loader calls its delegate; one call at a time in each case.
     public enum Delivery: Hashable, Sendable {
-        /// On the delegate queue.
+        /// On the delegate queue, if one is given; without one where a call costs least.
+        ///
+        /// The outcome of a load of `perform` that the transport has ended is then delivered on the
+        /// transport's thread, after the step that ended it, so that no thread is woken. A delegate
+        /// may block all the same: when a call lasts longer than 1 to 2 ms, another thread goes on
+        /// with the transport's work. While a delegate's calls take more than 20 µs on average, it is
+        /// called on a private serial queue, for 10 s each time. That queue also makes every other
+        /// call, such as one with a chunk or an outcome that was decided elsewhere.
+        ///
+        /// A call costs 20 to 40 µs of processor time less while one load runs at a time, and 5 less
+        /// while many do (measured on two cores).
+        case automatic
+        /// On the delegate queue; without one, on a private serial queue.
         case queue
         /// On the thread of the transport that has ended the load, without a change of threads.
         ///
-        /// What is decided elsewhere comes on the delegate queue: the outcome of a load that is
+        /// What is decided elsewhere comes on the delegate queue, or a private one: the outcome of a load that is
         /// refused, cancelled, reset, answered from the cache or out of time, and that of one that is
         /// judged by a policy or written to a sink. While the delegate makes loads in such a call,
         /// their outcomes follow when the call returns.

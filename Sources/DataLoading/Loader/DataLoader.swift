@@ -1,6 +1,7 @@
 // Copyright the DataLoading authors
 // SPDX-License-Identifier: Apache-2.0
 
+import DataLoadingSupport
 import DataLoadingTransport
 import Dispatch
 import Foundation
@@ -25,10 +26,11 @@ public final class DataLoader: Sendable {
     let core: LoaderCore
     let delegateEnd: DelegateEnd
 
-    init(core: LoaderCore, delegate: (any DataLoaderDelegate)?, delivery: Delivery = .queue) {
+    init(core: LoaderCore, delegate: (any DataLoaderDelegate)?, delivery: Delivery) {
         self.core = core
         delegateEnd = DelegateEnd(
-            queue: core.queue, delegate: delegate, isDirect: delivery == .direct)
+            queue: core.queue, delegate: delegate, delivery: delivery,
+            now: { [timerQueue = core.timerQueue] in timerQueue.now })
         delegateEnd.bind(self)
     }
 

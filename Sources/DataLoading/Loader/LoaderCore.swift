@@ -56,7 +56,9 @@ final class LoaderCore: Sendable {
     }
 
     /// The monotonic time.
-    var now: Instant { context.runtime.timerQueue.now }
+    var now: Instant { timerQueue.now }
+
+    var timerQueue: TimerQueue { context.runtime.timerQueue }
 
     /// The randomness of the service.
     var random: RandomSource { context.runtime.random }

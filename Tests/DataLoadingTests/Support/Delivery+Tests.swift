@@ -5,8 +5,12 @@ import DataLoading
 import Foundation
 
 extension DataLoader.Delivery {
-    /// The delivery of loaders in tests that hold in every form: on the queue, or what
-    /// `DATALOADING_DELIVERY=direct` says.
+    /// The delivery of loaders in tests that hold in every form: the default, or what
+    /// `DATALOADING_DELIVERY` says, `direct` or `queue`.
     static let ofTests: DataLoader.Delivery =
-        ProcessInfo.processInfo.environment["DATALOADING_DELIVERY"] == "direct" ? .direct : .queue
+        switch ProcessInfo.processInfo.environment["DATALOADING_DELIVERY"] {
+        case "direct": .direct
+        case "queue": .queue
+        default: .automatic
+        }
 }

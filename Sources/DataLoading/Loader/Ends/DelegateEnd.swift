@@ -19,13 +19,24 @@ final class DelegateEnd: LoadEnd {
 
     let queue: DispatchQueue
     private let deliveries: BatchedQueue<Load>
-    /// Makes the calls of direct delivery; nil when every call is made on the queue.
+    private let delivery: DataLoader.Delivery
+    /// Makes the calls on the transport's thread; nil when every call is made on the queue.
     private let directCalls: DirectCalls?
     private let state: Locked<State>
 
-    init(queue: DispatchQueue, delegate: (any DataLoaderDelegate)?, isDirect: Bool = false) {
+    init(
+        queue: DispatchQueue, delegate: (any DataLoaderDelegate)?,
+        delivery: DataLoader.Delivery = .queue, now: @escaping @Sendable () -> Instant
+    ) {
         self.queue = queue
-        directCalls = isDirect ? DirectCalls(queue: queue) : nil
+        self.delivery = delivery
+        let place: DirectCalls.Place? =
+            switch delivery {
+            case .automatic: .betweenRounds
+            case .queue: nil
+            case .direct: .inPlace
+            }
+        directCalls = place.map { DirectCalls($0, queue: queue, now: now) }
         let state = Locked(State(delegate: delegate))
         self.state = state
         deliveries = BatchedQueue(on: queue) { Self.handOver($0, to: state) }
@@ -109,7 +120,8 @@ final class DelegateEnd: LoadEnd {
     /// Makes a call to the delegate.
     func call(by caller: Caller = .other, _ call: @escaping @Sendable () -> Void) {
         guard let directCalls else { return queue.async(execute: call) }
-        directCalls.make(by: caller, call)
+        // Chunks fill the window of a load if they wait for the end of a round.
+        directCalls.make(by: delivery == .direct ? caller : .other, call)
     }
 
     /// Takes a load's outcome and makes the one terminal call, in a call to the delegate.

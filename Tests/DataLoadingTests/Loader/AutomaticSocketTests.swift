@@ -1,0 +1,208 @@
+// Copyright the DataLoading authors
+// SPDX-License-Identifier: Apache-2.0
+
+#if os(Linux)
+    import DataLoading
+    import DataLoadingSupport
+    import DataLoadingTesting
+    import Foundation
+    import Testing
+
+    extension SocketTests {
+        /// The default delivery: on the thread of libcurl's loop, which another thread goes on with
+        /// when a delegate blocks.
+        @Suite struct AutomaticSocketTests {
+            /// Runs a test's code in each successful outcome.
+            private final class Running: DataLoaderDelegate {
+                let outcomes = EventRecorder<DataLoaderError?>()
+                private let work: @Sendable (DataLoader) -> Void
+
+                init(_ work: @escaping @Sendable (DataLoader) -> Void) {
+                    self.work = work
+                }
+
+                func dataLoader(
+                    _ dataLoader: DataLoader,
+                    didReceiveSuccessfulResponse response: DataLoaderResponse
+                ) {
+                    work(dataLoader)
+                    outcomes.record(nil)
+                }
+
+                func dataLoader(
+                    _ dataLoader: DataLoader, didReceiveErrorResponse response: DataLoaderResponse
+                ) { outcomes.record(response.error) }
+
+                func dataLoader(
+                    _ dataLoader: DataLoader, didCancelRequest request: DataLoaderRequest
+                ) { outcomes.record(.cancelled) }
+            }
+
+            private static var threadName: String {
+                let name = try? String(contentsOfFile: "/proc/thread-self/comm", encoding: .utf8)
+                return String(name?.dropLast() ?? "")
+            }
+
+            private let server: LoopbackServer
+            private let service = DataLoaderService()
+
+            init() throws {
+                server = try LoopbackServer { _ in .ok("body") }
+            }
+
+            private var request: DataLoaderRequest { DataLoaderRequest(url: server.url()) }
+
+            private func makeLoader(_ delegate: any DataLoaderDelegate) -> DataLoader {
+                service.makeFactory().makeDataLoader(delegate: delegate)
+            }
+
+            private func end() async {
+                await service.shutDown(gracePeriod: .zero)
+                server.stop()
+            }
+
+            @Test func `short calls are made on the transport's thread`() async {
+                let names = EventRecorder<String>()
+                let delegate = Running { loader in
+                    names.record(Self.threadName)
+                    if names.elements.count <= 992 { loader.perform(request) }
+                }
+                let loader = makeLoader(delegate)
+                for _ in 0..<8 { loader.perform(request) }
+                let outcomes = await delegate.outcomes.first(1_000)
+                #expect(outcomes.allSatisfy { $0 == nil })
+                // Reading the name makes them slow for a time, on a machine that is busy.
+                #expect(names.elements.first == "DataLoading")
+                #expect(server.requestCount == 1_000)
+                await end()
+            }
+
+            @Test func `delegates that block hold up nobody else`() async throws {
+                let mayGoOn = DispatchSemaphore(value: 0)
+                let isBlocked = EventRecorder<Void>()
+                let delegates = (0..<12).map { _ in
+                    Running { _ in
+                        isBlocked.record(())
+                        mayGoOn.wait()
+                    }
+                }
+                let loaders = delegates.map { makeLoader($0) }
+                for loader in loaders { loader.perform(request) }
+                _ = await isBlocked.first(12)
+                // All twelve block at once, and the transport goes on.
+                let other = service.makeFactory().makeDataLoader()
+                for _ in 0..<20 {
+                    #expect(try await other.response(for: request).body == Data("body".utf8))
+                }
+                #expect(delegates.allSatisfy { $0.outcomes.elements.isEmpty })
+                for _ in delegates { mayGoOn.signal() }
+                for delegate in delegates {
+                    #expect(await delegate.outcomes.first(1) == [nil])
+                }
+                await end()
+                withExtendedLifetime(loaders) {}
+            }
+
+            @Test func `a call that waits for another load of the transport gets it`() async {
+                let delegate = Running { [service] _ in
+                    let isDone = DispatchSemaphore(value: 0)
+                    let other = service.makeFactory().makeDataLoader()
+                    Task {
+                        _ = try? await other.response(for: request)
+                        isDone.signal()
+                    }
+                    isDone.wait()
+                }
+                let loader = makeLoader(delegate)
+                for _ in 0..<5 { loader.perform(request) }
+                #expect(await delegate.outcomes.first(5).allSatisfy { $0 == nil })
+                await end()
+            }
+
+            @Test func `a loader's calls come in order and one at a time, blocked or not`() async {
+                let (inside, overlaps, calls) = (Locked(0), Locked(0), Locked(0))
+                let delegate = Running { loader in
+                    if inside.add(1) != 1 { _ = overlaps.add(1) }
+                    let count = calls.add(1)
+                    if count <= 192 { loader.perform(request) }
+                    // Some block for longer than the other thread waits.
+                    if count.isMultiple(of: 16) {
+                        let never = DispatchSemaphore(value: 0)
+                        _ = never.wait(timeout: .now() + .milliseconds(5))
+                    }
+                    _ = inside.add(-1)
+                }
+                let loader = makeLoader(delegate)
+                for _ in 0..<8 { loader.perform(request) }
+                #expect(await delegate.outcomes.first(200).allSatisfy { $0 == nil })
+                #expect(overlaps.withLock { $0 } == 0)
+                await end()
+            }
+
+            @Test func `a call may wait until the service is shut down`() async {
+                let isShutDown = DispatchSemaphore(value: 0)
+                let delegate = Running { [service] _ in
+                    Task {
+                        await service.shutDown(gracePeriod: .zero)
+                        isShutDown.signal()
+                    }
+                    isShutDown.wait()
+                }
+                let loader = makeLoader(delegate)
+                loader.perform(request)
+                #expect(await delegate.outcomes.first(1) == [nil])
+                server.stop()
+                withExtendedLifetime(loader) {}
+            }
+
+            @Test func `a loader and its service may be dropped in a call`() async {
+                let held = Locked<DataLoader?>(nil)
+                let delegate = Running { _ in held.withLock { $0 = nil } }
+                held.withLock { $0 = DataLoaderService().makeFactory().makeDataLoader(delegate: delegate) }
+                held.withLock { $0 }?.perform(request)
+                #expect(await delegate.outcomes.first(1) == [nil])
+                await end()
+            }
+
+            @Test func `outcomes that wait for their call are delivered at the end`() async {
+                let mayGoOn = DispatchSemaphore(value: 0)
+                let delegate = Running { _ in mayGoOn.wait() }
+                let loader = makeLoader(delegate)
+                for _ in 0..<4 { loader.perform(request) }
+                while server.requestCount < 4 { await Task.yield() }
+                async let end = service.shutDown(gracePeriod: .zero)
+                for _ in 0..<4 { mayGoOn.signal() }
+                _ = await end
+                #expect(await delegate.outcomes.first(4).count == 4)
+                server.stop()
+            }
+
+            @Test(.disabled(if: isLeakChecked, "what was under way at exit counts as a leak"))
+            func `a process may exit inside a call, and while one blocks`() async {
+                await #expect(processExitsWith: .exitCode(9)) {
+                    let server = try LoopbackServer { _ in .ok("body") }
+                    let delegate = Running { _ in exit(9) }
+                    let loader = DataLoaderService().makeFactory().makeDataLoader(delegate: delegate)
+                    loader.perform(DataLoaderRequest(url: server.url()))
+                    _ = await delegate.outcomes.first(1)
+                    withExtendedLifetime((server, loader)) {}
+                }
+                await #expect(processExitsWith: .exitCode(8)) {
+                    let server = try LoopbackServer { _ in .ok("body") }
+                    let isBlocked = EventRecorder<Void>()
+                    let delegate = Running { _ in
+                        isBlocked.record(())
+                        DispatchSemaphore(value: 0).wait()
+                    }
+                    let service = DataLoaderService()
+                    let loader = service.makeFactory().makeDataLoader(delegate: delegate)
+                    loader.perform(DataLoaderRequest(url: server.url()))
+                    _ = await isBlocked.first(1)
+                    let other = service.makeFactory().makeDataLoader()
+                    _ = try await other.response(for: DataLoaderRequest(url: server.url()))
+                    exit(8)
+                }
+            }
+        }
+    }
+#endif
