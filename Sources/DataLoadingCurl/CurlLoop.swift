@@ -174,7 +174,7 @@ final class CurlLoop {
             // Nothing of the loop may be touched without the seat.
             guard seat.endCall(number) else { return false }
         }
-        // What is left has nobody to go on while it blocks.
+        // No other thread could run the loop while one of these blocks.
         calls.makeElsewhere()
         calls.enter()
         return true

@@ -97,7 +97,7 @@ final class LoopHandle: LibcurlThread {
     private func replaceLeader(in call: UInt64) -> Bool {
         state.withLock { state in
             guard seat.endCall(call) else { return false }
-            // It ends with the call, and nobody waits for that.
+            // It ends with its call, which may last; no shut-down waits for it.
             if let leader = state.leader { pthread_detach(leader) }
             state.leader = state.follower.take()
             return true

@@ -19,8 +19,8 @@ final class LoopSeat: Sendable {
 
     /// Begins a call, and returns its number.
     func beginCall() -> UInt64 {
-        // The order of this and the next line, and of the two in `park`: whoever is second sees the
-        // other's, so that a call is looked at or rings.
+        // Each side writes, and then reads what the other writes (here and in `park`): at least one of
+        // them sees the other's write, so that the follower either sees the call or is rung for.
         let number = self.number.wrappingAdd(1, ordering: .sequentiallyConsistent).newValue
         if isParked.load(ordering: .sequentiallyConsistent) { wake() }
         return number
@@ -33,7 +33,7 @@ final class LoopSeat: Sendable {
         ).exchanged
     }
 
-    /// Lets nobody take the seat any more, from the thread that has it.
+    /// Keeps the seat for the thread that has it, for good.
     func keep() { number.store(0, ordering: .sequentiallyConsistent) }
 
     /// Ends the follower's wait.
@@ -70,7 +70,7 @@ final class LoopSeat: Sendable {
         }
     }
 
-    /// Stops looking; false when a call began meanwhile and nobody rang.
+    /// Stops looking; false when a call began meanwhile that did not ring.
     private func park(since last: UInt64) -> Bool {
         isParked.store(true, ordering: .sequentiallyConsistent)
         guard number.load(ordering: .sequentiallyConsistent) != last else { return true }

@@ -8,10 +8,11 @@ extension DataLoader {
         ///
         /// The outcome of a load of `perform` that the transport has ended is then delivered on the
         /// transport's thread, after the step that ended it, so that no thread is woken. A delegate
-        /// may block all the same: when a call lasts longer than 1 to 2 ms, another thread goes on
-        /// with the transport's work. While a delegate's calls take more than 20 µs on average, it is
-        /// called on a private serial queue, for 10 s each time. That queue also makes every other
-        /// call, such as one with a chunk or an outcome that was decided elsewhere.
+        /// may block all the same: when a call lasts longer than 1 to 2 ms, another thread runs the
+        /// transport instead. A delegate whose calls take more than 40 µs on average is called on a
+        /// private serial queue for 100 ms, and for up to 10 s when that happens again and again.
+        /// Every other call comes on that queue too, such as one with a chunk or an outcome that was
+        /// decided elsewhere.
         ///
         /// A call costs 20 to 40 µs of processor time less while one load runs at a time, and 5 less
         /// while many do (measured on two cores).

@@ -15,9 +15,8 @@ import Foundation
 /// let response = try await loader.response(for: DataLoaderRequest(url: url))
 /// ```
 /// The loader is the owner level: each feature keeps one. A load that `perform` starts ends in
-/// exactly one of three calls of the delegate, on the delegate queue and never inside `perform`; see
-/// ``Delivery`` for calls on the transport's thread.
-/// The other functions give the outcome to their caller.
+/// exactly one of three calls of the delegate, one at a time and never inside `perform`; ``Delivery``
+/// says where. The other functions give the outcome to their caller.
 ///
 /// A loader that is dropped cancels its loads at every stage, closes their sockets and does not
 /// call its delegate. What retains its loads instead, and continues without the loader: an iterator

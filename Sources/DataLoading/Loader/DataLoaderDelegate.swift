@@ -1,7 +1,7 @@
 // Copyright the DataLoading authors
 // SPDX-License-Identifier: Apache-2.0
 
-/// Receives the outcomes of a loader's loads, on the loader's delegate queue.
+/// Receives the outcomes of a loader's loads, one at a time, where the loader's `Delivery` says.
 ///
 /// ```swift
 /// final class FeedReader: DataLoaderDelegate {

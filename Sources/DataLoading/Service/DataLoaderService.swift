@@ -79,7 +79,7 @@ extension DataLoaderService {
     /// thread waits. When the transport is shut down the task goes on elsewhere.
     @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
     public var taskExecutor: (any TaskExecutor)? {
-        (runtime.transport as? any ExecutingTransport)?.taskExecutor
+        runtime.transport.first((any ExecutingTransport).self)?.taskExecutor
     }
 
     /// Adds an observer, which the service holds weakly.

@@ -11,8 +11,6 @@ package struct CacheRequest: Sendable {
     /// authorisers that he has chosen.
     package let headers: HTTPHeaders
     package let policy: CachePolicy
-    /// Whether the origin must not be asked.
-    package let isOffline: Bool
     package let directives: CacheDirectives
     let hasRange: Bool
     /// Whether the caller makes the answer depend on what he has.
@@ -30,7 +28,7 @@ package struct CacheRequest: Sendable {
     /// has chosen none.
     package init(
         method: HTTPMethod, headers: HTTPHeaders, policy: CachePolicy = .useProtocolPolicy,
-        isOffline: Bool = false, mustValidate: Bool = false, isApart: Bool = false,
+        mustValidate: Bool = false, isApart: Bool = false,
         authorisers: [String]? = nil
     ) {
         self.method = method
@@ -39,7 +37,6 @@ package struct CacheRequest: Sendable {
         for name in authorisers ?? [] { fields.add(name, for: Self.authorisers) }
         self.headers = fields
         self.policy = policy
-        self.isOffline = isOffline
         var directives = CacheDirectives(headers.values(for: "Cache-Control"))
         // RFC 9111 section 5.4.
         if !headers.contains("Cache-Control"), headers.tokens(of: "Pragma").contains("no-cache") {
@@ -65,7 +62,7 @@ package struct CacheRequest: Sendable {
     }
 
     /// Whether only what is stored may answer, however old it is.
-    var isOnlyCache: Bool { policy == .cacheOnly || isOffline }
+    var isOnlyCache: Bool { policy == .cacheOnly }
 
     /// Whether the request must not be sent.
     package var mustNotGoOn: Bool { isOnlyCache || directives.onlyIfCached }

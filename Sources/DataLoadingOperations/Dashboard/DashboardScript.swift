@@ -75,13 +75,10 @@ enum DashboardScript {
             return;
           }
           const colon = line.indexOf(":");
-          // A line that begins with a colon is a comment: it only shows that the daemon lives.
-          if (colon === 0) return;
           const field = colon < 0 ? line : line.slice(0, colon);
           const value = colon < 0 ? "" : line.slice(colon + 1).replace(/^ /, "");
           if (field === "event") event.name = value;
           if (field === "data") event.data.push(value);
-          if (field === "retry" && /^\d{1,5}$/.test(value)) pause = Math.max(500, Number(value));
           // An id is not kept: after a new connection the page starts from a snapshot.
         }
         function receive(name, data) {

@@ -9,6 +9,6 @@ extension DataLoaderService {
     ///
     /// It does not keep the service.
     var transportEcho: Watchdog.Echo {
-        { [weak runtime] in await (runtime?.transport as? any ObservableTransport)?.echo() }
+        { [weak runtime] in await runtime?.transport.first((any ObservableTransport).self)?.echo() }
     }
 }

@@ -11,11 +11,11 @@ import DataLoadingTransport
 ///
 /// An attempt is measured from `start` to its end: body included, also where the load cancelled it,
 /// and where there was no connection. An attempt for the cache only is not counted: nothing is sent.
-struct InstrumentedTransport<Next: Transport>: Transport {
-    private let next: Next
+struct InstrumentedTransport: Transport {
+    private let next: any Transport
     private let recorder: AttemptRecorder
 
-    fileprivate init(_ next: Next, _ recorder: AttemptRecorder) {
+    fileprivate init(_ next: any Transport, _ recorder: AttemptRecorder) {
         self.next = next
         self.recorder = recorder
     }
@@ -30,18 +30,8 @@ struct InstrumentedTransport<Next: Transport>: Transport {
     func reset() async { await next.reset() }
 
     func shutDown() async { await next.shutDown() }
-}
 
-/// A transport that runs tasks on its own thread does so when it is measured.
-extension InstrumentedTransport: ExecutingTransport where Next: ExecutingTransport {
-    @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
-    var taskExecutor: any TaskExecutor { next.taskExecutor }
-}
-
-extension InstrumentedTransport: ObservableTransport where Next: ObservableTransport {
-    func echo() async { await next.echo() }
-
-    func snapshot() -> TransportSnapshot { next.snapshot() }
+    var wrapped: (any Transport)? { next }
 }
 
 extension Transport {

@@ -7,7 +7,7 @@ import DataLoadingSupport
 extension MetricRegistry {
     /// Adds what the service itself knows, read with each scrape; the registry does not keep it.
     func observe(_ service: DataLoaderService) {
-        add { [weak self, weak service, hosts] visitor in
+        add { [weak self, weak service, hosts, maxSeries] visitor in
             guard let self, let service else { return }
             let snapshot = service.snapshot()
             visitor.begin(.observerDropped)
@@ -16,7 +16,7 @@ extension MetricRegistry {
             visitor.begin(.queueCapacity)
             visitor.add(.whole(Int64(snapshot.queueCapacity)), NoLabels())
             // All of them: the snapshot leaves some out, and not always the same ones.
-            visitor.add(service.resolver.addressStates, hosts)
+            visitor.add(service.resolver.addressStates, hosts, maxSeries: maxSeries)
             if let sharing = snapshot.sharing { visitor.add(sharing) }
             if let provider = service.rateLimiter.measuredProvider {
                 visitor.add(provider.storeOperations, of: provider.storeSystem)
@@ -62,7 +62,7 @@ extension MetricVisitor {
         if let rest = look.rest { add(.whole(rest.admitted), OverflowLabels()) }
         begin(.gateRemaining)
         // Zeros too, of hosts that were closed before.
-        for labels in Set(look.totals.keys).union(look.rules.keys) {
+        for labels in look.totals.keys {
             let longest = look.rules[labels]?.compactMap(\.gateRemaining).max() ?? .zero
             add(.real(longest.inSeconds), labels)
         }

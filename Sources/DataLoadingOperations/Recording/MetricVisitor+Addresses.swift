@@ -4,12 +4,13 @@
 import DataLoading
 
 extension MetricVisitor {
-    /// Adds the fallback addresses of the hosts that have labels of their own, 200 at most.
-    func add(_ states: [AddressState], _ hosts: HostTable) {
+    /// Adds the fallback addresses of the hosts that have labels of their own, the first ones where
+    /// there are too many: a sum of states says nothing.
+    func add(_ states: [AddressState], _ hosts: HostTable, maxSeries: Int) {
         let labelled = states.lazy.compactMap { state in
             AddressLabels(state, hosts).map { (labels: $0, state: state) }
         }
-        let shown = Array(labelled.prefix(MetricRegistry.defaultMaxSeries))
+        let shown = Array(labelled.prefix(max(0, maxSeries)))
         guard !shown.isEmpty else { return }
         begin(.addressAvailable)
         for (labels, state) in shown {

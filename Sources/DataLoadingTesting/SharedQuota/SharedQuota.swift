@@ -36,7 +36,6 @@ public final class SharedQuota: Sendable {
         var departures: Int64 = 0
         /// The daemons that have said goodbye.
         var left: Set<String> = []
-        var shift = 0.0
         var outage: Outage?
         var operations = 0
     }
@@ -71,19 +70,14 @@ public final class SharedQuota: Sendable {
         }
     }
 
-    /// Moves the store's own clock, forward or back.
-    public func moveClock(by step: Duration) {
-        state.withLock { $0.shift += step.inSeconds * 1e6 }
-    }
-
-    private func now(_ state: State) -> Double {
-        1_767_225_600_000_000 + clock.elapsed.inSeconds * 1e6 + state.shift
+    private var now: Double {
+        1_767_225_600_000_000 + clock.elapsed.inSeconds * 1e6
     }
 
     func answer(_ question: QuotaLine.Question, about key: QuotaKey) -> QuotaLine.Answer {
         state.withLock { state in
             state.operations += 1
-            let now = now(state)
+            let now = now
             return state.lines[key, default: QuotaLine()].answer(question, at: now)
         }
     }
@@ -91,7 +85,7 @@ public final class SharedQuota: Sendable {
     func close(_ key: QuotaKey, for delay: Duration) {
         state.withLock { state in
             state.operations += 1
-            let now = now(state)
+            let now = now
             let length = delay.inSeconds * 1e6
             state.lines[key, default: QuotaLine()].close(for: length, at: now)
             state.gates[key] = max(state.gates[key] ?? 0, now + length)
@@ -102,7 +96,7 @@ public final class SharedQuota: Sendable {
     func heartbeat(of name: String) -> (FleetCounts.Pulse, gates: [QuotaKey: Duration]) {
         state.withLock { state in
             state.operations += 1
-            let now = now(state)
+            let now = now
             let oldest = now - FleetCounts.length.inSeconds * 1e6
             let recent = now - FleetCounts.presence.inSeconds * 1e6
             // A clock that was set back takes all instants with it.

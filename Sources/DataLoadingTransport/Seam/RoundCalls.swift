@@ -15,8 +15,8 @@ import DataLoadingSupport
 /// The calls of users' code that a transport's thread makes between two rounds of its loop, where no
 /// step of the loop is under way.
 ///
-/// A transport that has such a place also has another thread, which goes on with the loop when a call
-/// blocks. Only the thread that runs the loop uses it.
+/// A transport that has such a place also has another thread, which runs the loop when a call blocks.
+/// Only the thread that runs the loop uses it.
 package final class RoundCalls {
     package typealias Call = @Sendable () -> Void
 
@@ -33,8 +33,8 @@ package final class RoundCalls {
         return calls.isGuarded ? calls : nil
     }
 
-    /// Starts the thread that goes on with the loop when a call blocks; false when the process can
-    /// have no more.
+    /// Starts the thread that runs the loop when a call blocks; false when the process can have no
+    /// more.
     package var recruit: (() -> Bool)?
     /// Whether that thread is there.
     private var hasGuard = false

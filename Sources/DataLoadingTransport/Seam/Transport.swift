@@ -7,7 +7,8 @@ public import Foundation
 ///
 /// A transport never redirects, retries, keeps cookies, authorises or limits rates: its caller
 /// does. A transport that reaches a network refuses an attempt whose `cachePolicy` is `.cacheOnly`
-/// with `.notCached`. Transports that wrap another pass `reset` and `shutDown` on exactly once.
+/// with `.notCached`. Transports that wrap another pass `reset` and `shutDown` on exactly once, and
+/// return it as `wrapped`.
 public protocol Transport: Sendable {
     /// Starts one attempt without waiting.
     ///
@@ -21,6 +22,28 @@ public protocol Transport: Sendable {
 
     /// Ends every attempt and releases threads and sockets; later attempts fail.
     func shutDown() async
+
+    /// The transport to which this one passes attempts; nil by default, for one that passes none.
+    ///
+    /// A service asks it for what a wrapper does not know: whether its threads answer (for the
+    /// watchdog and the health check), its connections, and the executor of its threads.
+    var wrapped: (any Transport)? { get }
+}
+
+extension Transport {
+    /// Nil.
+    public var wrapped: (any Transport)? { nil }
+
+    /// The first transport of a kind: this one, or one that it wraps, at most 64 deep.
+    package func first<Kind>(_ kind: Kind.Type) -> Kind? {
+        var next: (any Transport)? = self
+        // A wrapper that returns itself has no end.
+        for _ in 0..<64 {
+            if let found = next as? Kind { return found }
+            next = next?.wrapped
+        }
+        return nil
+    }
 }
 
 /// A handle on a running attempt; every method may be called from any thread, at any time, more

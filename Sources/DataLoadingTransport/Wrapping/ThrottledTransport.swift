@@ -126,6 +126,9 @@ public final class ThrottledTransport: Transport {
         await next.shutDown()
     }
 
+    /// The transport whose attempts are limited.
+    public var wrapped: (any Transport)? { next }
+
     /// Starts the attempts for which there is room, or ends them where all are refused.
     private func startWaiting() {
         if let (error, refused) = state.withLock({ $0.takeRefused() }) {

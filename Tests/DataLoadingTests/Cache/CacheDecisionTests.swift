@@ -29,9 +29,9 @@ import Testing
 
     private func request(
         _ policy: CachePolicy = .useProtocolPolicy, _ headers: HTTPHeaders = [:],
-        method: HTTPMethod = .get, isOffline: Bool = false
+        method: HTTPMethod = .get
     ) -> CacheRequest {
-        CacheRequest(method: method, headers: headers, policy: policy, isOffline: isOffline)
+        CacheRequest(method: method, headers: headers, policy: policy)
     }
 
     @Test func `a reload goes to the origin, and what it brings is stored`() throws {
@@ -52,12 +52,9 @@ import Testing
         #expect(!bypass.mayStore)
     }
 
-    @Test(arguments: [(CachePolicy.cacheOnly, false), (.useProtocolPolicy, true)])
-    func `only what is stored answers, however old, unless it forbids that itself`(
-        policy: CachePolicy, isOffline: Bool
-    ) throws {
+    @Test func `only what is stored answers, however old, unless it forbids that itself`() throws {
         let year = moment(31_536_000)
-        let only = request(policy, isOffline: isOffline)
+        let only = request(.cacheOnly)
         for (directives, expected): (String, CacheDecision) in [
             ("max-age=9", .reuse(.withoutOrigin)), ("max-age=99999999", .reuse(.fresh)),
             ("max-age=9, must-revalidate", .unavailable), ("max-age=9, no-cache", .unavailable),

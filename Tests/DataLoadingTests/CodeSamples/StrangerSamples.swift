@@ -47,6 +47,8 @@ struct TracingTransport: Transport {
     func reset() async { await base.reset() }
 
     func shutDown() async { await base.shutDown() }
+
+    var wrapped: (any Transport)? { base }
 }
 
 @Suite struct StrangerSamples {

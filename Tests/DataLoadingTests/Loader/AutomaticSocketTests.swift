@@ -158,7 +158,8 @@
             @Test func `a loader and its service may be dropped in a call`() async {
                 let held = Locked<DataLoader?>(nil)
                 let delegate = Running { _ in held.withLock { $0 = nil } }
-                held.withLock { $0 = DataLoaderService().makeFactory().makeDataLoader(delegate: delegate) }
+                let factory = DataLoaderService().makeFactory()
+                held.withLock { $0 = factory.makeDataLoader(delegate: delegate) }
                 held.withLock { $0 }?.perform(request)
                 #expect(await delegate.outcomes.first(1) == [nil])
                 await end()
@@ -182,7 +183,8 @@
                 await #expect(processExitsWith: .exitCode(9)) {
                     let server = try LoopbackServer { _ in .ok("body") }
                     let delegate = Running { _ in exit(9) }
-                    let loader = DataLoaderService().makeFactory().makeDataLoader(delegate: delegate)
+                    let factory = DataLoaderService().makeFactory()
+                    let loader = factory.makeDataLoader(delegate: delegate)
                     loader.perform(DataLoaderRequest(url: server.url()))
                     _ = await delegate.outcomes.first(1)
                     withExtendedLifetime((server, loader)) {}

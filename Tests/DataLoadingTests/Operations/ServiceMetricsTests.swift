@@ -201,19 +201,39 @@ import Testing
     @Test func `parts beyond the maximum are counted together`() throws {
         let limiter = RateLimiter(defaultRequestsPerSecond: nil)
         limiter.adopt(ManualClock().timekeeper)
-        for number in 0..<RuleTotals.maxLabels + 3 {
+        for number in 0..<13 {
             let url = testURL("https://api.test/p\(number)/")
             limiter.setRequestsPerSecond(1, forPathOf: url)
             let key = limiter.ruleKey(for: try RequestTarget(url))
             #expect(limiter.reserve(key) == .granted)
         }
-        var totals = RuleTotals()
+        var totals = RuleTotals(maxLabels: 10)
         for _ in 0..<2 {
             let look = totals.look(at: limiter.ruleStates, registry.hosts)
-            #expect(look.rules.count == RuleTotals.maxLabels + 3)
-            #expect(look.totals.count == RuleTotals.maxLabels)
+            #expect(look.rules.count == 10)
+            #expect(look.totals.count == 10)
             #expect(look.totals.values.allSatisfy { $0.admitted == 1 })
             #expect(look.rest?.admitted == 3)
+        }
+    }
+
+    @Test func `rates and addresses have no more series than the settings allow`() throws {
+        let bed = TestBed(otherwise: .respond(status: 200))
+        let small = MetricRegistry.make(maxSeries: 5)
+        small.observe(bed.service)
+        for number in 0..<9 {
+            let url = testURL("https://api.test/p\(number)/")
+            bed.service.rateLimiter.setRequestsPerSecond(1, forPathOf: url)
+        }
+        let addresses = (1...9).map { "192.0.2.\($0)" }
+        bed.service.resolver.setAddresses(addresses, forHost: "api.test")
+        let counts = Dictionary(grouping: small.samples(), by: \.name).mapValues(\.count)
+        let names = [
+            "http_client_rate_limit", "http_client_rate_admitted_total",
+            "http_client_gate_remaining_seconds", "http_client_address_available",
+        ]
+        for name in names {
+            #expect((4...5).contains(counts[name] ?? 0), "\(name): \(counts[name] ?? 0)")
         }
     }
 

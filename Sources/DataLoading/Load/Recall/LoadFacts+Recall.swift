@@ -119,7 +119,8 @@ extension LoadFacts {
         let body: Data?
         switch attempt.verdict {
         case .deliver: body = attempt.isStreaming ? attempt.copy : attempt.body
-        // What came before the break is not in the copy.
+        // A body that was put together of parts with one strong validator may be stored (RFC 9111
+        // section 3.4). Of one in pieces, what came before the break is not in the copy.
         case .append: body = attempt.isStreaming ? nil : attempt.body
         case .discard, .hold, nil: body = nil
         }

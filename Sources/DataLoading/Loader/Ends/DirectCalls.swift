@@ -17,8 +17,8 @@ final class DirectCalls: Sendable {
     enum Place: Sendable {
         /// Inside the step that ends the load, for delegates that promise not to block.
         case inPlace
-        /// Between two rounds of its loop, where another thread goes on with the loop when the call
-        /// blocks. On the queue where the transport has no such place, and while calls are slow.
+        /// Between two rounds of its loop, where another thread runs the loop when the call blocks. On
+        /// the queue where the transport has no such place, and while calls are slow.
         case betweenRounds
     }
 

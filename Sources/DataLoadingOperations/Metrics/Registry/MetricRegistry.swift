@@ -24,11 +24,15 @@ final class MetricRegistry: Sendable {
     /// What credentials have counted.
     let credentials = Locked(CredentialTotals())
     /// What rates have admitted.
-    let rules = Locked(RuleTotals())
+    let rules: Locked<RuleTotals>
+    /// The number of series of a metric, the one for all that finds no room included.
+    let maxSeries: Int
 
     init(target: TargetLabels, hosts: HostTable, maxSeries: Int = defaultMaxSeries) {
         self.target = target
         self.hosts = hosts
+        self.maxSeries = maxSeries
+        rules = Locked(RuleTotals(maxLabels: max(0, maxSeries - 1)))
         stripes = Stripe.make(Self.stripeCount, maxSeries: maxSeries).map { Locked($0) }
     }
 

@@ -17,7 +17,7 @@ struct RuleTotals: Sendable {
 
     /// What a look has found.
     struct Look: Sendable {
-        /// What the limiter tells now.
+        /// What the limiter tells now, of the labels that have totals.
         var rules: [RuleLabels: [RuleState]] = [:]
         var totals: [RuleLabels: Total] = [:]
         /// That of all labels beyond the maximum; nil while there are none.
@@ -31,11 +31,15 @@ struct RuleTotals: Sendable {
     }
 
     /// The number of label sets with totals of their own: parts may come and go with each reload.
-    static let maxLabels = 1_000
+    private let maxLabels: Int
 
     private var totals: [RuleLabels: Total] = [:]
     private var rest: Total?
     private var seen: [Key: Total] = [:]
+
+    init(maxLabels: Int) {
+        self.maxLabels = maxLabels
+    }
 
     /// Adds what was counted since the last look, for hosts that have labels.
     ///
@@ -55,6 +59,7 @@ struct RuleTotals: Sendable {
         // A part that has no rule any more begins anew; a whole host may go on where it was.
         seen = seen.filter { $0.key.part == nil || present.contains($0.key) }
         look.totals = totals
+        look.rules = look.rules.filter { totals[$0.key] != nil }
         look.rest = rest
         return look
     }
@@ -64,7 +69,7 @@ struct RuleTotals: Sendable {
         var old = seen.updateValue(now, forKey: key) ?? Total()
         // The limiter has forgotten it in between, and has counted from zero since.
         if now.admitted < old.admitted || now.closings < old.closings { old = Total() }
-        if totals[labels] != nil || totals.count < Self.maxLabels {
+        if totals[labels] != nil || totals.count < maxLabels {
             totals[labels, default: Total()].add(now, since: old)
         } else {
             var sum = rest ?? Total()

@@ -43,6 +43,8 @@ struct TracingTransport: Transport {
     func reset() async { await next.reset() }
 
     func shutDown() async { await next.shutDown() }
+
+    var wrapped: (any Transport)? { next }
 }
 
 extension DataLoaderRequest {
