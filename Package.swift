@@ -23,7 +23,7 @@ let strict: [SwiftSetting] = [
 
 let applePlatforms: [Platform] = [.macOS, .macCatalyst, .iOS, .tvOS, .watchOS, .visionOS]
 
-// From the lowest floor up: a target imports only what stands above it in this list.
+// From the lowest floor up: a target imports only those above it in this list.
 var targets: [Target] = [
     .target(name: "DataLoadingSupport", swiftSettings: strict),
     // Sockets and threads of the system, for the servers in this package.

@@ -43,7 +43,7 @@ package final class Recall: Sendable {
         }
     }
 
-    /// Why the request goes on to the origin; nil when it does not.
+    /// Why the request is forwarded to the origin; nil when it is not.
     package var forward: CacheStatus.Forward? {
         switch decision {
         case .reuse, .notModified, .unavailable: nil

@@ -43,7 +43,7 @@ extension CurlLoop {
         for transfer in late {
             // The end of one transfer may have extended the deadline of another.
             if deadline(of: transfer) <= now { expire(transfer) }
-            // One that goes on, with the stale addresses of its name for example, has another limit.
+            // One that continues, with stale addresses of its name for example, has another limit.
             scheduleCheck(at: max(deadline(of: transfer), soonest))
         }
     }

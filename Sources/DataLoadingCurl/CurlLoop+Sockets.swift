@@ -116,11 +116,12 @@ extension CurlLoop {
     /// A loop with several transfers mostly finds an event at once. It looks before it announces
     /// that it sleeps, so that a thread that posts in that moment makes no system call to wake it.
     ///
-    /// No message is left behind by that. One that is posted before the announcement wakes nobody;
-    /// `fallAsleep` sees it, since it looks into the queue after the announcement, and where the
-    /// look has found an event, the loop takes all messages before it comes here again. One that is
-    /// posted after the announcement finds it, and signals the event that is waited for. The look
-    /// may take the signal of an earlier announcement, whose message was in the queue before it.
+    /// No message is left behind by that. One that is posted before the announcement wakes no
+    /// thread; `fallAsleep` sees it, since it looks into the queue after the announcement, and
+    /// where the look has found an event, the loop takes all messages before it comes here again.
+    /// One that is posted after the announcement finds it, and signals the event that is waited
+    /// for. The look may take the signal of an earlier announcement, whose message was in the queue
+    /// before it.
     func waitForEvents() {
         mailbox.figures.note(
             connections: openSockets, transfers: running.count, from: now, to: LoopClock.now)

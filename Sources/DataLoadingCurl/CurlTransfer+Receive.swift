@@ -87,7 +87,7 @@ extension CurlTransfer {
     }
 
     /// Decodes the buffered bytes until none is left, the task is paused, or so many pieces of 64 KiB
-    /// were delivered; the loop goes on with the others later.
+    /// were delivered; the loop continues with the others later.
     ///
     /// A few bytes may become gigabytes, and other transfers have the same thread.
     func decode(atMost pieces: Int = 16) throws(DataLoaderError) {

@@ -41,7 +41,7 @@ struct LoopTable<Loop> {
             loops[index] = loop
             return Place(loop: loop, seat: seat)
         }
-        // A process that is out of threads or descriptors goes on with the loops that it has.
+        // A process that is out of threads or descriptors continues with the loops that it has.
         for case (let index, let loop?) in loops.enumerated() {
             return Place(loop: loop, seat: origin.map { seats.move($0, to: index, now: now) })
         }

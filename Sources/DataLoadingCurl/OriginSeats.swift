@@ -35,7 +35,7 @@ struct OriginSeats {
         return target.origin
     }
 
-    /// Returns the seat of an origin; whoever holds it keeps it.
+    /// Returns the seat of an origin; the table keeps it while the caller holds it.
     mutating func seat(for origin: Origin, now: Int64) -> OriginSeat {
         if let seat = seats[origin] { return seat }
         if seats.count >= sweepCount { sweep(now) }

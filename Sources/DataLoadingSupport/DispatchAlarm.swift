@@ -6,8 +6,9 @@ import Dispatch
 /// An alarm on a dispatch timer with a queue of its own.
 ///
 /// A dispatch timer does not count the time that the machine sleeps; `Instant` does. A long wait is
-/// therefore divided: the alarm fires after a second, or after a sixtieth of the wait, and whoever still
-/// waits sets it again. Nobody is woken for an instant that nobody waits for any more.
+/// therefore divided: the alarm fires after a second, or after a sixtieth of the wait, and a waiter
+/// that still waits sets it again. No thread is woken for an instant that no waiter waits for any
+/// more.
 final class DispatchAlarm: Alarm {
     private static let shortestPart = Duration.seconds(1)
     private let now: @Sendable () -> Instant

@@ -24,7 +24,7 @@ package struct SHA256: Sendable {
         return hash.hash
     }
 
-    /// Returns the hash that 64 hexadecimal digits stand for; nil for any other text.
+    /// Returns the hash that 64 hexadecimal digits represent; nil for any other text.
     package static func hash(hex text: String) -> [UInt8]? {
         let digits = Array(text.utf8)
         guard digits.count == 64 else { return nil }

@@ -111,7 +111,7 @@ extension Daemon {
         start(plan)
     }
 
-    /// Looks for what nobody tells: gates, and the state of the fleet.
+    /// Looks for what no observer reports: gates, and the state of the fleet.
     private func look() {
         guard !isEnding else { return }
         fleet?.look().map(stream.send)

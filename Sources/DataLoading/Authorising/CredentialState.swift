@@ -29,8 +29,8 @@ public struct CredentialState: Hashable, Sendable {
     }
 }
 
-/// An authoriser that fetches its credential and can say how it stands.
+/// An authoriser that fetches its credential and can report its state.
 package protocol ObservableAuthoriser: Authoriser {
-    /// How it stands now; any thread may ask.
+    /// The state of the credential now; any thread may ask.
     var credentialState: CredentialState { get }
 }

@@ -18,8 +18,8 @@ import Foundation
 ///
 /// A stage that answers later has an epoch. An answer with an older epoch is undone or ignored.
 ///
-/// It is one file, so that nothing else can change the state: whoever reads it has read every
-/// transition. What a stage decides by itself stands in `LoadFacts` and `Judge`.
+/// It is one file, so that nothing else can change the state: it has every transition. What a stage
+/// decides by itself is in `LoadFacts` and `Judge`.
 struct LoadMachine: Sendable {
     private enum State: Sendable {
         case created

@@ -40,7 +40,7 @@ struct ConsumptionLine: Encodable {
         load = response.metrics.load == 0 ? nil : response.metrics.load
         source = response.request.sourceIdentifier.map(Self.printable)
         method = Self.printable(response.request.method.rawValue)
-        // Whoever sets a template may do so because the path itself has a secret.
+        // A program may set a template because the path itself has a secret.
         template = response.request[option: URLTemplate.self].map(Self.printable)
         url = template == nil ? response.request.url.redactedText : nil
         status = response.statusCode?.rawValue

@@ -17,7 +17,7 @@ public struct AddressState: Hashable, Sendable {
 
     /// The host that has the address.
     public let host: String
-    /// The address; the host itself stands for what DNS says.
+    /// The address; the host itself means what DNS says.
     public let address: String
     /// What it is used for.
     public let condition: Condition

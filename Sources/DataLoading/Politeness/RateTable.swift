@@ -104,7 +104,7 @@ struct RateTable: Sendable {
         self.defaultRule = defaultRule
         self.rules = rules
         for (key, counts) in earlier where rules[key] == nil {
-            buckets[key]?.counts += counts  // What is still busy goes on counting.
+            buckets[key]?.counts += counts  // What is still busy keeps counting.
             earlier[key] = nil
         }
         pathComponents = [:]

@@ -8,7 +8,7 @@
 /// ```
 /// Loads of one factory that share are one request on the wire: one token, one place in the queue,
 /// one response for all of them. The request is as urgent as the most urgent of them. Each keeps its
-/// own deadline, its own cancellation and its own outcome. The request goes on until its last load
+/// own deadline, its own cancellation and its own outcome. The request runs until its last load
 /// has left. A load can join until the head of the response has arrived: the request may have been
 /// sent before a change that the program has made since. Loads in chunks and loads with a
 /// `responseSink` never share.
@@ -24,8 +24,8 @@ public enum Coalescing: RequestOption, Hashable, Sendable {
     case sameRequest
     /// The load shares with all loads of this name, whatever their requests are.
     ///
-    /// The first one's request is sent. Whoever chooses the name knows that the answer suits all of
-    /// them.
+    /// The first one's request is sent. The program that chooses the name knows that the answer
+    /// suits all of them.
     case key(String)
 
     /// None.

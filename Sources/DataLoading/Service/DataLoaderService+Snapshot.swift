@@ -7,7 +7,7 @@ import DataLoadingTransport
 extension DataLoaderService {
     /// Returns what the service does at the moment.
     ///
-    /// Nothing is gathered while nobody asks. It takes some microseconds for each origin, rate,
+    /// Nothing is gathered between calls. It takes some microseconds for each origin, rate,
     /// address and credential, and holds back no load for longer than it takes to copy one of the
     /// lists. Any thread may call.
     public func snapshot() -> ServiceSnapshot {

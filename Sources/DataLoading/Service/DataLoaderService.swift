@@ -76,7 +76,7 @@ extension DataLoaderService {
     /// An `await` of a response resumes where the response arrived, and the next load begins there:
     /// with one loop no thread is woken, and with several none for loads of one origin in a row. In
     /// return the task must not block or compute for long, because meanwhile every transfer on that
-    /// thread waits. When the transport is shut down the task goes on elsewhere.
+    /// thread waits. When the transport is shut down the task continues elsewhere.
     @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
     public var taskExecutor: (any TaskExecutor)? {
         runtime.transport.first((any ExecutingTransport).self)?.taskExecutor

@@ -133,7 +133,7 @@ struct ResumableFileSink: BodySink {
     }
 
     /// Returns the state of the digest after the first bytes of a file; nil when it cannot be read
-    /// to there, or nobody waits for it any more.
+    /// to there, or no load waits for it any more.
     private static func hash(
         of descriptor: Int32, _ count: Int64, _ isWanted: Bool, _ isStopped: () -> Bool
     ) -> SHA256? {

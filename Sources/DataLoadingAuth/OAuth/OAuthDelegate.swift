@@ -44,7 +44,7 @@ public protocol OAuthDelegate: AnyObject, Sendable {
     ///
     /// A copy of such a token can be used until it expires. Called for each token, on any thread;
     /// by default it does nothing. A log-out that ends a request for tokens reports
-    /// `AuthorisationError.reset`: the server may have issued some, which nobody knows.
+    /// `AuthorisationError.reset`: the server may have issued some, which no client knows.
     func couldNotRevokeCredentials(_ error: any Error)
 }
 

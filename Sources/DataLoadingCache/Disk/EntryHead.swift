@@ -35,7 +35,7 @@ struct EntryHead: Hashable, Sendable {
         }
     }
 
-    /// The checksum of a block; the number of the block is in it, so that none stands for another.
+    /// The checksum of a block; the number of the block is in it, so that no other block matches.
     static func checksum(_ block: Data, _ index: Int) -> UInt64 {
         XXHash64.hash(block, seed: UInt64(index))
     }

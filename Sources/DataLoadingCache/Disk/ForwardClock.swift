@@ -3,8 +3,8 @@
 
 import DataLoadingSupport
 
-/// A wall clock that never goes back: where the machine's own does, it goes on with the monotonic
-/// one.
+/// A wall clock that never goes back: where the machine's own does, it continues with the
+/// monotonic one.
 ///
 /// The ages of responses that other processes have stored count on it. A clock that jumps ahead
 /// makes them older, which costs a validation; one that goes back would make them younger.

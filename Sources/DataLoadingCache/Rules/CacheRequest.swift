@@ -21,7 +21,7 @@ package struct CacheRequest: Sendable {
     /// Whether the response depends on what is neither the URL nor a field of the request.
     let isApart: Bool
 
-    /// The field that stands for the authorisers that a caller has chosen; no field has such a name.
+    /// The field that represents the authorisers a caller has chosen; no field has such a name.
     static let authorisers = ":authorisers"
 
     /// Makes it; `authorisers` are the names of those that the caller has chosen, and nil when he

@@ -5,7 +5,7 @@ public import DataLoadingTransport
 
 /// What the cache did about a load, in the words of the `Cache-Status` field (RFC 9211 section 2).
 public struct CacheStatus: Hashable, Sendable {
-    /// Why a request went on to the server (RFC 9211 section 2.2).
+    /// Why a request was forwarded to the server (RFC 9211 section 2.2).
     public enum Forward: String, Hashable, Sendable {
         /// The load's cache policy goes around the cache.
         case bypass
@@ -23,7 +23,7 @@ public struct CacheStatus: Hashable, Sendable {
         case partial
     }
 
-    /// Why the request went on to the server; nil for a hit.
+    /// Why the request was forwarded to the server; nil for a hit.
     public package(set) var forward: Forward?
     /// The status of the server's last response; nil without one.
     ///

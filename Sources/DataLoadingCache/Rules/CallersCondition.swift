@@ -9,7 +9,7 @@ enum CallersCondition {
     /// Whether the conditions of a request to a fresh stored response are answered by 304.
     static func holds(_ request: HTTPHeaders, for stored: StoredResponse) -> Bool {
         let tags = request.values(for: "If-None-Match")
-        // If-None-Match stands above If-Modified-Since (RFC 9110 section 13.1.3).
+        // If-None-Match takes precedence over If-Modified-Since (RFC 9110 section 13.1.3).
         guard tags.isEmpty else { return matches(tags, stored.headers) }
         let now = stored.times.received.seconds
         guard let since = request.date(of: "If-Modified-Since", now: now) else { return false }

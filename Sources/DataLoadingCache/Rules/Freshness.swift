@@ -1,7 +1,7 @@
 // Copyright the DataLoading authors
 // SPDX-License-Identifier: Apache-2.0
 
-/// How a stored response's age stands to what it says itself and to what the caller wants.
+/// How a stored response's age compares with what it says itself and with what the caller wants.
 struct Freshness {
     /// Whether the response is used as fresh.
     let isGoodEnough: Bool

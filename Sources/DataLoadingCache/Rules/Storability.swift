@@ -61,7 +61,7 @@ package enum Storability {
         [401, 407, 412, 416, 417, 428, 429, 431, 511].contains(status.rawValue)
     }
 
-    /// Whether a response with this status stands for itself: it is final, and neither a part nor
+    /// Whether a response with this status is complete: it is final, and neither a part nor
     /// an update of another.
     private static func isWhole(_ status: HTTPStatus) -> Bool {
         status.rawValue >= 200 && status != .partialContent && status != .notModified

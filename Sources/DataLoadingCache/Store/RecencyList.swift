@@ -9,7 +9,7 @@ struct RecencyList<Key: Hashable> {
         var newer: Int
     }
 
-    /// The first node stands at both ends of the list; its key is nil.
+    /// The first node is at both ends of the list; its key is nil.
     private var nodes = [Node(key: nil, older: 0, newer: 0)]
     private var places: [Key: Int] = [:]
     private var free: [Int] = []

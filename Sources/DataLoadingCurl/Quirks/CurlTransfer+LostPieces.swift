@@ -8,7 +8,7 @@ import CCurl
 // overwrite it with what else the connection carries. By reading of lib/http2.c of that time: a
 // DATA frame that does not fit in the buffer of its transfer waits in that of the connection. No
 // transfer reads on meanwhile; but at the end of an upload that had no length, or that libcurl ends
-// because of a response from status 300 on, libcurl goes on with what it has read
+// because of a response from status 300 on, libcurl continues with what it has read
 // (`http2_data_done_send`). The next frame takes the place of the one that waits, so that the body
 // ends too early by as much; or the stream ends with it, so that the next read writes over it, and
 // the body keeps its length.
@@ -27,7 +27,7 @@ import CCurl
 // then loaded again as a whole: a range from where it broke off would hide the loss.
 //
 // Not covered: a body of more than 524,288 bytes that comes in one go, while another response, from
-// status 300 on, ends an upload on the connection early. To go on with such an upload
+// status 300 on, ends an upload on the connection early. To continue such an upload
 // (CURLOPT_KEEP_SENDING_ON_ERROR) would cost responses without a length, which libcurl then drops
 // with the end of their stream.
 //
@@ -40,7 +40,7 @@ extension CurlTransfer {
         state.response.minorVersion == nil && !loop.library.keepsPieces
     }
 
-    /// Whether the end of the upload makes libcurl go on although a frame waits.
+    /// Whether the end of the upload makes libcurl continue although a frame waits.
     var uploadMayCostPieces: Bool { !loop.library.keepsPieces && uploadKind == .read(nil) }
 
     /// Whether the handle has kept a buffer, so that libcurl would use a small part of it.

@@ -58,8 +58,9 @@ extension RedisScript {
 
     /// Writes credentials, or deletes them where none are given; 0 if a later lock was taken.
     ///
-    /// `ARGV`: the number of the lock, the credentials. A lock that is gone and that nobody has taken
-    /// since is no reason to lose them: the authorization server knows only the newest refresh token.
+    /// `ARGV`: the number of the lock, the credentials. A lock that is gone and that no daemon has
+    /// taken since is no reason to lose them: the authorization server knows only the newest
+    /// refresh token.
     static let saveCredentials = RedisScript(
         "saveCredentials",
         """

@@ -6,8 +6,8 @@ public import Foundation
 /// Encrypts credentials before they leave the process, and decrypts what comes back.
 ///
 /// The package has no cipher of its own: give functions of a library that authenticates what it
-/// encrypts, such as AES-GCM. Without a seal the server, its backups and whoever may read its memory
-/// have the refresh token.
+/// encrypts, such as AES-GCM. Without a seal the server, its backups and every process that may
+/// read its memory have the refresh token.
 public struct CredentialSeal: Sendable {
     let seal: @Sendable (Data) throws -> Data
     let open: @Sendable (Data) throws -> Data

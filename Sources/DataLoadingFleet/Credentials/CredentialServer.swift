@@ -24,14 +24,15 @@ struct CredentialServer: Sendable {
     let random: RandomSource
     let times: LockTimes
 
-    /// A name that nobody else has.
+    /// A name that no other owner has.
     func makeOwner() -> String {
         random.withGenerator { String($0.next() as UInt64, radix: 36) }
     }
 
     /// Waits for the lock and takes it.
     ///
-    /// Call `release` also when this throws: the server may have given it and not been heard.
+    /// Call `release` also when this throws: the server may have given the lock although
+    /// its answer was lost.
     func take(_ owner: String) async throws -> Lock {
         let end = timerQueue.now + times.wait
         while true {

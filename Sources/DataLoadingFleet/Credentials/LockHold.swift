@@ -4,7 +4,7 @@
 import DataLoading
 import DataLoadingSupport
 
-/// Keeps a lock while something is done, which goes on when the lock cannot be kept.
+/// Keeps a lock while something is done, which continues when the lock cannot be kept.
 struct LockHold: Sendable {
     /// Asks the server to renew the lock; returns whether it was still there.
     typealias Renewal = @Sendable () async throws -> Bool
@@ -25,7 +25,7 @@ struct LockHold: Sendable {
         guard timerQueue.now < taken + times.trust else {
             throw AuthorisationError.store(reason: "the lock was lost")
         }
-        // No child task: a caller that is cancelled keeps its lock while the refresh goes on.
+        // No child task: a caller that is cancelled keeps its lock while the refresh runs.
         let keeper = Task { await renewUntilLost(since: taken, renew) }
         let result: Result<Output, any Error>
         do {

@@ -3,7 +3,7 @@
 
 /// How long a lock of credentials lasts, and how long is waited for it and for its server.
 struct LockTimes: Sendable {
-    /// How long the server keeps a lock that nobody renews: after that a dead holder has lost it.
+    /// How long the server keeps a lock that is not renewed: after that a dead holder has lost it.
     var life = Duration.seconds(60)
     /// How often it is renewed.
     var renewal = Duration.seconds(10)

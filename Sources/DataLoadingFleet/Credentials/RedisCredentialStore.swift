@@ -8,8 +8,8 @@ import DataLoadingSupport
 ///
 /// Who refreshes takes a lock that lasts a minute and is renewed each ten seconds; a daemon that
 /// dies loses it. One that could not renew it for 30 s, or learns that it is gone, renews it no
-/// more. A refresh that has begun goes on: its tokens are written where nobody has taken the lock
-/// meanwhile. Each lock has a number, and a write is refused once a later lock was taken:
+/// more. A refresh that has begun continues: its tokens are written where no other daemon has taken
+/// the lock meanwhile. Each lock has a number, and a write is refused once a later lock was taken:
 /// "superseded".
 ///
 /// What no lock can do: an authorization server does not know the numbers. Where a server of this store
@@ -52,7 +52,7 @@ public final class RedisCredentialStore: OAuthCredentialStore {
 
     /// Reads the credentials and replaces them by what `body` returns, while no other daemon does so.
     ///
-    /// `body` goes on when the lock is lost. What it returns is written unless a later lock was
+    /// `body` continues when the lock is lost. What it returns is written unless a later lock was
     /// taken.
     ///
     /// - Throws: The error of `body`, or `AuthorisationError.store` when another daemon keeps the

@@ -9,7 +9,7 @@ import DataLoadingSupport
 /// They begin with "dl:", so that an access list can name them. Texts of users are hashed: a name has
 /// one length, and a brace in a path cannot move it to another server of a cluster.
 struct FleetKeys: Sendable {
-    /// When each daemon was last heard.
+    /// When each daemon sent its last heartbeat.
     let members: String
     /// How many daemons have said goodbye.
     let departures: String

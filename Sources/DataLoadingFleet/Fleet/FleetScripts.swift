@@ -71,8 +71,8 @@ extension RedisScript {
     /// Closes a line for all daemons, unless it is closed for longer.
     ///
     /// `KEYS`: the line, those who ask. `ARGV`: how long, and the server's time when it was asked, as far
-    /// as the daemon knows it, or 0. It returns -1 where a server that has stood still runs what it was
-    /// sent before: the key would be closed for as much longer.
+    /// as the daemon knows it, or 0. It returns -1 where a server that was suspended runs what it
+    /// was sent before: the key would be closed for as much longer.
     static let closeLine = RedisScript(
         "closeLine",
         """
@@ -118,10 +118,10 @@ extension RedisScript {
     /// Notes that a daemon lives, and counts the others.
     ///
     /// `KEYS`: the daemons, the goodbyes, the gates. `ARGV`: the daemon, and the server's time when it
-    /// asked, as far as it knows, or 0. A server that has stood still runs what it was sent before,
-    /// which says nothing of who is there now. It returns how many were heard of within 1.75 s and 30 s,
-    /// the number of goodbyes, each gate with how long it is closed, the server's time, and whether the
-    /// daemon was not known.
+    /// asked, as far as it knows, or 0. A server that was suspended runs what it was sent before,
+    /// which says nothing of who is there now. It returns how many sent a heartbeat within 1.75 s
+    /// and 30 s, the number of goodbyes, each gate with how long it is closed, the server's time,
+    /// and whether the daemon was not known.
     static let heartbeat = RedisScript(
         "heartbeat",
         """

@@ -19,7 +19,7 @@ public struct FleetStatus: Sendable {
     public let connection: Connection
     /// The server that is used, or tried next; nil without one.
     public let endpoint: RedisEndpoint?
-    /// The number of daemons that were heard of within 30 s, this one included.
+    /// The number of daemons that this one has learned of within 30 s, itself included.
     public let members: Int
     /// The time since the server's last answer; nil before the first.
     public let lastAnswer: Duration?

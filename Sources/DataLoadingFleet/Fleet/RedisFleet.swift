@@ -22,7 +22,7 @@ package import DataLoadingSupport
 /// sends elsewhere is an error.
 public final class RedisFleet: QuotaProvider {
     /// The last answer to a heartbeat.
-    private struct Heard {
+    private struct LastAnswer {
         let time: ServerTime
         /// The number of its connection.
         let connection: UInt64
@@ -37,7 +37,7 @@ public final class RedisFleet: QuotaProvider {
     /// What others know this daemon by, for as long as it runs.
     private let member: String
     private let counts = Locked(FleetCounts())
-    private let heard = Locked<Heard?>(nil)
+    private let lastAnswer = Locked<LastAnswer?>(nil)
     private let timekeeper: any Timekeeper
     private let random: RandomSource
 
@@ -78,7 +78,7 @@ public final class RedisFleet: QuotaProvider {
             .closeLine, keys: keys.line(of: key), arguments: [length, asked])
         let gate = try await client.run(
             .closeGate, keys: [keys.gates], arguments: [GateName.text(of: key), length, asked])
-        // The server stood still: it has answered too late, and changed nothing.
+        // The server was suspended: it has answered too late, and changed nothing.
         guard line.number != -1, gate.number != -1 else { throw RedisError.silent }
     }
 
@@ -92,15 +92,15 @@ public final class RedisFleet: QuotaProvider {
             arguments: [member, "\(asked ?? 0)"])
         let pulse = try FleetPulse(reply)
         let now = timekeeper.now
-        // The answer of a server that has stood still comes late; one whose clock was set does not.
+        // The answer of a server that was suspended comes late; one whose clock was set does not.
         let isAhead =
             ServerTime.isAhead(pulse.time, of: asked) && now - sent <= .milliseconds(250)
-        let answer = Heard(
+        let answer = LastAnswer(
             time: ServerTime(pulse.time, received: now), connection: client.status.connections,
             isAhead: isAhead)
-        let last = heard.withLock { heard in
-            defer { heard = answer }
-            return heard
+        let last = lastAnswer.withLock { lastAnswer in
+            defer { lastAnswer = answer }
+            return lastAnswer
         }
         // A clock that was set forward makes the others seem gone until their second heartbeat. A server
         // that has started anew has ended the connection.
@@ -115,7 +115,7 @@ public final class RedisFleet: QuotaProvider {
     }
 
     private func serverTime(at instant: Instant) -> Int64? {
-        heard.withLock { $0?.time.time(at: instant) }
+        lastAnswer.withLock { $0?.time.time(at: instant) }
     }
 
     /// Says goodbye, and ends the connection.

@@ -62,7 +62,7 @@ extension RedisMachine {
         var fallback: [UInt8]?
         /// When it was sent.
         let time: Instant
-        /// Whether nobody waits for the reply.
+        /// Whether no caller waits for the reply.
         var isAbandoned = false
         /// Whether its patience ended before that of its server.
         var isExpired = false

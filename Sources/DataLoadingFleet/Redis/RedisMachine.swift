@@ -13,7 +13,7 @@ struct RedisMachine {
 
     /// How many commands may be sent and not answered.
     static let maxOutstanding = 16
-    /// How long a lost connection is made anew although nobody uses it.
+    /// How long a lost connection is made anew although no command uses it.
     static let useLimit = Duration.seconds(30)
 
     private(set) var state = State.idle

@@ -3,7 +3,7 @@
 
 /// The elements of the dashboard; the script fills them.
 enum DashboardMarkup {
-    /// What stands between the style and the script.
+    /// What is between the style and the script.
     static let text = #"""
         <svg class="defs" aria-hidden="true" focusable="false">
           <defs>

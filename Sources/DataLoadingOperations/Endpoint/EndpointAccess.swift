@@ -70,7 +70,7 @@ struct EndpointAccess {
         return zip(left, right).reduce(UInt8(0)) { $0 | ($1.0 ^ $1.1) } == 0
     }
 
-    /// The right token is answered in any case: nobody can lock the operator out.
+    /// The right token is answered in any case: no client can lock the operator out.
     private mutating func wrongTokenStatus(at now: Instant) -> EndpointStatus {
         if now >= windowEnd {
             windowEnd = now + Self.window

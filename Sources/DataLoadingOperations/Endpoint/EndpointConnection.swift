@@ -114,7 +114,7 @@ struct EndpointConnection {
         output.withUnsafeBytes { body(UnsafeRawBufferPointer(rebasing: $0[sent...])) }
     }
 
-    /// Notes that the peer has taken bytes, and goes on after the last one.
+    /// Notes that the peer has taken bytes, and continues after the last one.
     mutating func noteSent(_ count: Int, at now: Instant) {
         sent += min(count, output.count - sent)
         deadline = now + Self.stallLimit

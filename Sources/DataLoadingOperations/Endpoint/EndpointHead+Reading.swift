@@ -8,8 +8,8 @@ extension EndpointHead {
     /// The maximum number of bytes of a head.
     static let limit = 8_192
 
-    /// Reads a head strictly (RFC 9112): every line ends in CR LF, no field is folded, `Host` stands
-    /// once, and there is no body.
+    /// Reads a head strictly (RFC 9112): every line ends in CR LF, no field is folded, there is
+    /// one `Host`, and there is no body.
     static func read(_ bytes: some RandomAccessCollection<UInt8>) -> EndpointHead {
         let end = Array("\r\n\r\n".utf8)
         guard let last = bytes.prefix(limit).firstRange(of: end) else {

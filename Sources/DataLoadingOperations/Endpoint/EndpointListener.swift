@@ -47,18 +47,18 @@ final class EndpointListener: Sendable {
     }
 
     deinit {
-        // First the path: once nobody listens, the next process may make its own socket there.
+        // First the path: once the socket is closed, the next process may bind its own.
         if let path { unlink(path) }
         SystemCall.release(descriptor)
     }
 
-    /// Removes a socket that nobody listens to any more; anything else stays, and cannot be bound.
+    /// Removes a socket without a listener; anything else stays, and cannot be bound.
     private static func removeStaleSocket(_ path: String, _ address: SocketAddress) throws {
         var status = stat()
         guard lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFSOCK else { return }
         let probe = try PlatformSocket.make(family: address.family)
         defer { SystemCall.release(probe) }
-        // A process that stands still accepts nothing, and its queue may be full.
+        // A process that is suspended accepts nothing, and its queue may be full.
         _ = fcntl(probe, F_SETFL, O_NONBLOCK)
         guard address.withPointer({ connect(probe, $0, $1) }) < 0, errno == ECONNREFUSED else {
             return

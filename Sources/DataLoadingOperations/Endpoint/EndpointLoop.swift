@@ -16,7 +16,7 @@ struct EndpointLoop {
     private static let acceptPause = Duration.milliseconds(100)
 
     private let listener: EndpointListener
-    private var desk: EndpointDesk
+    private var replies: EndpointReplies
     private let timekeeper: any Timekeeper
     private var connections: [Int: EndpointConnection] = [:]
     private var lastNumber = 0
@@ -26,9 +26,9 @@ struct EndpointLoop {
     private var ticks = LiveTicks()
     private var buffer = [UInt8](repeating: 0, count: EndpointHead.limit)
 
-    init(_ listener: EndpointListener, _ desk: EndpointDesk, _ timekeeper: any Timekeeper) {
+    init(_ listener: EndpointListener, _ replies: EndpointReplies, _ timekeeper: any Timekeeper) {
         self.listener = listener
-        self.desk = desk
+        self.replies = replies
         self.timekeeper = timekeeper
     }
 
@@ -91,7 +91,7 @@ struct EndpointLoop {
     // MARK: Connections
 
     private mutating func accept(at now: Instant) {
-        // Not for as long as somebody goes on connecting.
+        // Not for as long as clients keep connecting.
         for _ in 0..<Self.maxConnections where now >= acceptsFrom {
             switch PlatformSocket.takeConnection(listener.descriptor) {
             case .count(let descriptor):
@@ -159,11 +159,11 @@ struct EndpointLoop {
         case .refused(let status):
             respond(EndpointResponse(status), to: nil, &connection, at: now)
         case .request(let request, _):
-            switch desk.reply(to: request, of: number, at: now) {
+            switch replies.reply(to: request, of: number, at: now) {
             case .response(let response): respond(response, to: request, &connection, at: now)
             case .later: connection.wait(for: request, until: now + Self.answerLimit)
             case .events(let feed):
-                let head = EndpointResponse(.ok, contentType: EndpointDesk.eventStream, [])
+                let head = EndpointResponse(.ok, contentType: EndpointReplies.eventStream, [])
                 connection.stream(head.streamHead(at: timekeeper.date), at: now)
                 ticks.begin(feed, at: now)
             }

@@ -18,7 +18,7 @@ struct EndpointResponse: Sendable {
         self.body = body
     }
 
-    /// A sentence for whoever reads it.
+    /// A sentence for a person.
     init(_ status: EndpointStatus, text: String) {
         self.init(status, contentType: "text/plain; charset=utf-8", Array((text + "\n").utf8))
     }

@@ -5,7 +5,7 @@ import DataLoadingSockets
 import DataLoadingSupport
 import Foundation
 
-/// A small HTTP server for a few operators: one thread, which sleeps while nobody asks.
+/// A small HTTP server for a few operators: one thread, which sleeps while no request comes.
 final class EndpointServer: Sendable {
     /// A response that was found out on another thread, and the connection that waits for it.
     struct Answer: Sendable {
@@ -32,7 +32,7 @@ final class EndpointServer: Sendable {
         let listener = try EndpointListener(endpoint.place)
         let (signal, mail) = (try WakeSignal(), Locked(Mail()))
         let port = listener.port
-        let desk = EndpointDesk(endpoint, content, port: port) { answer in
+        let replies = EndpointReplies(endpoint, content, port: port) { answer in
             mail.withLock { $0.answers.append(answer) }
             signal.ring()
         }
@@ -41,7 +41,7 @@ final class EndpointServer: Sendable {
         self.mail = mail
         thread = try NativeThread {
             BlockedSignals.blockAll()
-            var loop = EndpointLoop(listener, desk, timekeeper)
+            var loop = EndpointLoop(listener, replies, timekeeper)
             while true {
                 loop.wait(for: signal)
                 let (answers, isStopped) = mail.withLock { mail in

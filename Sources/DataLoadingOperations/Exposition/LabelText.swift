@@ -16,7 +16,7 @@ extension String {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// The letter that stands after a backslash for a byte; nil for one that stands for itself.
+    /// The letter that follows a backslash for a byte; nil for one that is written as it is.
     private static func escapes(_ byte: UInt8) -> UInt8? {
         switch byte {
         case UInt8(ascii: "\\"), UInt8(ascii: "\""): byte

@@ -8,7 +8,7 @@ import DataLoadingSupport
 /// Written byte by byte: a `JSONEncoder` takes many times as long, and orders members as it likes.
 struct JSONWriter {
     private(set) var bytes: [UInt8] = []
-    /// Whether a value stands before the next one in its object or array.
+    /// Whether a value comes before the next one in its object or array.
     private var needsComma = false
 
     /// Writes an object with the members that `body` adds.

@@ -6,9 +6,9 @@ import DataLoadingSupport
 /// Tells systemd about the life of the process: started, reloading, ending, still working.
 ///
 /// Messages arrive in the order of the calls, whichever threads call. What the life of the process
-/// depends on waits for a busy systemd, two seconds at most, and three times, because nobody would
-/// tell it again; the rest is sent at once or not at all. One that systemd does not take then is
-/// counted. Without systemd every call does nothing.
+/// depends on waits for a busy systemd, two seconds at most, and three times, because it would
+/// not be sent again; the rest is sent at once or not at all. One that systemd does not take then
+/// is counted. Without systemd every call does nothing.
 final class ServiceManager: Sendable {
     private enum Stage {
         case starting

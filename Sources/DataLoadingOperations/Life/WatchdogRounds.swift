@@ -65,7 +65,7 @@ struct WatchdogRounds: Sendable {
         }
         guard !isInTime else { return true }
         return asked.withLock { asked in
-            // They came just now, and nobody has reported them.
+            // They came just now, and were not reported.
             guard case .expected = asked else { return true }
             asked = .late
             return false

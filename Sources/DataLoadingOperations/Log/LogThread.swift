@@ -16,7 +16,8 @@ final class LogThread: Sendable {
     /// Signalled once each time the state changes to awake; a signal too many is a round for nothing.
     private let bell = DispatchSemaphore(value: 0)
     private let file: Locked<LogFile?>
-    /// Held while the path is opened: of two, the one who opened it last must be heard last.
+    /// Held while the path is opened: of two callers, the one that opened it last must
+    /// publish its file last.
     private let reopening = Locked(())
     private let output: AccessLog.Output
     private let format: AccessLog.Format

@@ -21,7 +21,7 @@ struct Label: Hashable, Sendable {
     }
 }
 
-/// The texts that the indices in label sets stand for.
+/// The texts that the indices in label sets represent.
 struct LabelNames: Sendable {
     let hosts: HostTable
     let sources: SourceTable

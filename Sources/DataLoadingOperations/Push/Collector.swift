@@ -21,7 +21,7 @@ final class Collector: Sendable {
     private let loader: DataLoader
     private let headers: HTTPHeaders
 
-    /// Makes the service; nil of a transport stands for the usual one.
+    /// Makes the service; nil of a transport means the usual one.
     init(_ push: TelemetryPush, _ transport: (any Transport)?, _ timekeeper: any Timekeeper) {
         var configuration = DataLoaderService.Configuration()
         configuration.transport = transport

@@ -16,7 +16,7 @@ struct BegunAttempt: Sendable {
     let labels: ActiveLabels
     let span: SpanPlace?
     let begun: Instant
-    /// Nil where nobody is told of the attempt, so that no request is kept.
+    /// Nil where nothing takes a record of the attempt, so that no request is kept.
     let start: Start?
 
     /// The record of its end, for who is told.

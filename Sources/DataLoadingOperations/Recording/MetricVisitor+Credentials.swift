@@ -5,8 +5,8 @@ import DataLoading
 import DataLoadingSupport
 
 extension MetricVisitor {
-    /// Adds how credentials stand, by the names of their authorisers; one that does not expire has no
-    /// remaining time.
+    /// Adds the states of credentials, by the names of their authorisers; one that does not expire
+    /// has no remaining time.
     func add(
         _ credentials: [String: (total: CredentialTotals.Total, states: [CredentialState])]
     ) {

@@ -63,7 +63,7 @@ package struct QuotaLine: Sendable {
         package var askers: Int
     }
 
-    /// How long a line is kept that nobody asks about.
+    /// How long a line is kept that no daemon asks about.
     private static let rest = 60_000_000.0
 
     private var tat: Double?

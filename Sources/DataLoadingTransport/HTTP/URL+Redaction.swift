@@ -6,14 +6,14 @@ public import Foundation
 extension URL {
     /// The URL for a log: without user information, query, fragment and default port.
     ///
-    /// "?…" stands for a query. What is no http or https URL is "(invalid URL)".
+    /// "?…" represents a query. What is no http or https URL is "(invalid URL)".
     public var redactedText: String {
         (try? RequestTarget(self)).redactedText
     }
 }
 
 extension RequestTarget? {
-    /// The URL of a target for a log; nil stands for what is no http or https URL.
+    /// The URL of a target for a log; nil means what is no http or https URL.
     package var redactedText: String {
         guard let text = self?.urlText else { return "(invalid URL)" }
         guard let query = text.utf8.firstIndex(of: UInt8(ascii: "?")) else { return text }

@@ -77,7 +77,7 @@ import Testing
         signer.mayLoad.record(())
         #expect((try? await response)?.statusCode == .ok)
         _ = await end.value
-        // Its task went on after its answer, and its loads are like any others by then.
+        // Its task kept running after its answer, and its loads are like any others by then.
         signer.isOver.record(())
         #expect(await signer.late.first(1)[0] == .serviceInvalidated)
     }

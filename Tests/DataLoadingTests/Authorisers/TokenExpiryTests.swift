@@ -58,10 +58,10 @@ import Testing
         _ = await test.load()
         await test.fetch.call(1).fail(TestFailure())
         #expect(await test.load()?.error == nil)
-        // Past the pause, which begins when the failure was heard of, another one sets out.
+        // Past the pause, which begins when the failure is noted, another one sets out.
         while test.fetch.count < 3 {
             for _ in 0..<100 { await Task.yield() }
-            // In small steps: the token must last until the failure was heard of.
+            // In small steps: the token must last until the failure is noted.
             test.clock.advance(by: .milliseconds(50))
             #expect(await test.load()?.error == nil)
         }

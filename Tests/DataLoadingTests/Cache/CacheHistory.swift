@@ -6,7 +6,7 @@ import DataLoadingSupport
 import DataLoadingTransport
 
 /// A private cache without a store or a network: it does what the rules say, for one URL, while
-/// its clock stands still between the steps of a history.
+/// its clock does not advance between the steps of a history.
 struct CacheHistory {
     /// What became of a request.
     struct Outcome: Equatable {

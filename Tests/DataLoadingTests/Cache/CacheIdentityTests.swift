@@ -11,7 +11,7 @@ import DataLoadingTesting
 import Foundation
 import Testing
 
-/// Loads with one URL and one factory whose answers must not stand for each other.
+/// Loads with one URL and one factory whose answers must not replace each other.
 @Suite struct CacheIdentityTests {
     private let caching = CacheBed()
 

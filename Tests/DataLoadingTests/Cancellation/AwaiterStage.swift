@@ -22,7 +22,7 @@ final class AwaiterScene: Sendable {
     private let stage: AwaiterStage
     private let authoriser = HoldingAuthoriser()
     private let fetch = HeldFetch<AccessToken>()
-    /// The loader of the loads that stand in the way.
+    /// The loader of the loads that are in the way.
     private let other: DataLoader
 
     init(_ stage: AwaiterStage) throws {
@@ -56,7 +56,7 @@ final class AwaiterScene: Sendable {
         self.request = request
     }
 
-    /// Starts the loads that stand in the way.
+    /// Starts the loads that are in the way.
     func prepare() async {
         switch stage {
         case .slot:

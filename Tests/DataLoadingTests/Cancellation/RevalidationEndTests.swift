@@ -6,7 +6,7 @@ import DataLoadingTesting
 import Foundation
 import Testing
 
-// A load that validates a stale response in the background belongs to nobody who could cancel it.
+// No caller can cancel a load that validates a stale response in the background.
 @Suite(.timeLimit(.minutes(5))) struct RevalidationEndTests {
     enum Ender: CaseIterable, Sendable {
         case factoryReset, serviceReset, cancelAll, invalidation, shutDown

@@ -62,7 +62,7 @@ import Testing
         bed.settle()
         for token in tokens { token.cancel() }
         await attempt.waitUntilCancelled()
-        // The request was seen by nobody: its own bytes are counted beside those of its loads.
+        // No caller saw the request: its own bytes are counted beside those of its loads.
         let entries = await bed.observer.entries(4)
         #expect(entries.map(\.response.metrics.attempts).reduce(0, +) == 1)
         bed.expectNothingLeft()
@@ -75,7 +75,7 @@ import Testing
         let attempt = await bed.attempt(0)
         bed.advance(.seconds(5))
         let first = await bed.delegate.outcomes(1)[0].response
-        // The request that they share was sent, and goes on.
+        // The request that they share was sent, and continues.
         #expect(first?.error == .timedOut(after: .seconds(5), mayHaveBeenProcessed: true))
         #expect(first?.error?.phase == nil)
         attempt.respond(status: 200)

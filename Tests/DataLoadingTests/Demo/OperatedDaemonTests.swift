@@ -76,7 +76,7 @@ import Testing
                 #expect(run.output.contains("daemon        ends: SIGTERM"))
             }
 
-            /// Where the brace stands that is no rate.
+            /// Where the brace is that is no rate.
             private func column(of server: LoopbackServer) -> Int {
                 " \"rates\": {\"urls\": {\"\(server.url("/"))\": ".utf8.count + 1
             }

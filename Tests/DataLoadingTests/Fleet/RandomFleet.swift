@@ -33,7 +33,7 @@ enum RandomFleet {
         return gate(&fleet, &generator) ?? excess(fleet, rate, burst, disturbances)
     }
 
-    /// One daemon is told to wait: nobody starts a load any more once the window is over.
+    /// One daemon is told to wait: no daemon starts a load any more once the window is over.
     private static func gate(
         _ fleet: inout VirtualFleet, _ generator: inout SeededGenerator
     ) -> String? {
@@ -75,7 +75,7 @@ enum RandomFleet {
         let members = Double(fleet.daemons.count)
         let horizon = 2 * max(0.1, members / rate)
         // A slot may be used late, and its answer may take 250 ms. A daemon's own share may begin with
-        // a slot and have one that is used late, and a new daemon may not have heard of all others.
+        // a slot and have one that is used late, and a new daemon may not know of all others.
         let lateness = 0.25 + max(0.025, 1 / rate) + Double(fleet.lateness) / 1e9
         for (isOwn, length) in [(false, 0.5), (false, 2), (true, 0.5), (true, 2)] {
             let times = fleet.admissions.filter { $0.isOwn == isOwn }.map(\.at)

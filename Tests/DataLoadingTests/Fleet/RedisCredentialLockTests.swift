@@ -132,7 +132,7 @@
                         try await bed.run(trouble)
                         return CredentialBed.credentials(trouble.joined())
                     }
-                    // The numbers go on, or all later writes would be refused.
+                    // The numbers continue, or all later writes would be refused.
                     try await bed.makeStore().save(CredentialBed.credentials("next"))
                     #expect(try await store.load() == CredentialBed.credentials("next"))
                 }
@@ -158,7 +158,7 @@
                 }
                 // The other one has a lock without a number: it has not taken it from the store.
                 #expect(try await store.load() == CredentialBed.credentials("new"))
-                // It lets nobody else's lock go.
+                // It releases no other owner's lock.
                 let holder = try await bed.run("GET", bed.lock).text
                 #expect(holder == (isDeleted ? nil : "another"))
             }

@@ -101,7 +101,7 @@
                 try await update.value
                 let other = bed.makeStore()
                 #expect(try await other.load() == CredentialBed.credentials())
-                // The server that knows of no lock goes on where the other one was.
+                // The server that knows of no lock continues where the other one was.
                 try await other.save(CredentialBed.credentials("b"))
                 #expect(try await other.load() == CredentialBed.credentials("b"))
             }

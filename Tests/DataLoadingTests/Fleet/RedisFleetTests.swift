@@ -43,7 +43,7 @@
                 #expect(second.count == 1)
                 #expect(second.firstStart > .zero && second.firstStart <= .seconds(100))
                 #expect(second.lead > .seconds(100))
-                // Nobody waits that long, so that nothing is taken.
+                // No load waits that long, so that nothing is taken.
                 let none = try await one.lease(request(1, rate: 0.01, wait: .milliseconds(1)))
                 #expect(none.count == 0)
                 #expect(none.firstStart > .seconds(100) && none.firstStart <= .seconds(200))

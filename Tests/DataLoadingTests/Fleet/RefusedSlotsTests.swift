@@ -93,7 +93,7 @@ import Testing
         func starts(_ host: String) -> [Duration] {
             bed.starts.filter { $0.host == host }.map(\.at)
         }
-        // The clock stands while loads are added.
+        // The clock does not advance while loads are added.
         for _ in 0..<50 { bed.loader.perform(.make(host: "http://refused.test")) }
         for _ in 0..<count { bed.loader.perform(.make(host: "http://given.test")) }
         await clock.autoAdvance { _ = await bed.delegate.outcomes(50 + count) }

@@ -22,7 +22,7 @@ import Testing
     @Test func `two services start loads at one rate together`() async throws {
         let quota = SharedQuota(clock: clock)
         let beds = ["a", "b"].map { bed(quota.makeMember($0), rate: 10) }
-        // The clock stands while loads are added.
+        // The clock does not advance while loads are added.
         try await clock.autoAdvance { try await clock.sleep(for: .seconds(3)) }
         for bed in beds { for _ in 0..<20 { bed.loader.perform(.make()) } }
         await clock.autoAdvance {
@@ -45,7 +45,7 @@ import Testing
         #expect(starts.allSatisfy { $0 >= ms(250) })
         let gaps = zip(starts, starts.dropFirst()).map { $1 - $0 }
         #expect(gaps.allSatisfy { $0 == ms(200) }, "\(gaps)")
-        // Nobody moves the clock for the goodbye.
+        // The test does not advance the clock for the goodbye.
         quota.outage = nil
         await bed.service.shutDown(gracePeriod: .zero)
     }
@@ -95,7 +95,7 @@ import Testing
     @Test func `cancelled loads lease nothing more, and the next load has its slot`() async throws {
         let quota = SharedQuota(clock: clock)
         let bed = bed(quota.makeMember("a"), rate: 1, expected: 1)
-        // The clock stands while loads are added and cancelled.
+        // The clock does not advance while loads are added and cancelled.
         func pass(_ duration: Duration) async throws {
             try await clock.autoAdvance { try await clock.sleep(for: duration) }
         }

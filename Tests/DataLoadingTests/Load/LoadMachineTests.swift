@@ -22,7 +22,7 @@ import Testing
         explore(form, events: 6)
     }
 
-    /// Worlds that go on in the same way are tried once.
+    /// Worlds that continue in the same way are tried once.
     private func explore(_ form: MachineWorld.Form, events: Int) {
         let bed = TestBed()
         var world = MachineWorld(bed, form)

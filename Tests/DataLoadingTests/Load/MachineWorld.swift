@@ -117,7 +117,7 @@ struct MachineWorld {
         }
     }
 
-    /// Whether two worlds go on in the same way.
+    /// Whether two worlds continue in the same way.
     var digest: String {
         players.map { player in
             let stage = player.machine.stateName

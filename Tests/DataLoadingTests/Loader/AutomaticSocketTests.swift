@@ -9,7 +9,7 @@
     import Testing
 
     extension SocketTests {
-        /// The default delivery: on the thread of libcurl's loop, which another thread goes on with
+        /// The default delivery: on the thread of libcurl's loop, which another thread takes over
         /// when a delegate blocks.
         @Suite struct AutomaticSocketTests {
             /// Runs a test's code in each successful outcome.
@@ -89,7 +89,7 @@
                 let loaders = delegates.map { makeLoader($0) }
                 for loader in loaders { loader.perform(request) }
                 _ = await isBlocked.first(12)
-                // All twelve block at once, and the transport goes on.
+                // All twelve block at once, and the transport continues.
                 let other = service.makeFactory().makeDataLoader()
                 for _ in 0..<20 {
                     #expect(try await other.response(for: request).body == Data("body".utf8))

@@ -87,7 +87,7 @@ import Testing
         let loader = makeLoader(delegate)
         loader.perform(.make("/first"))
         await sink().succeed()
-        // On the same thread, before the transport goes on.
+        // On the same thread, before the transport continues.
         #expect(delegate.paths == ["/first", "/refused", "/cancelled"])
         #expect(nested.withLock { $0 } == 0)
     }

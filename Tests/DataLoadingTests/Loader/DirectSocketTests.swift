@@ -91,7 +91,7 @@
                 #expect(delegate.outcomes.elements.isEmpty)
                 mayGoOn.signal()
                 #expect(await delegate.outcomes.first(1) == [nil])
-                // The loop goes on as before.
+                // The loop continues as before.
                 let body = try await other.response(for: DataLoaderRequest(url: server.url())).body
                 #expect(body == Data("body".utf8))
                 await service.shutDown(gracePeriod: .zero)

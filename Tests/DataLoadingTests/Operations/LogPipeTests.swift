@@ -69,7 +69,7 @@ import Testing
         clock.advance(by: .seconds(5))
         #expect(await !isWhole)
         #expect(await !again)
-        // The reader goes on only now: the thread writes what it has begun, and nothing more.
+        // The reader continues only now: the thread writes what it has begun, and nothing more.
         let text = await reader.readToEnd()
         #expect(WrittenLog(text).loads.count < 1_000)
         await eventually { logger.counts.written + logger.counts.dropped == 2_000 }

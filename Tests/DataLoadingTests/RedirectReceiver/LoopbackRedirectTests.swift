@@ -83,7 +83,7 @@ extension SocketTests {
             }
             _ = try await visit(testURL(url.absoluteString + "?state=1"))
             #expect(try await task.value != nil)
-            // The task may let go of it a moment after its end, and whoever is last closes the socket.
+            // The task may let go of it a moment after its end; the last owner closes the socket.
             while !isKnownUniquelyReferenced(&receiver) { await Task.yield() }
             receiver = nil
             let port = UInt16(clamping: url.port ?? 0)

@@ -7,7 +7,7 @@ import DataLoadingTesting
 import Foundation
 import Testing
 
-// A download goes on where an earlier load, of this process or another, has ended.
+// A download continues where an earlier load, of this process or another, has ended.
 @Suite struct ResumedFileTests {
     private typealias Bed = ResumedFileBed
     private let bed = ResumedFileBed()

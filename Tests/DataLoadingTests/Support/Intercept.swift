@@ -41,7 +41,7 @@ struct HoldOn: Interceptor {
     /// The results of `next` that came after the wait.
     let results = EventRecorder<Result<DataLoaderResponse, any Error>>()
 
-    /// Lets all calls go on, those to come included.
+    /// Lets all calls continue, those to come included.
     func letGo() { release.record(()) }
 
     func intercept(

@@ -48,7 +48,7 @@ final class Carrier: LoadEnd {
         self.queue = queue
     }
 
-    /// Adds a load; false when the head of the response has arrived, or nobody waits any more.
+    /// Adds a load; false when the head of the response has arrived, or no load waits any more.
     func join(_ load: Load, _ epoch: Int) -> Bool {
         let priority = load.request.priority
         let (hasJoined, carrier) = state.withLock { state -> (Bool, Load?) in
@@ -105,7 +105,7 @@ final class Carrier: LoadEnd {
         }
     }
 
-    /// Whether the observers hear of the carrier itself: no load has taken its bytes.
+    /// Whether the carrier itself is reported to the observers: no load has taken its bytes.
     var isObserved: Bool { !state.withLock { $0.wasCounted } }
 
     /// Notes that a load has taken the bytes and times as its own.

@@ -31,7 +31,7 @@ protocol LoadEnd: AnyObject, Sendable {
     /// Notifies that the load has no connection, and waits for one.
     func isWaitingForConnectivity(_ load: Load)
 
-    /// Whether the observers hear of the load.
+    /// Whether the load is reported to the observers.
     var isObserved: Bool { get }
 
     /// Whether the load is sent for several others, each of which has its own outcome.

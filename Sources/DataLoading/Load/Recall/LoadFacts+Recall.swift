@@ -46,7 +46,7 @@ extension LoadFacts {
         resumption = .none
     }
 
-    /// Notes what the server has answered to a request that the cache let go on.
+    /// Notes what the server has answered to a request that the cache forwarded.
     mutating func noteCacheStatus(of attempt: Attempt, _ keeping: LoadAction?) {
         guard traits.usesCache, !attempt.context.isStored else { return }
         // The answer to HEAD is not stored.

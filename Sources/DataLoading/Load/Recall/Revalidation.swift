@@ -36,7 +36,7 @@ extension LoadContext {
     }
 }
 
-/// Takes the outcome of a load that nobody waits for.
+/// Takes the outcome of a load that no caller waits for.
 private final class RevalidationEnd: LoadEnd {
     let queue: DispatchQueue
     private let whenOver: @Sendable () -> Void

@@ -25,7 +25,7 @@ final class StoredTransfer: TransportTask {
     private let head: ResponseHead
     private let body: StoredBody
     private let pieceLength: Int
-    /// Where a transfer that was paused goes on; the caller of `resume` may not be able to.
+    /// Where a paused transfer is resumed; the thread that calls `resume` may not be able to.
     private let queue: DispatchQueue
     private let sink: any TransportSink
     private let state = Locked(State())
@@ -68,7 +68,7 @@ final class StoredTransfer: TransportTask {
         }
     }
 
-    /// Hands one block over, and goes on after the blocks of other transfers.
+    /// Hands one block over, and continues after the blocks of other transfers.
     private func play(_ file: StoredFile) {
         guard let range = nextRange() else { return }
         guard !range.isEmpty else { return sink.didEnd(TransportReport()) }
@@ -116,8 +116,8 @@ final class StoredTransfer: TransportTask {
     func resume() {
         let mustPlay = state.withLock { state in
             state.isPaused = false
-            // A thread that still hands a piece over goes on by itself, so that none overtakes
-            // another.
+            // A thread that still hands a piece over continues by itself, so that none
+            // overtakes another.
             guard !state.isPlaying, !state.isOver else { return false }
             state.isPlaying = true
             return true

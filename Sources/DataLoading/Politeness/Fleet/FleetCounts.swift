@@ -5,14 +5,14 @@ package import DataLoadingSupport
 
 /// How many daemons share, by what heartbeats have found.
 ///
-/// A provider keeps it in memory, so that a store that has lost everything makes nobody forget the
-/// others: who then takes the whole rate would take it from those who cannot tell.
+/// A provider keeps it in memory, so that no daemon forgets the others when the store has lost
+/// everything: who then takes the whole rate would take it from those who cannot tell.
 package struct FleetCounts: Sendable {
     /// What a heartbeat finds in the store.
     package struct Pulse: Hashable, Sendable {
-        /// The number of daemons that were heard of within `presence`.
+        /// The number of daemons that sent a heartbeat within `presence`.
         package var present: Int
-        /// The number of daemons that were heard of within `length`, without those that have left.
+        /// The number that did so within `length`, without those that have left.
         package var known: Int
         /// How many daemons have said goodbye since the store has counted.
         package var departures: Int64
@@ -24,10 +24,10 @@ package struct FleetCounts: Sendable {
         }
     }
 
-    /// How long a daemon counts as known that is not heard of any more.
+    /// How long a daemon that sends no more heartbeats counts as known.
     package static let length = Duration.seconds(30)
     /// How long a daemon counts as present: between one heartbeat of a second and two, so that those
-    /// who are back first after a store has stood still for two do not take the part of the others.
+    /// who are back first after a store was suspended for two do not take the part of the others.
     package static let presence = Duration.milliseconds(1_750)
     /// Those of `length` at the pace of heartbeats while daemons are missing, which are the fastest.
     private static let maxSamples = 256

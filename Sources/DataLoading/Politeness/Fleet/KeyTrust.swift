@@ -50,7 +50,7 @@ enum KeyTrust: Hashable, Sendable {
         case .trusted: self = .failing(since: sent)
         case .failing(let since): self = .failing(since: min(since, sent))
         case .refused(var refusal):
-            // Nobody has asked for long: the time of a share begins anew.
+            // No question was sent for long: the time of a share begins anew.
             if now - refusal.last > Self.memory { refusal.since = sent }
             refusal.last = now
             refusal.count = min(refusal.count + 1, 1_000)

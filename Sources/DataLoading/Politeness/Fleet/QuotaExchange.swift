@@ -23,7 +23,7 @@ enum QuotaExchange: Hashable, Sendable {
         return true
     }
 
-    /// Begins to ask; false if nobody has ordered it.
+    /// Begins to ask; false if it was not ordered.
     mutating func begin(_ number: UInt64, at now: Instant) -> Bool {
         guard self == .ordered else { return false }
         self = .sent(number: number, at: now)

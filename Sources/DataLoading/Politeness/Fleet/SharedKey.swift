@@ -15,7 +15,7 @@ struct SharedKey: Sendable {
     var interval = Duration.zero
     /// How far the line is known to be leased.
     var reach: Instant?
-    /// When the first slot that nobody has leased starts, as far as is known.
+    /// When the first slot that no daemon has leased starts, as far as is known.
     var nextStart: Instant?
     /// Whether loads wait because there is no slot, or none that is confirmed.
     var isStarved = false

@@ -28,7 +28,7 @@ extension SharedRates {
         return AskAgain(everybody: storeFailed(sentAt: sent, at: now, chance: chance))
     }
 
-    /// Lets the loads of a key go on without a store that answers about others.
+    /// Lets the loads of a key continue without a store that answers about others.
     private mutating func giveUp(_ key: RuleKey, at now: Instant, chance: Double) -> AskAgain {
         let limit = patience
         guard circuit.isShared, isAlone(key),
@@ -88,7 +88,7 @@ extension SharedRates {
         return true
     }
 
-    /// Goes on without the store, and asks it for a heartbeat to find out when it is back.
+    /// Continues without the store, and asks it for a heartbeat to find out when it is back.
     mutating func lose(at now: Instant) {
         circuit.lose(at: now)
         for key in keys.keys {

@@ -114,7 +114,7 @@ struct SharedRates: Sendable {
         let isStarved = entry.isStarved && !entry.trust.isRefused
         let isImpatient = isStarved && patienceEnd.map { $0 <= now } ?? false
         keys[key] = entry
-        // Where a timer is about to give the store up, loads of other keys wait to hear of it.
+        // Where a timer is about to give the store up, loads of other keys wait for it.
         guard isImpatient, patienceTimers == 0 else { return answer }
         lose(at: now)
         return reserve(key, requestsPerSecond: perSecond, notBefore: gate, at: now)
@@ -227,10 +227,10 @@ struct SharedRates: Sendable {
     /// When loads no longer wait for a store that does not answer; nil while it does.
     var patienceEnd: Instant? { circuit.end(of: patience) }
 
-    /// How long loads wait for an answer before the daemon goes on without.
+    /// How long loads wait for an answer before the daemon continues without.
     ///
     /// With a store that answers at once it is short: its share for a moment costs a daemon less than
-    /// loads that stand still.
+    /// loads that make no progress.
     var patience: Duration {
         guard roundTrip > .zero else { return FleetCircuit.answerLimit }
         return min(FleetCircuit.answerLimit, max(.milliseconds(100), roundTrip * 4))
@@ -246,7 +246,7 @@ struct SharedRates: Sendable {
 
     private mutating func sweep(at now: Instant) {
         guard keys.count >= nextSweep else { return }
-        // Slots of loads that were cancelled, for keys of which nobody asks again.
+        // Slots of loads that were cancelled, for keys that no load asks about again.
         for key in keys.keys { keys[key]?.drop(at: now, notBefore: nil) }
         keys = keys.filter { !$0.value.isIdle(at: now) }
         nextSweep = max(Self.smallestSweep, 2 * keys.count)

@@ -13,7 +13,7 @@ struct SourceTable: Sendable {
     static let maxSources = 32
     private let state = Locked(State())
 
-    /// The identifier that a label stands for.
+    /// The identifier that a label represents.
     func name(at index: UInt8) -> String {
         state.withLock { state in
             state.names.indices.contains(Int(index)) ? state.names[Int(index)] : LabelNames.other

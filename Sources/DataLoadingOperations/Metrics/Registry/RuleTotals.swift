@@ -56,7 +56,7 @@ struct RuleTotals: Sendable {
             look.rules[labels, default: []].append(state)
             note(state, key, labels)
         }
-        // A part that has no rule any more begins anew; a whole host may go on where it was.
+        // A part that has no rule any more begins anew; a whole host may continue where it was.
         seen = seen.filter { $0.key.part == nil || present.contains($0.key) }
         look.totals = totals
         look.rules = look.rules.filter { totals[$0.key] != nil }

@@ -12,8 +12,8 @@ final class Recorder: Sendable {
     }
 
     struct State {
-        var requests: Ledger<RecordedRequest>
-        var connections: Ledger<RecordedConnection>
+        var requests: RecordLog<RecordedRequest>
+        var connections: RecordLog<RecordedConnection>
         var counts: [Milestone: Int] = [:]
         var waiters: [Int: Waiter] = [:]
         var nextWaiter = 0
@@ -34,8 +34,8 @@ final class Recorder: Sendable {
         start = timekeeper.now
         state = Locked(
             State(
-                requests: Ledger(limit: requestLimit),
-                connections: Ledger(limit: connectionLimit)))
+                requests: RecordLog(limit: requestLimit),
+                connections: RecordLog(limit: connectionLimit)))
     }
 
     /// The time since the start of the server.

@@ -70,7 +70,7 @@ private final class OddStore: PlainStore {
         await test.factory.reset()
     }
 
-    // A process that is started anew must not go on as the person who has logged out.
+    // A process that is started anew must not continue as the person who has logged out.
     @Test(.timeLimit(.minutes(15)))
     func `a log out that the store could not delete is tried again until it is deleted`()
         async

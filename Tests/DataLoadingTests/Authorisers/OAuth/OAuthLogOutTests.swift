@@ -29,7 +29,7 @@ import Testing
         let ends = await test.ends(loads.ended + loads.waiting)
         #expect(ends.suffix(loads.waiting).allSatisfy { $0?.error == .reset })
         if place == .reading {
-            // The deletion looks into the store as well. A login that is not yet given up would go on.
+            // The deletion looks into the store as well. A login not yet given up would continue.
             await store.loads.call(1).answer(nil)
             await store.loads.call(0).answer(nil)
         }

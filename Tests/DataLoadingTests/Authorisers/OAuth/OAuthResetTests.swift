@@ -79,7 +79,7 @@ import Testing
         #expect(try await test.store.load() == nil)
     }
 
-    // What the server may have issued is known to nobody.
+    // What the server may have issued is known to no client.
     @Test(.timeLimit(.minutes(15)), arguments: [false, true])
     func `a reset that ends a request for tokens reports that they are not revoked`(
         isRefresh: Bool

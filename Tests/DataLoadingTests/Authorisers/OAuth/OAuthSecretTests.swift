@@ -10,7 +10,7 @@ import Dispatch
 import Foundation
 import Testing
 
-// OM-26: tokens, codes, verifiers and secrets stand in no log, error or description.
+// OM-26: tokens, codes, verifiers and secrets are in no log, error or description.
 @Suite struct OAuthSecretTests {
     /// Everything that a program could print of a run.
     private final class Output: Sendable {

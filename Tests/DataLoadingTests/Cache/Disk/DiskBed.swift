@@ -213,7 +213,7 @@ extension ResponseCache {
     }
 }
 
-/// A clock that stands still.
+/// A clock that does not advance.
 private struct FixedTime: Timekeeper {
     let moment: CacheMoment
 

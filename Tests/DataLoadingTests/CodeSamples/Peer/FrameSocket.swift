@@ -130,7 +130,7 @@
             thread.start()
         }
 
-        /// Ends the listening; connections that are served go on.
+        /// Ends the listening; connections that are served continue.
         func stop() { shutdown(descriptor, Int32(SHUT_RDWR)) }
     }
 

@@ -10,7 +10,7 @@
     import Testing
 
     extension SocketTests {
-        /// Attempts that go on with the addresses of an earlier answer.
+        /// Attempts that continue with the addresses of an earlier answer.
         @Suite struct StaleAddressTests {
             // Nothing else happens on the loop that would make it check limits.
             @Test func `the connect limit holds for stale addresses while name servers are silent`()

@@ -10,7 +10,7 @@
     import Testing
 
     extension SocketTests {
-        /// A process that is stopped for longer than the idle limit of its transfer, and goes on.
+        /// A process that is stopped for longer than the idle limit of its transfer, and continues.
         @Suite struct StoppedProcessTests {
             @Test func `a response that came while the process was stopped is delivered`()
                 async throws

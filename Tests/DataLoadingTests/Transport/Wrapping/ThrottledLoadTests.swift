@@ -32,7 +32,7 @@ import Testing
         #expect(bed.error == .timedOut(after: .seconds(5), mayHaveBeenProcessed: false))
         #expect(throttle.load == (0, 0))
         bed.expectNothingLeft()
-        // The server's address was not too slow: nobody has asked it.
+        // The server's address was not too slow: no request was sent to it.
         #expect(bed.service.resolver.address(forHost: "origin.test") == "192.0.2.1")
     }
 

@@ -16,7 +16,7 @@ struct Settings {
         values = Dictionary(pairs) { _, last in last }
     }
 
-    /// The endpoint of the server, or several; nil for a probe that shares with nobody.
+    /// The endpoint of the server, or several; nil for a probe that shares with no other.
     var server: String? { values["server"].map(String.init) }
     /// The user of the server, whose password is "secret"; nil for the one that is there.
     var user: String? { values["user"].map(String.init) }

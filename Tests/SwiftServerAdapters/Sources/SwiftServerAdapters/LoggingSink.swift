@@ -34,7 +34,7 @@ final class LoggingSink: ConsumptionObserver {
             "seconds": "\(metrics.totalTime / .seconds(1))",
             "seconds.waiting": "\((metrics.admissionTime + metrics.backOffTime) / .seconds(1))",
         ]
-        // Whoever sets a template may do so because the path itself has a secret.
+        // A program may set a template because the path itself has a secret.
         if let template = request[option: URLTemplate.self] {
             metadata["url.template"] = "\(Self.printable(template))"
         } else {

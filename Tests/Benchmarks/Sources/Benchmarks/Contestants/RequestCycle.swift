@@ -11,7 +11,7 @@ final class RequestCycle: Sendable {
     let first: DataLoaderRequest
     /// A URL of each origin.
     let origins: [URL]
-    /// The hosts that stand for an address of this machine, with that address.
+    /// The hosts that resolve to an address of this machine, with that address.
     let addresses: [String: String]
     private let requests: [DataLoaderRequest]
     private let taken = Atomic(0)

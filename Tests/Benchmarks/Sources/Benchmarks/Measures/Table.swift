@@ -10,7 +10,7 @@ struct Table {
     private static let widths = [20, 13, 7, 9, 7, 9, 9, 9, 2]
     private static let leftAligned = [0, 1, 8]
 
-    /// Figures that are compared with each other stand together.
+    /// Figures that are compared with each other are next to each other.
     var text: String {
         let names = ["contestant", "scene", "c", "libcurl", "AHC", "median", "min", "max", "unit"]
         var lines = [row(names)]

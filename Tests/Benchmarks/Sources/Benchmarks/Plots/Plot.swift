@@ -18,7 +18,7 @@ struct Plot {
 
     private static let size = (width: 720.0, height: 400.0)
     private static let frame = (left: 70.0, right: 520.0, top: 40.0, bottom: 340.0)
-    /// Colours of a middle lightness, which stand out from white and from black.
+    /// Colours of a middle lightness, which contrast with white and with black.
     private static let colours = [
         "#e0663b", "#2f8fd0", "#3fa34d", "#a56bd1", "#c29a1c", "#d0508c", "#24a3a3", "#8a7560",
     ]

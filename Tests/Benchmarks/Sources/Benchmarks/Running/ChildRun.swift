@@ -60,7 +60,7 @@ extension ChildRun {
         case contestant, requests
     }
 
-    /// The fields of the workload stand beside the others.
+    /// The fields of the workload are beside the others.
     init(from decoder: any Decoder) throws {
         let fields = try decoder.container(keyedBy: Keys.self)
         contestant = try fields.decode(Contestant.self, forKey: .contestant)

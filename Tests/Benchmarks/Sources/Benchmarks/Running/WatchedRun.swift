@@ -17,7 +17,7 @@ struct WatchedRun: ChildWork {
         let latencies: PacedLoads.Latencies
         /// How much the memory grew at most, in MiB.
         let growth: Double
-        /// The longest time to write all metrics as text, in microseconds; nil where nobody read them.
+        /// The longest time to write all metrics as text, in microseconds; nil where none was read.
         let scrape: Double?
         /// The lines that the log's reader got; nil without a log.
         let lines: Int?

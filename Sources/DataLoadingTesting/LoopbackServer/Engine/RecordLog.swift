@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// Numbered records of which only the newest are kept, so that a long run takes no more memory.
-struct Ledger<Record> {
+struct RecordLog<Record> {
     private var records: [Record] = []
     private var firstNumber = 0
     private let limit: Int

@@ -5,7 +5,7 @@ import DataLoading
 import DataLoadingSupport
 
 /// Answers requests: who may ask, and what is told.
-struct EndpointDesk: Sendable {
+struct EndpointReplies: Sendable {
     /// What becomes of a request.
     enum Reply {
         case response(EndpointResponse)
