@@ -17,7 +17,8 @@ import Synchronization
 /// A transport may have several threads, each with an event loop, its own connections and its own
 /// answers of name look-ups. The attempts and connections of an origin are all on one of them; new
 /// origins are given to them in turn. More than one pays where a core is busy with loads from
-/// several origins. Each is started by the first attempt that needs it.
+/// several origins. Each is started by the first attempt that needs it. A second thread for each sleeps
+/// until a delegate that is called there blocks, and then runs its event loop.
 ///
 /// libcurl adds nothing to the request except `Host`, `Accept: */*`, `Accept-Encoding`, the
 /// length of a body, and `Expect` before a large body. Proxies of the environment are not used.

@@ -28,6 +28,8 @@ final class Load: Sendable {
     let interception: Interception?
     /// The kind of connection slots that its attempts take.
     let slotUse: SlotUse
+    /// Whether the end of its service waits for it.
+    let isCounted: Bool
     /// Numbers the loads of the process.
     private static let numbers = Locked<Int64>(0)
     /// The request with the additions of the service and the factory.
@@ -41,8 +43,9 @@ final class Load: Sendable {
     init(
         _ request: DataLoaderRequest, context: LoadContext, registry: LoadRegistry,
         end: any LoadEnd, interceptors: InterceptorChain? = nil,
-        inside interception: Interception? = nil
+        inside interception: Interception? = nil, isCounted: Bool = true
     ) {
+        self.isCounted = isCounted
         self.request = request
         self.interceptors = interceptors
         self.interception = interception

@@ -97,7 +97,7 @@ extension Load {
     /// Tells the observers of the load, which is over.
     func tellObservers(of response: @autoclosure () -> DataLoaderResponse?) {
         runtime.observers.notify { end.isObserved ? response().map(observed) : nil }
-        runtime.liveLoads.loadEnded()
+        if isCounted { runtime.liveLoads.loadEnded() }
         interception?.isOver(self)
     }
 

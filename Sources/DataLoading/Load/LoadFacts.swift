@@ -81,7 +81,7 @@ struct LoadFacts: Sendable {
     /// Whether a part of a response was delivered that the load cannot take back; only the rest of
     /// that response may follow it.
     var hasDelivered = false
-    /// Whether any part of a request was written to a server, for the error of a time-out.
+    /// Whether any part of a request was written to a server, for the load's error.
     var mayHaveBeenProcessed = false
     /// The head of the load's response, once there is one.
     var head: ResponseHead?
@@ -226,7 +226,14 @@ extension LoadFacts {
         defer { self.draft = draft }
         draft.count { times.add(to: &$0) }
         times = StageTimes()
-        let error = error.map { $0.ending(traits.request, draft.metrics) }
+        var error = error.map { $0.ending(traits.request, draft.metrics) }
+        if error != nil {
+            let spared = max(0, retries - draft.metrics.retries)
+            error?.note {
+                $0.context?.sparedRetries = spared
+                if mayHaveBeenProcessed { $0.mayHaveBeenProcessed = true }
+            }
+        }
         return draft.response(error, head, head == nil ? nil : base.url)
     }
 }

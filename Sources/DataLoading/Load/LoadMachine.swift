@@ -491,7 +491,7 @@ extension LoadMachine {
     private mutating func received(
         _ head: ResponseHead, _ context: AttemptSink, _ actions: inout LoadActionList
     ) {
-        facts.mayHaveBeenProcessed = true
+        if !context.isRefusedByProxy(head) { facts.mayHaveBeenProcessed = true }
         guard isRunning(context) else { return }
         running?.change { $0.received(head, &facts, &actions) }
     }
@@ -847,7 +847,7 @@ extension LoadMachine {
     {
         var actions: LoadActionList = [.drop]
         guard case .ended(var ending) = state else {
-            complete(error, &actions, now)
+            complete(endedNow(error), &actions, now)
             return actions
         }
         // The owner was told that there is an outcome; it takes the outcome as it is at that time.
@@ -858,6 +858,20 @@ extension LoadMachine {
             if error == .cancelled { actions.append(.markCancelled) }
         }
         return actions
+    }
+
+    /// The error of a load that is ended from outside; it does not wait to learn what its attempt, or
+    /// the load that is sent for it, has written.
+    private func endedNow(_ error: DataLoaderError) -> DataLoaderError {
+        let mayHaveSent =
+            switch state {
+            case .following, .intercepting: true
+            default: self.mayHaveSent
+            }
+        guard mayHaveSent else { return error }
+        var error = error
+        error.note { $0.mayHaveBeenProcessed = true }
+        return error
     }
 
     private mutating func sinkFailed(_ error: DataLoaderError, _ now: Instant) -> LoadActionList {

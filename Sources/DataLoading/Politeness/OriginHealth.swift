@@ -15,6 +15,9 @@ final class OriginHealth: Sendable {
     ///
     /// An outage of 3 s then costs 12 attempts, besides those already under way.
     static let failureLifetime = Duration.milliseconds(250)
+    /// How long an origin counts as one that cannot be reached without a response or another failure:
+    /// one that no load asks any more does not stay on the dashboard.
+    private static let failureMemory = Duration.seconds(600)
     /// Bounds the memory that a peer can fill by redirecting to ever new origins.
     private static let maxOrigins = 10_000
     private static let maxFailures = 1_000
@@ -110,11 +113,14 @@ extension OriginHealth {
         return state.withLock { $0.records[origin]?.tokens ?? capacity }
     }
 
-    /// The origins that have spent any of their budget, and those that fail to connect.
+    /// The origins that have spent any of their budget, and those that could not be reached last.
     func states(at now: Instant) -> [Origin: (tokens: Int?, isFailing: Bool)] {
         state.withLock { state in
             state.records.mapValues { record in
-                (record.tokens ?? capacity, record.failure.map { $0.end > now } ?? false)
+                (
+                    record.tokens ?? capacity,
+                    record.failure.map { now < $0.end + Self.failureMemory } ?? false
+                )
             }
         }
     }

@@ -20,6 +20,7 @@ extension DataLoaderService {
     /// Later loads end `.serviceInvalidated`.
     public func invalidateAndCancel() {
         runtime.openness.withLock { $0.stage = .over }
+        runtime.liveLoads.close()
         endAllLoads()
         if let goodbye = runtime.leaveFleet() { Task.detached { await goodbye() } }
         runtime.observers.flush()
@@ -50,6 +51,7 @@ extension DataLoaderService {
         LoadPause.endAll(runtime.contexts.pauses, as: .cancelled)
         await runtime.liveLoads.waitUntilEmpty(atMost: gracePeriod)
         runtime.openness.withLock { $0.stage = .over }
+        runtime.liveLoads.close()
         endAllLoads()
         await runtime.liveLoads.waitUntilEmpty(atMost: LeftBehind.handOverLimit)
         var left = LeftBehind()

@@ -15,6 +15,6 @@ public struct OriginState: Hashable, Sendable {
     public let limit: Int
     /// The tokens of its retry budget; nil where retries are not limited.
     public let retryBudget: Int?
-    /// Whether a load has failed to connect within the last 250 ms, so that others do not try.
+    /// Whether the last attempt that needed a connection got none, less than 10 minutes ago.
     public let isFailing: Bool
 }

@@ -39,18 +39,18 @@ final class OAuthServer: Sendable {
     func delayingShutdown<Result>(
         _ body: () async throws -> Result
     ) async rethrows -> Result {
-        service.runtime.liveLoads.loadBegan()
-        defer { service.runtime.liveLoads.loadEnded() }
+        let delays = service.runtime.liveLoads.loadBegan()
+        defer { if delays { service.runtime.liveLoads.loadEnded() } }
         return try await body()
     }
 
     /// Does the same for a body that no caller awaits, from this call on.
     func beginDelayingShutdown(_ body: @escaping @Sendable () async -> Void) {
         let liveLoads = service.runtime.liveLoads
-        liveLoads.loadBegan()
+        let delays = liveLoads.loadBegan()
         Task {
             await body()
-            liveLoads.loadEnded()
+            if delays { liveLoads.loadEnded() }
         }
     }
 

@@ -56,9 +56,20 @@ struct CredentialServer: Sendable {
 
     /// Lets the lock go, if it is the owner's.
     ///
-    /// A caller that was cancelled lets it go too. Where that fails, the lock ends with its life.
+    /// A caller that was cancelled lets it go too. Where the server does not answer it is asked again,
+    /// each second for the life of a lock: it may read the question for the lock only then.
     func release(_ owner: String) async {
-        await Task { _ = try? await number(.releaseLock, [owner], for: .zero) }.value
+        let isAnswered = await Task {
+            (try? await number(.releaseLock, [owner], for: .zero)) != nil
+        }.value
+        guard !isAnswered else { return }
+        Task {
+            let end = timerQueue.now + times.life
+            while timerQueue.now < end {
+                try await timerQueue.sleep(for: times.retry)
+                if try await number(.releaseLock, [owner], for: times.life) == 1 { return }
+            }
+        }
     }
 
     /// Reads what is stored; nil for nothing.

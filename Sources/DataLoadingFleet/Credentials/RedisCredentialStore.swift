@@ -6,9 +6,8 @@ import DataLoadingSupport
 
 /// Stores OAuth credentials for all daemons of a fleet, which then refresh them once.
 ///
-/// Who refreshes takes a lock that lasts a minute and is renewed each ten seconds; a daemon that
-/// dies loses it. One that could not renew it for 30 s, or learns that it is gone, renews it no
-/// more. A refresh that has begun continues: its tokens are written where no other daemon has taken
+/// Who refreshes takes a lock that lasts 30 s and is renewed each five seconds; a daemon that dies
+/// loses it. One that could not renew it for 15 s, or learns that it is gone, renews it no more. A refresh that has begun continues: its tokens are written where no other daemon has taken
 /// the lock meanwhile. Each lock has a number, and a write is refused once a later lock was taken:
 /// "superseded".
 ///
@@ -43,11 +42,11 @@ public final class RedisCredentialStore: OAuthCredentialStore {
         hold = LockHold(timerQueue: timerQueue, times: times)
     }
 
-    /// Reads the credentials.
+    /// Reads the credentials; where the server is gone, waits 10 s for it to come back.
     ///
     /// - Throws: `AuthorisationError.store` when the server does not answer, or they are unreadable.
     public func load() async throws -> OAuthCredentials? {
-        try text.credentials(of: await server.read())
+        try text.credentials(of: await server.read(for: hold.times.absence))
     }
 
     /// Reads the credentials and replaces them by what `body` returns, while no other daemon does so.

@@ -31,10 +31,16 @@ struct LeaseQuestion: Sendable {
         return "\(wait.microseconds)"
     }
 
+    /// What a script can count exactly: its numbers are doubles.
+    private static let possible: ClosedRange<Int64> = -(1 << 53)...(1 << 53)
+    /// An hour in microseconds: no script closes a host for longer.
+    private static let longestGate: Int64 = 3_600_000_000
+
     /// Reads the script's answer: offsets in whole microseconds from the server's now.
     func lease(from reply: RESPValue) throws(FleetReplyError) -> QuotaLease {
         guard let numbers = reply.elements?.compactMap(\.number), numbers.count == 4,
-            let count = Int(exactly: numbers[1]), count >= 0
+            let count = Int(exactly: numbers[1]), count >= 0,
+            numbers.allSatisfy({ Self.possible.contains($0) }), numbers[2] <= Self.longestGate
         else { throw FleetReplyError() }
         return QuotaLease(
             count: count, firstStart: .microseconds(numbers[0]),

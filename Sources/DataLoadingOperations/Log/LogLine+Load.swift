@@ -32,6 +32,10 @@ extension LogLine {
             // OpenTelemetry: an intended cancellation is no error.
             let error = outcome == .failure ? response.error : nil
             line.add("error.type", error?.name, maxBytes: 64)
+            // Of a response that no server has just sent: where it comes from.
+            if metrics.source != .network {
+                line.add("source", metrics.source.rawValue, maxBytes: 64)
+            }
             line.add("attempts", Int64(metrics.attempts))
             // OpenTelemetry counts each resend, redirects and 401s included.
             line.add("resends", Int64(max(1, metrics.attempts)) - 1)

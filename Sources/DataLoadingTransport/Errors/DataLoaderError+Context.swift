@@ -21,6 +21,9 @@ extension DataLoaderError {
         public let retries: Int
         /// The time from `perform` to the outcome.
         public let time: Duration
+        /// The number of retries that were not made, because other loads could not connect to the
+        /// server just then.
+        package var sparedRetries = 0
 
         /// Makes the context of a load.
         package init(

@@ -31,6 +31,8 @@ public struct DataLoaderError: Error, Sendable, OpaquelyMirrored {
         var stopReason: StopReason?
         var body: Data?
         package var context: Context?
+        /// Whether an attempt of the load may have reached a server, whatever the kind says.
+        package var mayHaveBeenProcessed = false
     }
 
     /// The kind of failure.
@@ -71,7 +73,11 @@ public struct DataLoaderError: Error, Sendable, OpaquelyMirrored {
     public var context: Context? { details?.value.context }
 
     /// Whether the server may have acted on the request although the load has no response.
-    public var mayHaveBeenProcessed: Bool { kind.mayHaveBeenProcessed }
+    ///
+    /// It counts every attempt of the load: one that could not connect may follow one that was sent.
+    public var mayHaveBeenProcessed: Bool {
+        kind.mayHaveBeenProcessed || details?.value.mayHaveBeenProcessed == true
+    }
 
     /// A short name for logs and metrics; it contains nothing of the request.
     public var name: String { kind.name }

@@ -52,7 +52,13 @@ package struct ErrorText {
         _ reason: DataLoaderError.StopReason, _ context: DataLoaderError.Context?
     ) -> String {
         guard reason == .retriesUsedUp, let context else { return reason.description }
+        if context.sparedRetries > 0 {
+            return "\(context.sparedRetries) of \(context.retries + context.sparedRetries) retries "
+                + "spared, because other loads could not connect"
+        }
         return switch context.retries {
+        // The attempts may be those of another load, whose request this one shared.
+        case 0 where context.attempts == 0: reason.description
         case 0: "no retry was allowed"
         case 1: "the one retry was made"
         default: "all \(context.retries) retries were made"

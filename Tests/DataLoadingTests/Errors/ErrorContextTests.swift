@@ -12,6 +12,47 @@ import Testing
 @Suite struct ErrorContextTests {
     private typealias Change = @Sendable (inout DataLoaderRequest) -> Void
 
+    @Test func `an error says yes if any attempt of its load may have been processed`() {
+        let bed = TestBed([.fail(.noResponse, sent: .written)], otherwise: .fail(.connectRefused))
+        bed.loader.perform(.make { $0.maximumRetryCount = 1 })
+        while bed.passPause() {}
+        #expect(bed.error == .connectRefused)
+        #expect(bed.error?.mayHaveBeenProcessed == true)
+        let other = TestBed(otherwise: .fail(.connectRefused))
+        other.loader.perform(.make { $0.maximumRetryCount = 1 })
+        while other.passPause() {}
+        #expect(other.error?.mayHaveBeenProcessed == false)
+    }
+
+    @Test func `a load that is ended from outside says yes once an attempt has begun`() async {
+        let bed = TestBed(otherwise: .hold) { $0.limits.perOrigin = 1 }
+        bed.loader.perform(.make("/running"))
+        bed.settle()
+        bed.loader.perform(.make("/waiting"))
+        bed.settle()
+        await bed.service.reset()
+        let responses = bed.delegate.events.compactMap(\.response)
+        #expect(responses.count == 2)
+        for response in responses {
+            let isRunning = response.request.url.path == "/running"
+            #expect(response.error == .reset)
+            #expect(response.error?.mayHaveBeenProcessed == isRunning)
+        }
+    }
+
+    @Test func `retries that were spared are not called forbidden`() {
+        let bed = TestBed(otherwise: .fail(.connectRefused))
+        bed.loader.perform(.make { $0.maximumRetryCount = 5 })
+        bed.settle()
+        // The first load has failed to connect just now.
+        bed.loader.perform(.make { $0.maximumRetryCount = 1 })
+        while bed.passPause() {}
+        let texts = bed.delegate.events.compactMap { $0.response?.error.map { "\($0)" } }
+        #expect(texts.count == 2)
+        #expect(!texts.contains { $0.contains("no retry was allowed") })
+        #expect(texts.contains { $0.contains("1 of 1 retries spared") }, "\(texts)")
+    }
+
     @Test func `an error names its request, load, phase, attempts, time and reason`() throws {
         let bed = TestBed(otherwise: .fail(.connectRefused))
         let url = testURL("http://origin.test/a?token=canary#canary")

@@ -229,8 +229,8 @@ import Testing
         bed.service.resolver.setAddresses(addresses, forHost: "api.test")
         let counts = Dictionary(grouping: small.samples(), by: \.name).mapValues(\.count)
         let names = [
-            "http_client_rate_limit", "http_client_rate_admitted_total",
-            "http_client_gate_remaining_seconds", "http_client_address_available",
+            "dataloading_rate_limit_per_second", "dataloading_rate_admitted_total",
+            "dataloading_gate_remaining_seconds", "dataloading_address_available",
         ]
         for name in names {
             #expect((4...5).contains(counts[name] ?? 0), "\(name): \(counts[name] ?? 0)")

@@ -41,6 +41,24 @@ import Testing
         bed.expectNothingLeft()
     }
 
+    @Test func `a delegate that performs another load for each that ends delays no shutdown`() async
+    {
+        let service = DataLoaderService(
+            configuration: {
+                var configuration = DataLoaderService.Configuration()
+                configuration.transport = ScriptedTransport(otherwise: .respond(status: 200))
+                return configuration
+            }())
+        let delegate = EndlessDelegate()
+        let loader = service.makeFactory().makeDataLoader(delegate: delegate)
+        for _ in 0..<8 { loader.perform(.make()) }
+        _ = await delegate.outcomes.first(100)
+        // Each refused load is followed by another one, until the delegate is told to stop.
+        #expect(await service.shutDown(gracePeriod: .zero) == LeftBehind())
+        delegate.stops.withLock { $0 = true }
+        withExtendedLifetime(loader) {}
+    }
+
     @Test func `a shutdown without a grace period cancels all loads at once`() async {
         for grace in [Duration.zero, .seconds(-1)] {
             let bed = TestBed()
@@ -239,5 +257,28 @@ private final class PromptTransport: Transport {
         func pause() {}
 
         func resume() {}
+    }
+}
+
+/// Performs a load for each that ends.
+private final class EndlessDelegate: DataLoaderDelegate {
+    let outcomes = EventRecorder<Void>()
+    let stops = Locked(false)
+
+    private func next(_ loader: DataLoader) {
+        outcomes.record(())
+        if !stops.withLock({ $0 }) { loader.perform(.make()) }
+    }
+
+    func dataLoader(
+        _ dataLoader: DataLoader, didReceiveSuccessfulResponse response: DataLoaderResponse
+    ) { next(dataLoader) }
+
+    func dataLoader(
+        _ dataLoader: DataLoader, didReceiveErrorResponse response: DataLoaderResponse
+    ) { next(dataLoader) }
+
+    func dataLoader(_ dataLoader: DataLoader, didCancelRequest request: DataLoaderRequest) {
+        next(dataLoader)
     }
 }

@@ -166,8 +166,25 @@ import Testing
         let origin = bed.service.snapshot().origins.first
         #expect(origin?.running == 0)
         #expect(origin?.retryBudget.map { $0 < 500 } == true)
-        bed.advance(.seconds(1))
+        // Also between two loads, for as long as nothing better is known.
+        bed.advance(.seconds(599))
+        #expect(bed.service.snapshot().origins.map(\.isFailing) == [true])
+        bed.advance(.seconds(2))
         #expect(bed.service.snapshot().origins.map(\.isFailing) == [false])
+    }
+
+    @Test func `an origin that responds can be reached again`() async {
+        let answers: [ScriptedAnswer] = [
+            .fail(.connectRefused), .respond(status: 503), .fail(.connectRefused),
+        ]
+        let bed = TestBed(answers)
+        for isFailing in [true, false, true] {
+            bed.loader.perform(.make("/"))
+            bed.settle()
+            let origins = bed.service.snapshot().origins
+            #expect(origins.contains { $0.isFailing } == isFailing)
+            bed.advance(.seconds(1))
+        }
     }
 
     @Test func `lists are bounded`() throws {

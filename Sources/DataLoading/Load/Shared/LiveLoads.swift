@@ -10,6 +10,8 @@ import DataLoadingSupport
 package final class LiveLoads: Sendable {
     private struct State: Sendable {
         var live = 0
+        /// Whether loads that begin now are refused, and not waited for.
+        var isClosed = false
         var waiters: [Int: CheckedContinuation<Void, Never>] = [:]
         var entries: [Int: TimerQueue.Entry] = [:]
         var lastWaiter = 0
@@ -24,8 +26,19 @@ package final class LiveLoads: Sendable {
 
     var live: Int { state.withLock { $0.live } }
 
-    package func loadBegan() {
-        state.withLock { $0.live += 1 }
+    /// Counts a load or what lives as long; false when it is not waited for, and has no end here.
+    @discardableResult package func loadBegan() -> Bool {
+        state.withLock { state in
+            guard !state.isClosed else { return false }
+            state.live += 1
+            return true
+        }
+    }
+
+    /// Counts no loads from now on: each of them is refused, and its owner may perform another one
+    /// for each that ends.
+    func close() {
+        state.withLock { $0.isClosed = true }
     }
 
     package func loadEnded() {

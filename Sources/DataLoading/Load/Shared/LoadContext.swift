@@ -94,10 +94,11 @@ final class LoadContext: Sendable {
         // A clock of a test must not jump between a load's deadline and its first attempt.
         runtime.timekeeper.workBegan()
         defer { runtime.timekeeper.workEnded() }
+        let isCounted = runtime.liveLoads.loadBegan()
         let load = Load(
             request, context: self, registry: registry, end: end,
-            interceptors: isIntercepted ? interceptors : nil, inside: interception)
-        runtime.liveLoads.loadBegan()
+            interceptors: isIntercepted ? interceptors : nil, inside: interception,
+            isCounted: isCounted)
         // The load is listed first: a concurrent reset then finds it, or the load is refused below.
         registry.add(load)
         // The load around it was not refused. What ends that one, such as a reset, ends this one

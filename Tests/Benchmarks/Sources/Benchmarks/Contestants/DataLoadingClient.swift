@@ -23,7 +23,7 @@ final class DataLoadingClient: Client {
 
     init?(
         _ workload: Workload, transport: (any Transport)? = nil,
-        delivery: DataLoader.Delivery = .queue, watching: OperationsConfiguration? = nil
+        delivery: DataLoader.Delivery = .automatic, watching: OperationsConfiguration? = nil
     ) {
         guard let requests = RequestCycle(workload) else { return nil }
         self.requests = requests
