@@ -51,14 +51,15 @@ import Testing
         #expect(renewals.count == count)
     }
 
-    @Test func `a lock is renewed every ten seconds, and lost with the server's word`() async throws
+    @Test func `a lock is renewed every five seconds, and lost with the server's word`()
+        async throws
     {
         let task = begin()
         for index in 0..<5 {
-            await advance(by: .seconds(10))
+            await advance(by: .seconds(5))
             await renewals.call(index).answer(true)
         }
-        await advance(by: .seconds(10))
+        await advance(by: .seconds(5))
         await renewals.call(5).answer(false)
         try await endWithoutLock(task)
     }
@@ -67,41 +68,41 @@ import Testing
         async throws
     {
         let task = begin()
-        await advance(by: .seconds(10))
+        await advance(by: .seconds(5))
         await renewals.call(0).fail(TestFailure())
-        for index in 1..<19 {
+        for index in 1..<9 {
             await advance(by: .seconds(1))
             await renewals.call(index).fail(TestFailure())
         }
-        // 28 seconds after the last word.
+        // 14 seconds after the last word.
         await advance(by: .seconds(1))
-        await renewals.call(19).answer(true)
-        await advance(by: .seconds(10))
-        await renewals.call(20).answer(false)
-        #expect(clock.elapsed == .seconds(39))
+        await renewals.call(9).answer(true)
+        await advance(by: .seconds(5))
+        await renewals.call(10).answer(false)
+        #expect(clock.elapsed == .seconds(19))
         try await endWithoutLock(task)
     }
 
-    @Test func `a lock that nobody confirms is lost after thirty seconds`() async throws {
+    @Test func `a lock that nobody confirms is lost after fifteen seconds`() async throws {
         let task = begin()
-        await advance(by: .seconds(10))
-        for index in 0..<19 {
+        await advance(by: .seconds(5))
+        for index in 0..<9 {
             await renewals.call(index).fail(TestFailure())
             await advance(by: .seconds(1))
         }
-        await renewals.call(19).fail(TestFailure())
+        await renewals.call(9).fail(TestFailure())
         await advance(by: .seconds(1))
         try await endWithoutLock(task)
-        #expect(renewals.count == 20)
+        #expect(renewals.count == 10)
     }
 
-    @Test func `a server that says nothing is waited for until thirty seconds are over`()
+    @Test func `a server that says nothing is waited for until fifteen seconds are over`()
         async throws
     {
         let task = begin()
-        await advance(by: .seconds(10))
+        await advance(by: .seconds(5))
         let call = await renewals.call(0)
-        await advance(by: .seconds(20))
+        await advance(by: .seconds(10))
         try await endWithoutLock(task)
         call.answer(true)
     }
@@ -109,7 +110,7 @@ import Testing
     @Test func `the time counts from when the lock was asked for`() async throws {
         let hold = LockHold(timerQueue: timerQueue, times: LockTimes())
         let taken = timerQueue.now
-        clock.advance(by: .seconds(31))
+        clock.advance(by: .seconds(16))
         await #expect(throws: AuthorisationError.store(reason: "the lock was lost")) {
             try await hold.run(since: taken, renewing: { true }) { Issue.record("called") }
         }
@@ -130,7 +131,7 @@ import Testing
             try Task.checkCancellation()
             throw TestFailure()
         }
-        await advance(by: .seconds(10))
+        await advance(by: .seconds(5))
         await renewals.call(0).answer(false)
         await eventually { timerQueue.count == 0 }
         ends.record(0)

@@ -71,6 +71,9 @@ import Testing
         RESPValue.null, .array([]), .array([.number(1), .number(-1), .number(0), .number(0)]),
         .array([.number(1), .number(1), .number(0)]),
         .array([.number(1), .null, .number(0), .number(0)]),
+        .array([.number(.max), .number(1), .number(0), .number(0)]),
+        .array([.number(0), .number(0), .number(3_600_000_001), .number(0)]),
+        .array([.number(0), .number(0), .number(0), .number(.min)]),
     ])
     func `a reply that is no lease is an error`(_ reply: RESPValue) {
         let question = LeaseQuestion(

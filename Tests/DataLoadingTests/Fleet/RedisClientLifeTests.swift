@@ -87,7 +87,8 @@
                 let client = RedisClient.make(server.endpoint)
                 #expect(try await client.run(RedisCommand("X")) == .simple("fine"))
                 let own = ThreadSwitches(of: ThreadSwitches.tasks.subtracting(others))
-                #expect(own.count > 0)
+                // On a busy machine each answer may be there before the thread waits for it.
+                await eventually { own.count > 0 }
                 // The thread sleeps soon after its last answer.
                 await eventually { own.count == own.after(20) }
                 let before = own.count

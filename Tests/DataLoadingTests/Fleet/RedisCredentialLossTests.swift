@@ -50,6 +50,34 @@
                 #expect(leaving.hasPrefix("the command was not sent in time"))
             }
 
+            @Test func `a lock that a stopped server gives too late is given back`() async throws {
+                let store = bed.makeStore(through: bed.impatientClient()) {
+                    $0.retry = .milliseconds(20)
+                }
+                // So that the question can be sent, and its script is known.
+                try await store.withLock {}
+                let before = try await bed.run("GET", bed.count)
+                bed.redis.signal(SIGSTOP)
+                let updating = try await failure {
+                    try await store.withLock { Issue.record("called") }
+                }
+                #expect(!updating.isEmpty)
+                bed.redis.signal(SIGCONT)
+                // The server reads the question for the lock, and the one that lets it go.
+                try await bed.until("GET", bed.count) { $0 != before }
+                try await bed.until("EXISTS", bed.lock) { $0 == .number(0) }
+            }
+
+            @Test func `a reading waits for a server that starts anew`() async throws {
+                let client = bed.impatientClient()
+                let store = bed.makeStore(through: client) { $0.absence = .seconds(1_800) }
+                bed.redis.kill()
+                let reading = Task { try await store.load() }
+                await eventually { client.status.lastFailure != nil }
+                try bed.redis.start()
+                #expect(try await reading.value == nil)
+            }
+
             @Test func `an update waits for a server that starts anew`() async throws {
                 let client = bed.impatientClient()
                 let store = bed.makeStore(through: client) { $0.absence = .seconds(1_800) }
