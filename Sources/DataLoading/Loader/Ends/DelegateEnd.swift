@@ -36,10 +36,12 @@ final class DelegateEnd: LoadEnd {
             case .queue: nil
             case .direct: .inPlace
             }
-        directCalls = place.map { DirectCalls($0, queue: queue, now: now) }
         let state = Locked(State(delegate: delegate))
         self.state = state
         deliveries = BatchedQueue(on: queue) { Self.handOver($0, to: state) }
+        directCalls = place.map {
+            DirectCalls($0, queue: queue, now: now) { Self.handOver($0, to: state) }
+        }
     }
 
     var delegate: (any DataLoaderDelegate)? {
@@ -114,7 +116,7 @@ final class DelegateEnd: LoadEnd {
 
     func outcomeIsReady(_ load: Load, by caller: Caller) {
         guard let directCalls else { return deliveries.add(load) }
-        directCalls.make(by: caller) { [state] in Self.handOver(load, to: state) }
+        directCalls.makeOutcome(of: load, by: caller)
     }
 
     /// Makes a call to the delegate.

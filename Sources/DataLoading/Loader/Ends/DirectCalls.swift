@@ -13,6 +13,11 @@ import Dispatch
 final class DirectCalls: Sendable {
     typealias Call = @Sendable () -> Void
 
+    private enum Item: Sendable {
+        case outcome(Load)
+        case call(Call)
+    }
+
     /// Where the transport makes its calls.
     enum Place: Sendable {
         /// Inside the step that ends the load, for delegates that promise not to block.
@@ -23,50 +28,62 @@ final class DirectCalls: Sendable {
     }
 
     private struct State: Sendable {
-        var waiting = FIFO<Call>()
-        /// Whether a thread makes calls, or a block that will is scheduled.
+        var waiting = FIFO<Item>()
+        /// Whether a thread makes calls, or is about to.
         var isBusy = false
         var pace = CallPace()
 
-        /// The next call, unless they are slow; nil ends the row when none waits.
-        mutating func next() -> Call? {
-            let call = waiting.popFirst()
-            isBusy = call != nil
-            return call
+        /// Takes the next call; nil ends the row when none waits.
+        mutating func next() -> Item? {
+            let item = waiting.popFirst()
+            isBusy = item != nil
+            return item
         }
     }
 
-    /// The maximum number of waiting calls that the transport makes in a row: a delegate whose loads
-    /// end at once would keep it from its sockets.
-    private static let maxInARow = 16
+    /// The maximum number of calls that the transport makes in a row: a delegate whose loads end at
+    /// once would keep it from its sockets.
+    private static let maxInARow = 17
 
     private let place: Place
     private let queue: DispatchQueue
     private let now: @Sendable () -> Instant
+    private let handOver: @Sendable (Load) -> Void
     private let state = Locked(State())
 
-    init(_ place: Place, queue: DispatchQueue, now: @escaping @Sendable () -> Instant) {
+    /// Makes the calls of a loader; `handOver` makes that with the outcome of a load.
+    init(
+        _ place: Place, queue: DispatchQueue, now: @escaping @Sendable () -> Instant,
+        handOver: @escaping @Sendable (Load) -> Void
+    ) {
         self.place = place
         self.queue = queue
         self.now = now
+        self.handOver = handOver
     }
 
     /// Makes a call: on the transport's thread, after the running call, or on the queue.
-    func make(by caller: Caller, _ call: @escaping Call) {
+    func make(by caller: Caller, _ call: @escaping Call) { make(.call(call), by: caller) }
+
+    /// Makes the call with the outcome of a load, in the same way.
+    func makeOutcome(of load: Load, by caller: Caller) { make(.outcome(load), by: caller) }
+
+    private func make(_ item: Item, by caller: Caller) {
         let isFirst = state.withLock { state in
-            if state.isBusy { state.waiting.append(call) }
+            state.waiting.append(item)
             defer { state.isBusy = true }
             return !state.isBusy
         }
         guard isFirst else { return }
         switch (caller, place) {
-        case (.transport, .inPlace):
-            call()
-            makeWaiting()
+        case (.transport, .inPlace): makeWaiting()
         case (.transport, .betweenRounds):
-            guard let round = RoundCalls.current, !isSlow else { return makeOnQueue(call) }
-            round.add(on: queue) { self.makeTimed(call) }
-        case (.other, _): makeOnQueue(call)
+            if let round = RoundCalls.current, !isSlow {
+                round.add(on: queue) { self.makeTimed() }
+            } else {
+                makeWaitingOnQueue()
+            }
+        case (.other, _): makeWaitingOnQueue()
         }
     }
 
@@ -74,38 +91,42 @@ final class DirectCalls: Sendable {
         state.withLock { $0.pace.slowUntil }.map { now() < $0 } ?? false
     }
 
-    private func makeOnQueue(_ call: @escaping Call) {
-        queue.async {
-            call()
-            self.makeWaiting()
+    private func perform(_ item: Item) {
+        switch item {
+        case .outcome(let load): handOver(load)
+        case .call(let call): call()
         }
     }
 
     private func makeWaiting() {
         for _ in 0..<Self.maxInARow {
-            guard let call = state.withLock({ $0.next() }) else { return }
-            call()
+            guard let item = state.withLock({ $0.next() }) else { return }
+            perform(item)
         }
-        queue.async { self.makeWaiting() }
+        makeWaitingOnQueue()
     }
 
-    /// Makes a call and those that wait until they are slow.
-    private func makeTimed(_ first: @escaping Call) {
-        var call = first
+    private func makeWaitingOnQueue() { queue.async { self.makeWaiting() } }
+
+    /// Makes the calls that wait, until they are slow.
+    private func makeTimed() {
+        guard var item = state.withLock({ $0.next() }) else { return }
         var begun = now()
-        for _ in 0...Self.maxInARow {
-            call()
+        for count in 1...Self.maxInARow {
+            perform(item)
             let end = now()
-            let (next, isSlow) = state.withLock { state in
+            let (next, isOver) = state.withLock { state -> (Item?, Bool) in
                 state.pace.note(end.nanoseconds(since: begun), at: end)
-                let isSlow = state.pace.slowUntil != nil && !state.waiting.isEmpty
-                return (isSlow ? nil : state.next(), isSlow)
+                let isLast = state.pace.slowUntil != nil || count == Self.maxInARow
+                if isLast, !state.waiting.isEmpty { return (nil, false) }
+                let next = state.next()
+                return (next, !state.isBusy)
             }
-            if isSlow { break }
-            guard let next else { return }
-            call = next
+            if isOver { return }
+            guard let next else { break }
+            item = next
             begun = end
         }
-        queue.async { self.makeWaiting() }
+        makeWaitingOnQueue()
     }
 }
