@@ -18,6 +18,13 @@ extension String {
     }
 }
 
+extension [String] {
+    /// Whether both have texts with the same bytes, in the same order.
+    public func hasSameBytes(as other: [String]) -> Bool {
+        count == other.count && zip(self, other).allSatisfy { $0.hasSameBytes(as: $1) }
+    }
+}
+
 extension UnsafeRawBufferPointer {
     /// Whether both hold the same bytes.
     @inlinable public func hasSameBytes(as other: UnsafeRawBufferPointer) -> Bool {

@@ -41,7 +41,7 @@ enum StrongValidator: Codable, Hashable, Sendable {
     /// Whether a response is of the same representation.
     func matches(_ headers: HTTPHeaders) -> Bool {
         switch self {
-        case .entityTag(let tag): headers.values(for: "ETag") == [tag]
+        case .entityTag(let tag): headers.values(for: "ETag").hasSameBytes(as: [tag])
         case .lastModified(let date): headers.values(for: "Last-Modified") == [date]
         }
     }

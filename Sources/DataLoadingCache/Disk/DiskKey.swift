@@ -34,7 +34,7 @@ struct DiskKey: Hashable, Sendable {
     static func digest(of partition: CacheKey.Partition) -> [UInt8]? {
         switch partition {
         case .shared: shared
-        case .named(let name): SHA256.hash("named \(name)".utf8)
+        case .named(let name): SHA256.hash(Array("named ".utf8) + name.bytes)
         case .unnamed: nil
         }
     }

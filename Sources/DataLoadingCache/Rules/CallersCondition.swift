@@ -23,6 +23,8 @@ enum CallersCondition {
         if fieldValues.contains(where: { $0.trimmingBlanks == "*" }) { return true }
         let tags = stored.values(for: "ETag")
         guard tags.count == 1, let tag = EntityTag(tags[0][...]) else { return false }
-        return fieldValues.flatMap(EntityTag.list).contains { $0.opaque == tag.opaque }
+        return fieldValues.flatMap(EntityTag.list).contains {
+            $0.opaque.hasSameBytes(as: tag.opaque)
+        }
     }
 }

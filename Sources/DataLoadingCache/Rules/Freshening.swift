@@ -24,7 +24,7 @@ extension StoredResponse {
     ) -> StoredResponse? {
         let same = ["ETag", "Last-Modified", "Content-Length"].allSatisfy { name in
             let values = head.headers.values(for: name)
-            return values.isEmpty || values == headers.values(for: name)
+            return values.isEmpty || values.hasSameBytes(as: headers.values(for: name))
         }
         return same ? merged(with: head.headers, request, times, hasQuery, heuristic) : nil
     }
@@ -35,12 +35,12 @@ extension StoredResponse {
         let tags = newer.values(for: "ETag")
         if let tag = tags.first {
             guard tags.count == 1, let new = EntityTag(tag[...]) else {
-                return tags == headers.values(for: "ETag")
+                return tags.hasSameBytes(as: headers.values(for: "ETag"))
             }
             guard let old = headers.values(for: "ETag").first.flatMap({ EntityTag($0[...]) }) else {
                 return new.isWeak
             }
-            return old.opaque == new.opaque
+            return old.opaque.hasSameBytes(as: new.opaque)
         }
         let modified = newer.values(for: "Last-Modified")
         return modified.isEmpty || modified == headers.values(for: "Last-Modified")

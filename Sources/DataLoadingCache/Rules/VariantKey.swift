@@ -59,7 +59,7 @@ package struct VariantKey: Hashable, Sendable {
 
     /// Whether a request would have chosen the response as well.
     package func matches(_ request: HTTPHeaders) -> Bool {
-        !isOfNothing && fields.allSatisfy { Self.value(of: $0.name, in: request) == $0.value }
+        !isOfNothing && fields.allSatisfy { Self.value(of: $0.name, in: request).isSame($0.value) }
     }
 
     /// The value of all fields of a name in a form that is the same for values of one meaning: no
@@ -85,5 +85,13 @@ package struct VariantKey: Hashable, Sendable {
             members = members.map { $0.filter { $0 != " " && $0 != "\t" }.asciiLowercased }.sorted()
         }
         return members.joined(separator: ",")
+    }
+}
+
+extension String? {
+    /// Whether both are nil, or have the same bytes.
+    fileprivate func isSame(_ other: String?) -> Bool {
+        guard let self, let other else { return self == nil && other == nil }
+        return self.hasSameBytes(as: other)
     }
 }

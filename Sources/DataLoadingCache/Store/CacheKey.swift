@@ -1,6 +1,7 @@
 // Copyright the DataLoading authors
 // SPDX-License-Identifier: Apache-2.0
 
+package import DataLoadingSupport
 package import DataLoadingTransport
 
 /// What responses are stored under: whose they are, and their URL.
@@ -12,7 +13,7 @@ package struct CacheKey: Hashable, Sendable {
         /// Those of one factory, which end with the process.
         case unnamed(Int64)
         /// Those of the factories with this name.
-        case named(String)
+        case named(NameBytes)
     }
 
     package let partition: Partition

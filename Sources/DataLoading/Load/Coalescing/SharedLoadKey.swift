@@ -1,19 +1,20 @@
 // Copyright the DataLoading authors
 // SPDX-License-Identifier: Apache-2.0
 
+import DataLoadingSupport
 import DataLoadingTransport
 import Foundation
 
 /// What loads have in common that share one answer.
 enum SharedLoadKey: Hashable, Sendable {
-    case named(String)
+    case named(NameBytes)
     case same(SharedRequest)
 
     /// Makes the key of a request; nil when it cannot be shared.
     init?(_ request: DataLoaderRequest, _ target: RequestTarget) {
         switch request.coalescing {
         case .none: return nil
-        case .key(let name): self = .named(name)
+        case .key(let name): self = .named(NameBytes(name))
         case .sameRequest:
             guard let shared = SharedRequest(request, target) else { return nil }
             self = .same(shared)

@@ -50,7 +50,7 @@ final class LoadContext: Sendable {
             runtime.proxyAuthoriser == nil && authorisers.allSatisfy { $0.isNonblocking }
         partition =
             switch cachePartition {
-            case let name?: .named(name)
+            case let name?: .named(NameBytes(name))
             case nil: authorisers.isEmpty ? .shared : .unnamed(Self.partitions.next())
             }
         backlog = Backlog(of: queue, limit: runtime.limits.queue)
