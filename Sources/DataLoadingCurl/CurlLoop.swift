@@ -168,7 +168,7 @@ final class CurlLoop {
     private func makeCalls() -> Bool {
         guard !calls.isEmpty else { return true }
         calls.leave()
-        while calls.isGuarded, let call = calls.popFirst() {
+        while calls.hasFollower, let call = calls.popFirst() {
             let number = seat.beginCall()
             call()
             // Nothing of the loop may be touched without the seat.

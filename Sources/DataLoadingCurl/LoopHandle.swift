@@ -21,10 +21,12 @@ final class LoopHandle: LibcurlThread {
         var leader: pthread_t?
         /// The thread that will when a call of users' code blocks.
         var follower: pthread_t?
-        var isCurrent: Bool { leader.map { pthread_equal($0, pthread_self()) != 0 } ?? false }
         var isOver = false
         var abandoned: UInt = 0
         var waiters: [@Sendable () -> Void] = []
+
+        /// Whether the calling thread runs the loop.
+        var isCurrent: Bool { leader.map { pthread_equal($0, pthread_self()) != 0 } ?? false }
     }
 
     /// How long a call may run, in microseconds, before another thread runs the loop, and at most
@@ -85,7 +87,7 @@ final class LoopHandle: LibcurlThread {
         let started = LoopThread.start("DataLoading") {
             let takes = self.seat.standBy(pause: { usleep(Self.look) }, take: self.replaceLeader)
             guard takes else { return }
-            loop.calls.useGuard()
+            loop.calls.followerLeads()
             self.lead(loop)
         }
         guard let started else { return false }

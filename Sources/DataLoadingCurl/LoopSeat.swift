@@ -22,7 +22,11 @@ final class LoopSeat: Sendable {
         // Each side writes, and then reads what the other writes (here and in `park`): at least one of
         // them sees the other's write, so that the follower either sees the call or is rung for.
         let number = self.number.wrappingAdd(1, ordering: .sequentiallyConsistent).newValue
-        if isParked.load(ordering: .sequentiallyConsistent) { wake() }
+        if isParked.load(ordering: .sequentiallyConsistent),
+            isParked.exchange(false, ordering: .sequentiallyConsistent)
+        {
+            bell.signal()
+        }
         return number
     }
 
@@ -75,9 +79,5 @@ final class LoopSeat: Sendable {
         isParked.store(true, ordering: .sequentiallyConsistent)
         guard number.load(ordering: .sequentiallyConsistent) != last else { return true }
         return !isParked.exchange(false, ordering: .sequentiallyConsistent)
-    }
-
-    private func wake() {
-        if isParked.exchange(false, ordering: .sequentiallyConsistent) { bell.signal() }
     }
 }

@@ -49,10 +49,9 @@ public final class DataLoaderFactory: Sendable {
     ) -> DataLoader {
         // Always serial, so that a concurrent target cannot reorder calls.
         let queue = DispatchQueue(label: "DataLoading.delegate", target: delegateQueue)
-        let hasQueue = delivery == .automatic && delegateQueue != nil
         return DataLoader(
             core: LoaderCore(context, queue: queue), delegate: delegate,
-            delivery: hasQueue ? .queue : delivery)
+            delivery: delivery == .automatic && delegateQueue != nil ? .queue : delivery)
     }
 
     /// Logs out: ends every load `.reset` and resets each authoriser once, all at the same time.

@@ -43,7 +43,7 @@ final class Load: Sendable {
     init(
         _ request: DataLoaderRequest, context: LoadContext, registry: LoadRegistry,
         end: any LoadEnd, interceptors: InterceptorChain? = nil,
-        inside interception: Interception? = nil, isCounted: Bool = true
+        inside interception: Interception? = nil, isCounted: Bool
     ) {
         self.isCounted = isCounted
         self.request = request

@@ -227,12 +227,9 @@ extension LoadFacts {
         draft.count { times.add(to: &$0) }
         times = StageTimes()
         var error = error.map { $0.ending(traits.request, draft.metrics) }
-        if error != nil {
-            let spared = max(0, retries - draft.metrics.retries)
-            error?.note {
-                $0.context?.sparedRetries = spared
-                if mayHaveBeenProcessed { $0.mayHaveBeenProcessed = true }
-            }
+        error?.note {
+            $0.context?.sparedRetries = max(0, retries - draft.metrics.retries)
+            if mayHaveBeenProcessed { $0.mayHaveBeenProcessed = true }
         }
         return draft.response(error, head, head == nil ? nil : base.url)
     }

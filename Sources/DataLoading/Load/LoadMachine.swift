@@ -847,7 +847,10 @@ extension LoadMachine {
     {
         var actions: LoadActionList = [.drop]
         guard case .ended(var ending) = state else {
-            complete(endedNow(error), &actions, now)
+            var error = error
+            // It does not wait to learn what was written.
+            if mayHaveSent { error.note { $0.mayHaveBeenProcessed = true } }
+            complete(error, &actions, now)
             return actions
         }
         // The owner was told that there is an outcome; it takes the outcome as it is at that time.
@@ -858,20 +861,6 @@ extension LoadMachine {
             if error == .cancelled { actions.append(.markCancelled) }
         }
         return actions
-    }
-
-    /// The error of a load that is ended from outside; it does not wait to learn what its attempt, or
-    /// the load that is sent for it, has written.
-    private func endedNow(_ error: DataLoaderError) -> DataLoaderError {
-        let mayHaveSent =
-            switch state {
-            case .following, .intercepting: true
-            default: self.mayHaveSent
-            }
-        guard mayHaveSent else { return error }
-        var error = error
-        error.note { $0.mayHaveBeenProcessed = true }
-        return error
     }
 
     private mutating func sinkFailed(_ error: DataLoaderError, _ now: Instant) -> LoadActionList {
@@ -1024,9 +1013,13 @@ extension LoadMachine {
         if case .ended = state { true } else { false }
     }
 
-    /// Whether a server may have got the request, or may get that of the attempt that runs.
+    /// Whether a server may have got the request, or may get that of the attempt that runs, or of
+    /// another load that answers this one.
     var mayHaveSent: Bool {
-        facts.mayHaveBeenProcessed || (running != nil && !facts.isPlaying)
+        switch state {
+        case .following, .intercepting: true
+        default: facts.mayHaveBeenProcessed || (running != nil && !facts.isPlaying)
+        }
     }
 
     /// Whether the load has ended with a success that was not taken.

@@ -16,15 +16,11 @@ extension DiskDirectory {
     convenience init(at url: URL, _ faults: DiskFaults?) throws(DataLoaderError) {
         guard url.isFileURL else { throw Self.refusal("its URL is not that of a file") }
         let path = url.path
-        let made = mkdir(path, 0o700) == 0 ? 0 : errno
-        if made == ENOENT {
-            let parent = url.deletingLastPathComponent()
+        if mkdir(path, 0o700) != 0, errno == ENOENT {
             try? FileManager.default.createDirectory(
-                at: parent, withIntermediateDirectories: true)
-            if mkdir(path, 0o700) != 0, errno != EEXIST { throw Self.failure("cannot be made") }
-        } else if ![0, EEXIST].contains(made) {
-            throw Self.failure("cannot be made")
+                at: url.deletingLastPathComponent(), withIntermediateDirectories: true)
         }
+        if mkdir(path, 0o700) != 0, errno != EEXIST { throw Self.failure("cannot be made") }
         let descriptor = Foundation.open(path, O_RDONLY | O_CLOEXEC | O_DIRECTORY)
         guard descriptor >= 0 else { throw Self.failure("cannot be opened") }
         self.init(descriptor: descriptor, faults)

@@ -7,8 +7,9 @@ import DataLoadingSupport
 /// Stores OAuth credentials for all daemons of a fleet, which then refresh them once.
 ///
 /// Who refreshes takes a lock that lasts 30 s and is renewed each five seconds; a daemon that dies
-/// loses it. One that could not renew it for 15 s, or learns that it is gone, renews it no more. A refresh that has begun continues: its tokens are written where no other daemon has taken
-/// the lock meanwhile. Each lock has a number, and a write is refused once a later lock was taken:
+/// loses it. One that could not renew it for 15 s, or learns that it is gone, renews it no more. A
+/// refresh that has begun continues: its tokens are written where no other daemon has taken the lock
+/// meanwhile. Each lock has a number, and a write is refused once a later lock was taken:
 /// "superseded".
 ///
 /// What no lock can do: an authorization server does not know the numbers. Where a server of this store

@@ -27,20 +27,19 @@ struct LeaseQuestion: Sendable {
     /// A wait of more than an hour counts as one without an end: a load with less time than that would
     /// be turned away otherwise, and ask again and again.
     private static func patience(_ wait: Duration?) -> String {
-        guard let wait, wait <= .seconds(3_600) else { return "-1" }
+        guard let wait, wait <= .longestGate else { return "-1" }
         return "\(wait.microseconds)"
     }
 
     /// What a script can count exactly: its numbers are doubles.
     private static let possible: ClosedRange<Int64> = -(1 << 53)...(1 << 53)
-    /// An hour in microseconds: no script closes a host for longer.
-    private static let longestGate: Int64 = 3_600_000_000
 
     /// Reads the script's answer: offsets in whole microseconds from the server's now.
     func lease(from reply: RESPValue) throws(FleetReplyError) -> QuotaLease {
         guard let numbers = reply.elements?.compactMap(\.number), numbers.count == 4,
             let count = Int(exactly: numbers[1]), count >= 0,
-            numbers.allSatisfy({ Self.possible.contains($0) }), numbers[2] <= Self.longestGate
+            numbers.allSatisfy({ Self.possible.contains($0) }),
+            numbers[2] <= Duration.longestGate.microseconds
         else { throw FleetReplyError() }
         return QuotaLease(
             count: count, firstStart: .microseconds(numbers[0]),
@@ -55,8 +54,13 @@ struct FleetReplyError: Error, CustomStringConvertible {
 }
 
 extension Duration {
+    /// How long a host may be closed.
+    fileprivate static let longestGate = Duration.seconds(3_600)
+
     /// Whole microseconds, from zero to an hour.
     ///
     /// Longer ones would be no help: a gate is an hour at most.
-    var microseconds: Int64 { min(max(0, wholeNanoseconds), 3_600_000_000_000) / 1_000 }
+    var microseconds: Int64 {
+        min(max(.zero, self), .longestGate).wholeNanoseconds / 1_000
+    }
 }

@@ -15,7 +15,6 @@ import DataLoadingSupport
 /// The calls of users' code that a transport's thread makes between two rounds of its loop, where no
 /// step of the loop is under way.
 ///
-/// A transport that has such a place also has another thread, which runs the loop when a call blocks.
 /// Only the thread that runs the loop uses it.
 package final class RoundCalls {
     package typealias Call = @Sendable () -> Void
@@ -30,27 +29,26 @@ package final class RoundCalls {
     package static var current: RoundCalls? {
         guard let key, let context = pthread_getspecific(key) else { return nil }
         let calls = Unmanaged<RoundCalls>.fromOpaque(context).takeUnretainedValue()
-        return calls.isGuarded ? calls : nil
+        return calls.hasFollower ? calls : nil
     }
 
-    /// Starts the thread that runs the loop when a call blocks; false when the process can have no
-    /// more.
+    /// Starts the follower, the thread that runs the loop when a call blocks; false when there can be
+    /// none.
     package var recruit: (() -> Bool)?
-    /// Whether that thread is there.
-    private var hasGuard = false
+    private var isFollowed = false
 
     @exclusivity(unchecked) private var waiting = FIFO<(queue: DispatchQueue, call: Call)>()
 
     package init() {}
 
-    /// Whether another thread is there, should a call block; it is started now if it is not.
-    package var isGuarded: Bool {
-        if !hasGuard { hasGuard = recruit?() ?? false }
-        return hasGuard
+    /// Whether there is a follower, should a call block; it is started now if it is not there.
+    package var hasFollower: Bool {
+        if !isFollowed { isFollowed = recruit?() ?? false }
+        return isFollowed
     }
 
-    /// Notes that the second thread runs the loop now, and needs another one for its own calls.
-    package func useGuard() { hasGuard = false }
+    /// Notes that the follower runs the loop now, and needs another one for its own calls.
+    package func followerLeads() { isFollowed = false }
 
     package var isEmpty: Bool { waiting.isEmpty }
 
@@ -65,14 +63,14 @@ package final class RoundCalls {
         pthread_setspecific(key, calls.map { Unmanaged.passUnretained($0).toOpaque() })
     }
 
-    /// Adds a call; when the loop ends before it is made, it is made on the queue.
+    /// Adds a call, and the queue on which it is made where no thread of the loop can.
     package func add(on queue: DispatchQueue, _ call: @escaping Call) {
         waiting.append((queue, call))
     }
 
     package func popFirst() -> Call? { waiting.popFirst()?.call }
 
-    /// Makes the waiting calls on their queues, because the loop has ended.
+    /// Makes the waiting calls on their queues.
     package func makeElsewhere() {
         while let (queue, call) = waiting.popFirst() { queue.async(execute: call) }
     }

@@ -1,7 +1,6 @@
 // Copyright the DataLoading authors
 // SPDX-License-Identifier: Apache-2.0
 
-@testable import DataLoading
 @testable import DataLoadingCache
 import DataLoadingSupport
 import DataLoadingTesting
@@ -34,22 +33,6 @@ import Testing
     private func body(_ store: MemoryStore, _ key: CacheKey, _ request: HTTPHeaders = [:]) -> Int? {
         guard case .entry(let entry) = store.find(key, request) else { return nil }
         return entry.body.count
-    }
-
-    @Test func `two spellings of a name are two partitions, validators and keys`() throws {
-        let (composed, decomposed) = ("caf\u{e9}", "cafe\u{301}")
-        #expect(composed == decomposed)
-        let (left, right) = (NameBytes(composed), NameBytes(decomposed))
-        #expect(CacheKey.Partition.named(left) != .named(right))
-        #expect(CacheKey.Partition.named(left) == .named(NameBytes(composed)))
-        let tag = "\"\(composed)\""
-        let head = ResponseHead(status: .ok, headers: ["ETag": tag, "Vary": "X-User"])
-        let validator = try #require(StrongValidator(of: head.headers))
-        #expect(validator.matches(["ETag": tag]))
-        #expect(!validator.matches(["ETag": "\"\(decomposed)\""]))
-        let variant = try #require(VariantKey(head.headers, request: ["X-User": composed]))
-        #expect(variant.matches(["X-User": composed]))
-        #expect(!variant.matches(["X-User": decomposed]))
     }
 
     @Test func `partitions share nothing`() throws {

@@ -26,7 +26,7 @@ import Testing
         let key = try #require(SharedLoadKey(request, target))
         let gone = Load(
             request, context: context, registry: LoadRegistry(),
-            end: TaskEnd(queue: bed.loader.queue))
+            end: TaskEnd(queue: bed.loader.queue), isCounted: true)
         defer { gone.token.unbind() }
         // It is the first one of the list, and follows no more.
         let (carrier, _) = context.carriers.join(key, gone, 0, queue: bed.service.runtime.queue)

@@ -90,7 +90,8 @@ struct MachineWorld {
         loads = (0..<2).map { _ in
             Load(
                 .make { $0.maximumRetryCount = 1 }, context: bed.factory.context,
-                registry: LoadRegistry(), end: TaskEnd(queue: bed.loader.queue))
+                registry: LoadRegistry(), end: TaskEnd(queue: bed.loader.queue),
+                isCounted: true)
         }
         carrier = Carrier(
             .named("shared"), in: CarrierTable(), for: LoadRegistry(),

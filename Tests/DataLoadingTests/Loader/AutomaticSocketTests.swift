@@ -12,37 +12,6 @@
         /// The default delivery: on the thread of libcurl's loop, which another thread takes over
         /// when a delegate blocks.
         @Suite struct AutomaticSocketTests {
-            /// Runs a test's code in each successful outcome.
-            private final class Running: DataLoaderDelegate {
-                let outcomes = EventRecorder<DataLoaderError?>()
-                private let work: @Sendable (DataLoader) -> Void
-
-                init(_ work: @escaping @Sendable (DataLoader) -> Void) {
-                    self.work = work
-                }
-
-                func dataLoader(
-                    _ dataLoader: DataLoader,
-                    didReceiveSuccessfulResponse response: DataLoaderResponse
-                ) {
-                    work(dataLoader)
-                    outcomes.record(nil)
-                }
-
-                func dataLoader(
-                    _ dataLoader: DataLoader, didReceiveErrorResponse response: DataLoaderResponse
-                ) { outcomes.record(response.error) }
-
-                func dataLoader(
-                    _ dataLoader: DataLoader, didCancelRequest request: DataLoaderRequest
-                ) { outcomes.record(.cancelled) }
-            }
-
-            private static var threadName: String {
-                let name = try? String(contentsOfFile: "/proc/thread-self/comm", encoding: .utf8)
-                return String(name?.dropLast() ?? "")
-            }
-
             private let server: LoopbackServer
             private let service = DataLoaderService()
 
@@ -56,6 +25,12 @@
                 service.makeFactory().makeDataLoader(delegate: delegate)
             }
 
+            private static func loaderOfItsOwnService(
+                _ delegate: any DataLoaderDelegate
+            ) -> DataLoader {
+                DataLoaderService().makeFactory().makeDataLoader(delegate: delegate)
+            }
+
             private func end() async {
                 await service.shutDown(gracePeriod: .zero)
                 server.stop()
@@ -63,25 +38,27 @@
 
             @Test func `short calls are made on the transport's thread`() async {
                 let names = EventRecorder<String>()
-                let delegate = Running { loader in
-                    names.record(Self.threadName)
+                let delegate = WorkingDelegate { loader in
+                    names.record(WorkingDelegate.threadName)
                     if names.elements.count <= 992 { loader.perform(request) }
                 }
                 let loader = makeLoader(delegate)
                 for _ in 0..<8 { loader.perform(request) }
                 let outcomes = await delegate.outcomes.first(1_000)
                 #expect(outcomes.allSatisfy { $0 == nil })
-                // Reading the name makes them slow for a time, on a machine that is busy.
+                // On a busy machine reading the name may make later calls slow for a time.
                 #expect(names.elements.first == "DataLoading")
                 #expect(server.requestCount == 1_000)
                 await end()
             }
 
-            @Test func `delegates that block hold up nobody else`() async throws {
+            @Test func `twelve delegates that block at once do not hold up other loads`()
+                async throws
+            {
                 let mayGoOn = DispatchSemaphore(value: 0)
                 let isBlocked = EventRecorder<Void>()
                 let delegates = (0..<12).map { _ in
-                    Running { _ in
+                    WorkingDelegate { _ in
                         isBlocked.record(())
                         mayGoOn.wait()
                     }
@@ -104,7 +81,7 @@
             }
 
             @Test func `a call that waits for another load of the transport gets it`() async {
-                let delegate = Running { [service] _ in
+                let delegate = WorkingDelegate { [service] _ in
                     let isDone = DispatchSemaphore(value: 0)
                     let other = service.makeFactory().makeDataLoader()
                     Task {
@@ -119,9 +96,9 @@
                 await end()
             }
 
-            @Test func `a loader's calls come in order and one at a time, blocked or not`() async {
+            @Test func `a loader's calls come one at a time, blocked or not`() async {
                 let (inside, overlaps, calls) = (Locked(0), Locked(0), Locked(0))
-                let delegate = Running { loader in
+                let delegate = WorkingDelegate { loader in
                     if inside.add(1) != 1 { _ = overlaps.add(1) }
                     let count = calls.add(1)
                     if count <= 192 { loader.perform(request) }
@@ -141,7 +118,7 @@
 
             @Test func `a call may wait until the service is shut down`() async {
                 let isShutDown = DispatchSemaphore(value: 0)
-                let delegate = Running { [service] _ in
+                let delegate = WorkingDelegate { [service] _ in
                     Task {
                         await service.shutDown(gracePeriod: .zero)
                         isShutDown.signal()
@@ -157,9 +134,9 @@
 
             @Test func `a loader and its service may be dropped in a call`() async {
                 let held = Locked<DataLoader?>(nil)
-                let delegate = Running { _ in held.withLock { $0 = nil } }
-                let factory = DataLoaderService().makeFactory()
-                held.withLock { $0 = factory.makeDataLoader(delegate: delegate) }
+                let delegate = WorkingDelegate { _ in held.withLock { $0 = nil } }
+                // The loader is the only one that holds its factory's service.
+                held.withLock { $0 = Self.loaderOfItsOwnService(delegate) }
                 held.withLock { $0 }?.perform(request)
                 #expect(await delegate.outcomes.first(1) == [nil])
                 await end()
@@ -167,10 +144,10 @@
 
             @Test func `outcomes that wait for their call are delivered at the end`() async {
                 let mayGoOn = DispatchSemaphore(value: 0)
-                let delegate = Running { _ in mayGoOn.wait() }
+                let delegate = WorkingDelegate { _ in mayGoOn.wait() }
                 let loader = makeLoader(delegate)
                 for _ in 0..<4 { loader.perform(request) }
-                while server.requestCount < 4 { await Task.yield() }
+                await eventually { server.requestCount == 4 }
                 async let end = service.shutDown(gracePeriod: .zero)
                 for _ in 0..<4 { mayGoOn.signal() }
                 _ = await end
@@ -182,7 +159,7 @@
             func `a process may exit inside a call, and while one blocks`() async {
                 await #expect(processExitsWith: .exitCode(9)) {
                     let server = try LoopbackServer { _ in .ok("body") }
-                    let delegate = Running { _ in exit(9) }
+                    let delegate = WorkingDelegate { _ in exit(9) }
                     let factory = DataLoaderService().makeFactory()
                     let loader = factory.makeDataLoader(delegate: delegate)
                     loader.perform(DataLoaderRequest(url: server.url()))
@@ -192,7 +169,7 @@
                 await #expect(processExitsWith: .exitCode(8)) {
                     let server = try LoopbackServer { _ in .ok("body") }
                     let isBlocked = EventRecorder<Void>()
-                    let delegate = Running { _ in
+                    let delegate = WorkingDelegate { _ in
                         isBlocked.record(())
                         DispatchSemaphore(value: 0).wait()
                     }

@@ -11,37 +11,6 @@
     extension SocketTests {
         /// Direct delivery on the thread of libcurl's loop.
         @Suite struct DirectSocketTests {
-            /// Runs a test's code in each successful outcome.
-            private final class Running: DataLoaderDelegate {
-                let outcomes = EventRecorder<DataLoaderError?>()
-                private let work: @Sendable (DataLoader) -> Void
-
-                init(_ work: @escaping @Sendable (DataLoader) -> Void) {
-                    self.work = work
-                }
-
-                func dataLoader(
-                    _ dataLoader: DataLoader,
-                    didReceiveSuccessfulResponse response: DataLoaderResponse
-                ) {
-                    work(dataLoader)
-                    outcomes.record(nil)
-                }
-
-                func dataLoader(
-                    _ dataLoader: DataLoader, didReceiveErrorResponse response: DataLoaderResponse
-                ) { outcomes.record(response.error) }
-
-                func dataLoader(
-                    _ dataLoader: DataLoader, didCancelRequest request: DataLoaderRequest
-                ) { outcomes.record(.cancelled) }
-            }
-
-            private static var threadName: String {
-                let name = try? String(contentsOfFile: "/proc/thread-self/comm", encoding: .utf8)
-                return String(name?.dropLast() ?? "")
-            }
-
             @Test func `a thousand loads in turn are delivered on the loop's thread`() async throws
             {
                 let server = try LoopbackServer { _ in .ok("body") }
@@ -49,8 +18,8 @@
                 let service = DataLoaderService()
                 let request = DataLoaderRequest(url: server.url())
                 let names = EventRecorder<String>()
-                let delegate = Running { loader in
-                    names.record(Self.threadName)
+                let delegate = WorkingDelegate { loader in
+                    names.record(WorkingDelegate.threadName)
                     if names.elements.count <= 992 { loader.perform(request) }
                 }
                 let loader = service.makeFactory().makeDataLoader(
@@ -69,7 +38,7 @@
                 let service = DataLoaderService()
                 let mayGoOn = DispatchSemaphore(value: 0)
                 let isBlocked = EventRecorder<Void>()
-                let delegate = Running { _ in
+                let delegate = WorkingDelegate { _ in
                     isBlocked.record(())
                     mayGoOn.wait()
                 }
@@ -101,7 +70,7 @@
             func `a process may exit inside a call`() async {
                 await #expect(processExitsWith: .exitCode(9)) {
                     let server = try LoopbackServer { _ in .ok("body") }
-                    let delegate = Running { _ in exit(9) }
+                    let delegate = WorkingDelegate { _ in exit(9) }
                     let loader = DataLoaderService().makeFactory().makeDataLoader(
                         delegate: delegate, delivery: .direct)
                     loader.perform(DataLoaderRequest(url: server.url()))

@@ -27,7 +27,7 @@ package final class LiveLoads: Sendable {
     var live: Int { state.withLock { $0.live } }
 
     /// Counts a load or what lives as long; false when it is not waited for, and has no end here.
-    @discardableResult package func loadBegan() -> Bool {
+    package func loadBegan() -> Bool {
         state.withLock { state in
             guard !state.isClosed else { return false }
             state.live += 1

@@ -19,17 +19,15 @@ final class DelegateEnd: LoadEnd {
 
     let queue: DispatchQueue
     private let deliveries: BatchedQueue<Load>
-    private let delivery: DataLoader.Delivery
     /// Makes the calls on the transport's thread; nil when every call is made on the queue.
     private let directCalls: DirectCalls?
     private let state: Locked<State>
 
     init(
         queue: DispatchQueue, delegate: (any DataLoaderDelegate)?,
-        delivery: DataLoader.Delivery = .queue, now: @escaping @Sendable () -> Instant
+        delivery: DataLoader.Delivery, now: @escaping @Sendable () -> Instant
     ) {
         self.queue = queue
-        self.delivery = delivery
         let place: DirectCalls.Place? =
             switch delivery {
             case .automatic: .betweenRounds
@@ -122,8 +120,7 @@ final class DelegateEnd: LoadEnd {
     /// Makes a call to the delegate.
     func call(by caller: Caller = .other, _ call: @escaping @Sendable () -> Void) {
         guard let directCalls else { return queue.async(execute: call) }
-        // Chunks fill the window of a load if they wait for the end of a round.
-        directCalls.make(by: delivery == .direct ? caller : .other, call)
+        directCalls.make(by: caller, call)
     }
 
     /// Takes a load's outcome and makes the one terminal call, in a call to the delegate.

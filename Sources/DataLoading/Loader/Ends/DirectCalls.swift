@@ -62,10 +62,16 @@ final class DirectCalls: Sendable {
         self.handOver = handOver
     }
 
-    /// Makes a call: on the transport's thread, after the running call, or on the queue.
-    func make(by caller: Caller, _ call: @escaping Call) { make(.call(call), by: caller) }
+    /// Makes a call: in place, after the running call, or on the queue.
+    ///
+    /// Between rounds only outcomes are delivered: chunks would fill the window of their load before
+    /// the round ends.
+    func make(by caller: Caller, _ call: @escaping Call) {
+        make(.call(call), by: place == .inPlace ? caller : .other)
+    }
 
-    /// Makes the call with the outcome of a load, in the same way.
+    /// Makes the call with the outcome of a load: on the transport's thread, after the running call,
+    /// or on the queue.
     func makeOutcome(of load: Load, by caller: Caller) { make(.outcome(load), by: caller) }
 
     private func make(_ item: Item, by caller: Caller) {

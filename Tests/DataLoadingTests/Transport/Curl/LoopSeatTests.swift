@@ -119,7 +119,7 @@
             #expect(RoundCalls.current === calls)
             #expect(RoundCalls.current === calls)
             #expect(recruits == 2)
-            calls.useGuard()
+            calls.followerLeads()
             #expect(RoundCalls.current === calls)
             #expect(recruits == 3)
             calls.leave()
