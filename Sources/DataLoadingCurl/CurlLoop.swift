@@ -20,9 +20,15 @@ final class CurlLoop {
     enum Ending {
         /// A call of users' code has blocked, and another thread runs the loop.
         case replaced
+        /// This is a copy in a forked child, on the thread that has forked in a call.
+        case forked
         case shutDown
         case exit
     }
+
+    /// How long the calls of a round keep the loop from its sockets, in nanoseconds, however many
+    /// loaders have outcomes; the last one may last longer, until it is taken for blocked.
+    private static let maxCallTime: Int64 = 1_000_000
 
     let mailbox: LoopMailbox
     let seat: LoopSeat
@@ -141,14 +147,23 @@ final class CurlLoop {
     func run() -> Ending {
         calls.enter()
         defer { calls.leave() }
-        while true {
+        while !mailbox.isForked {
             takeMessages()
             if let ending { return ending }
             advance()
-            guard makeCalls() else { return .replaced }
+            guard makeCalls() else { break }
             if isRetiring, running.isEmpty { return .shutDown }
             waitForEvents()
         }
+        return mailbox.isForked ? .forked : .replaced
+    }
+
+    /// Prepares for another thread to run the loop, which does so since a call blocks.
+    func takeOver() {
+        calls.followerLeads()
+        // They have waited for as long as the call.
+        calls.makeElsewhere()
+        readClocks()
     }
 
     /// Reads the clocks, and drops the connections that were idle while the machine slept.
@@ -165,16 +180,19 @@ final class CurlLoop {
     /// Makes the calls of users' code; false when one has blocked, and another thread runs the loop.
     ///
     /// Nothing is added meanwhile, because no step of the loop runs.
-    private func makeCalls() -> Bool {
+    func makeCalls() -> Bool {
         guard !calls.isEmpty else { return true }
         calls.leave()
+        let end = LoopClock.now &+ Self.maxCallTime
         while calls.hasFollower, let call = calls.popFirst() {
             let number = seat.beginCall()
             call()
-            // Nothing of the loop may be touched without the seat.
-            guard seat.endCall(number) else { return false }
+            // Nothing of the loop may be touched without the seat, or in a forked child.
+            guard !mailbox.isForked, seat.endCall(number) else { return false }
+            if LoopClock.now >= end { break }
         }
-        // No other thread could run the loop while one of these blocks.
+        // No other thread could run the loop while one of these blocks, or the sockets have waited
+        // long enough.
         calls.makeElsewhere()
         calls.enter()
         return true

@@ -14,13 +14,16 @@ import Dispatch
 /// A running loop with its mailbox, its threads, and the callers that wait for its end.
 ///
 /// One thread runs the loop. Once calls of users' code are made on it there is a second one, which
-/// runs the loop instead when such a call blocks. The thread that is blocked ends with its call.
+/// runs the loop instead when such a call blocks. The thread that is blocked ends with its call, and
+/// keeps the loop's memory and its descriptor of epoll until then.
 final class LoopHandle: LibcurlThread {
     private struct State {
         /// The thread that runs the loop.
         var leader: pthread_t?
         /// The thread that will when a call of users' code blocks.
         var follower: pthread_t?
+        /// The number of threads that are blocked in a call.
+        var blocked = 0
         var isOver = false
         var abandoned: UInt = 0
         var waiters: [@Sendable () -> Void] = []
@@ -32,6 +35,8 @@ final class LoopHandle: LibcurlThread {
     /// How long a call may run, in microseconds, before another thread runs the loop, and at most
     /// twice as long: waking that thread a thousand times a second takes less than 1 % of a core.
     private static let look: UInt32 = 1_000
+    /// The maximum number of blocked threads; with so many, calls are made on their queues.
+    private static let maxBlocked = 16
 
     let mailbox: LoopMailbox
     private let seat = LoopSeat()
@@ -68,7 +73,11 @@ final class LoopHandle: LibcurlThread {
     /// Runs the loop on this thread, to its end or until another thread does.
     private func lead(_ loop: CurlLoop) {
         switch loop.run() {
-        case .replaced: break
+        // No lock may be taken: a thread that the child does not have may have held it.
+        case .forked: break
+        case .replaced:
+            state.withLock { $0.blocked -= 1 }
+            LoopRegistry.stayDuringExit()
         // During exit() nothing may be used that exit handlers release.
         case .exit: leave(loop)
         case .shutDown:
@@ -80,14 +89,15 @@ final class LoopHandle: LibcurlThread {
     }
 
     /// Starts the thread that runs the loop when a call of users' code blocks; false when the process
-    /// can have no more.
+    /// can have no more, and while many are blocked.
     private func recruit(for loop: CurlLoop) -> Bool {
+        guard state.withLock({ $0.blocked < Self.maxBlocked }) else { return false }
         // It is touched by the thread that has the seat only.
         nonisolated(unsafe) let loop = loop
         let started = LoopThread.start("DataLoading") {
             let takes = self.seat.standBy(pause: { usleep(Self.look) }, take: self.replaceLeader)
             guard takes else { return }
-            loop.calls.followerLeads()
+            loop.takeOver()
             self.lead(loop)
         }
         guard let started else { return false }
@@ -102,6 +112,7 @@ final class LoopHandle: LibcurlThread {
             // It ends with its call, which may last; no shut-down waits for it.
             if let leader = state.leader { pthread_detach(leader) }
             state.leader = state.follower.take()
+            state.blocked += 1
             return true
         }
     }

@@ -3,6 +3,13 @@
 
 import DataLoadingSupport
 package import Dispatch
+import Synchronization
+
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Musl
+#endif
 
 /// A thread that calls libcurl, and so must be stopped before exit() shuts OpenSSL down.
 package protocol LibcurlThread: AnyObject, Sendable {
@@ -18,6 +25,7 @@ package protocol LibcurlThread: AnyObject, Sendable {
 /// The running threads of the process that call libcurl.
 package enum LoopRegistry {
     private static let threads = Locked<[any LibcurlThread]>([])
+    private static let isExiting = Atomic<Bool>(false)
 
     /// Adds a thread before its first call of libcurl.
     package static func add(_ thread: any LibcurlThread) {
@@ -29,8 +37,15 @@ package enum LoopRegistry {
         threads.withLock { threads in threads.removeAll { $0 === thread } }
     }
 
+    /// Does not return once exit() has begun: no thread may end while it shuts OpenSSL down, which
+    /// frees what it keeps for the thread.
+    static func stayDuringExit() {
+        while isExiting.load(ordering: .sequentiallyConsistent) { pause() }
+    }
+
     /// Stops every thread; called during exit().
     static func stopAllForExit() {
+        isExiting.store(true, ordering: .sequentiallyConsistent)
         // A copy, because a thread that ends is removed meanwhile.
         let running = threads.withLock { $0 }.filter(\.mustStopForExit)
         // This thread waits for those that are ending already too.

@@ -12,7 +12,8 @@ extension DataLoader {
         /// transport instead. A delegate whose calls take more than 40 µs on average is called on a
         /// private serial queue for 100 ms, and for up to 10 s when that happens again and again.
         /// Every other call comes on that queue too, such as one with a chunk or an outcome that was
-        /// decided elsewhere.
+        /// decided elsewhere, and those that wait when the thread has made calls for 1 ms without a look
+        /// at its sockets, or while 16 others are blocked.
         ///
         /// A load costs about 30 µs of processor time less where one runs at a time, and 4 to 6 less
         /// where many do (measured on two cores). Handlers of progress come on the private queue, and
@@ -30,7 +31,7 @@ extension DataLoader {
         /// Use it for a delegate that only notes a result or performs the next load. **It must not
         /// block**: while a call runs, no load on the same thread of the transport receives a byte,
         /// with one thread none of the service, and shutting the service down waits. Deadlines pass
-        /// all the same, on other threads.
+        /// all the same, on other threads. A child that is forked in a call must not return from it.
         case direct
     }
 }

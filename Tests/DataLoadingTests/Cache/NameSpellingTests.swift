@@ -9,7 +9,8 @@ import Testing
 
 /// Texts that are equal as `String` and have other bytes, where they tell users or responses apart.
 @Suite struct NameSpellingTests {
-    private let (composed, decomposed) = ("caf\u{e9}", "cafe\u{301}")
+    private let composed = "caf\u{e9}"
+    private let decomposed = "cafe\u{301}"
 
     @Test func `Swift takes the two spellings for one text`() {
         #expect(composed == decomposed)

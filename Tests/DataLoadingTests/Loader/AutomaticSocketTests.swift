@@ -3,6 +3,7 @@
 
 #if os(Linux)
     import DataLoading
+    import DataLoadingCurl
     import DataLoadingSupport
     import DataLoadingTesting
     import Foundation
@@ -80,6 +81,73 @@
                 withExtendedLifetime(loaders) {}
             }
 
+            @Test func `of forty delegates that block sixteen keep a thread of the transport`()
+                async
+            {
+                let mayGoOn = DispatchSemaphore(value: 0)
+                let blocked = EventRecorder<String>()
+                let delegates = (0..<40).map { _ in
+                    WorkingDelegate { _ in
+                        blocked.record(WorkingDelegate.threadName)
+                        mayGoOn.wait()
+                    }
+                }
+                let loaders = delegates.map { makeLoader($0) }
+                for (count, loader) in loaders.enumerated() {
+                    loader.perform(request)
+                    _ = await blocked.first(count + 1)
+                }
+                #expect(blocked.elements.count { $0 == "DataLoading" } == 16)
+                for _ in delegates { mayGoOn.signal() }
+                for delegate in delegates {
+                    #expect(await delegate.outcomes.first(1) == [nil])
+                }
+                // A thread that has returned makes place for the next one.
+                let names = EventRecorder<String>()
+                let delegate = WorkingDelegate { _ in names.record(WorkingDelegate.threadName) }
+                let loader = makeLoader(delegate)
+                while names.elements.last != "DataLoading", !Task.isCancelled {
+                    let count = names.elements.count
+                    loader.perform(request)
+                    _ = await names.first(count + 1)
+                }
+                #expect(names.elements.last == "DataLoading")
+                await end()
+                withExtendedLifetime(loaders) {}
+            }
+
+            @Test func `each of several loops continues while a delegate blocks it`() async throws {
+                var configuration = DataLoaderService.Configuration()
+                configuration.transport = CurlTransport(loops: 2)
+                let service = DataLoaderService(configuration: configuration)
+                let mayGoOn = DispatchSemaphore(value: 0)
+                let isBlocked = EventRecorder<Void>()
+                let delegate = WorkingDelegate { _ in
+                    isBlocked.record(())
+                    mayGoOn.wait()
+                }
+                // Origins have loops in turn.
+                let servers = try (0..<4).map { _ in try LoopbackServer { _ in .ok("body") } }
+                let factory = service.makeFactory()
+                let loaders = servers.map { server in
+                    let loader = factory.makeDataLoader(delegate: delegate)
+                    loader.perform(DataLoaderRequest(url: server.url()))
+                    return loader
+                }
+                _ = await isBlocked.first(4)
+                let other = factory.makeDataLoader()
+                for server in servers {
+                    let request = DataLoaderRequest(url: server.url())
+                    #expect(try await other.response(for: request).body == Data("body".utf8))
+                }
+                for _ in servers { mayGoOn.signal() }
+                #expect(await delegate.outcomes.first(4).allSatisfy { $0 == nil })
+                await service.shutDown(gracePeriod: .zero)
+                for server in servers { server.stop() }
+                await end()
+                withExtendedLifetime(loaders) {}
+            }
+
             @Test func `a call that waits for another load of the transport gets it`() async {
                 let delegate = WorkingDelegate { [service] _ in
                     let isDone = DispatchSemaphore(value: 0)
@@ -139,6 +207,34 @@
                 held.withLock { $0 = Self.loaderOfItsOwnService(delegate) }
                 held.withLock { $0 }?.perform(request)
                 #expect(await delegate.outcomes.first(1) == [nil])
+                await end()
+            }
+
+            @Test func `a loader and its service may be dropped while a call blocks`() async throws
+            {
+                let mayGoOn = DispatchSemaphore(value: 0)
+                let isBlocked = EventRecorder<Void>()
+                let delegate = WorkingDelegate { _ in
+                    isBlocked.record(())
+                    mayGoOn.wait()
+                }
+                weak var transport: CurlTransport?
+                do {
+                    let own = CurlTransport()
+                    transport = own
+                    var configuration = DataLoaderService.Configuration()
+                    configuration.transport = own
+                    let factory = DataLoaderService(configuration: configuration).makeFactory()
+                    let loader = factory.makeDataLoader(delegate: delegate)
+                    loader.perform(request)
+                    _ = await isBlocked.first(1)
+                    // Another thread runs the loop since then.
+                    let other = factory.makeDataLoader()
+                    _ = try await other.response(for: request)
+                }
+                mayGoOn.signal()
+                #expect(await delegate.outcomes.first(1) == [nil])
+                await eventually { transport == nil }
                 await end()
             }
 

@@ -84,10 +84,7 @@
                     let transport = CurlTransport(lookup: { _ in .unknown })
                     await transport.settle()
                     let url = try #require(URL(string: "http://127.0.0.1:1/"))
-                    // Swift hides fork because it is dangerous, and the danger is tested here.
-                    let symbol = try #require(dlsym(nil, "fork"))
-                    let fork = unsafeBitCast(symbol, to: (@convention(c) () -> pid_t).self)
-                    let child = fork()
+                    let child = try Self.fork()
                     guard child == 0 else {
                         var status: Int32 = -1
                         waitpid(child, &status, 0)
@@ -101,6 +98,40 @@
                     _ = transport.start(TransportRequest(url: url), sink: sink)
                     _exit(refused.wait(timeout: .now() + .seconds(60)) == .success ? 0 : 1)
                 }
+            }
+
+            @Test(.disabled(if: isSanitized, "a sanitizer's copy cannot start threads"))
+            func `a copy that was forked in a delegate's call does not run the loop`() async {
+                await #expect(processExitsWith: .success) {
+                    let server = try LoopbackServer { _ in .ok("body") }
+                    let children = EventRecorder<pid_t>()
+                    let delegate = WorkingDelegate { _ in
+                        // In the child the thread ends with this call, and the process with it.
+                        if let child = try? Self.fork(), child != 0 { children.record(child) }
+                    }
+                    let factory = DataLoaderService().makeFactory()
+                    for count in 1...4 {
+                        // A new loader, because forking takes so long that the next call of the
+                        // same one comes on its queue.
+                        let loader = factory.makeDataLoader(delegate: delegate)
+                        loader.perform(DataLoaderRequest(url: server.url()))
+                        try #require(await delegate.outcomes.first(count).last == .some(nil))
+                        withExtendedLifetime(loader) {}
+                    }
+                    // A child that continued would not end.
+                    for child in await children.first(4) {
+                        var status: Int32 = -1
+                        try #require(waitpid(child, &status, 0) == child)
+                        try #require(status == 0)
+                    }
+                    try #require(server.requestCount == 4)
+                }
+            }
+
+            /// Forks; Swift hides this because it is dangerous, and the danger is tested here.
+            private static func fork() throws -> pid_t {
+                let symbol = try #require(dlsym(nil, "fork"))
+                return unsafeBitCast(symbol, to: (@convention(c) () -> pid_t).self)()
             }
 
             @Test func `a body of 600 MB is read in small steps, in bounded memory`() async {

@@ -126,6 +126,50 @@
             #expect(RoundCalls.current == nil)
         }
 
+        @Test
+        func `the calls of a round take a millisecond, and the rest are made on their queues`()
+            async throws
+        {
+            let loop = try CurlLoop.make()
+            loop.calls.recruit = { true }
+            let made = EventRecorder<Bool>()
+            let caller = pthread_self()
+            let queue = DispatchQueue(label: "delegate")
+            for _ in 0..<10 {
+                loop.calls.add(on: queue) {
+                    made.record(pthread_equal(caller, pthread_self()) != 0)
+                    let end = LoopClock.now + 600_000
+                    while LoopClock.now < end {}
+                }
+            }
+            #expect(loop.makeCalls())
+            #expect(loop.calls.isEmpty)
+            // Two, or one if this thread lost its core in it.
+            let inPlace = await made.first(10).count { $0 }
+            #expect((1...2).contains(inPlace))
+        }
+
+        @Test func `the next leader leaves what waited behind a blocked call to the queues`()
+            async throws
+        {
+            let loop = try CurlLoop.make()
+            let recruits = Locked(0)
+            loop.calls.recruit = { recruits.add(1) > 0 }
+            let queue = DispatchQueue(label: "delegate")
+            let made = EventRecorder<Int>()
+            loop.calls.add(on: queue) { [seat = loop.seat] in _ = seat.endCall(1) }
+            for number in 0..<3 { loop.calls.add(on: queue) { made.record(number) } }
+            // The seat is taken in the first call, as it is when a call blocks.
+            #expect(!loop.makeCalls())
+            #expect(made.elements.isEmpty)
+            loop.now = 0
+            loop.takeOver()
+            #expect(await made.first(3) == [0, 1, 2])
+            #expect(loop.now > 0)
+            #expect(loop.calls.hasFollower)
+            #expect(recruits.withLock { $0 } == 2)
+        }
+
         @Test func `calls that no thread makes any more are made on their queues`() async {
             let made = EventRecorder<Int>()
             let calls = RoundCalls()
