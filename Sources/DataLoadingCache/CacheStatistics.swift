@@ -24,6 +24,8 @@ public struct CacheStatistics: Hashable, Sendable {
     /// After each of them nothing is written for 60 seconds. The first one since a write succeeded
     /// writes one line to standard error.
     public var writeFailures = 0
+    /// Whether the disk has refused the last response that was to be written.
+    public var refusesWrites = false
 
     /// Makes empty statistics.
     public init() {}

@@ -85,6 +85,7 @@ public final class ResponseCache: Sendable {
             statistics.bytes = usage.bytes
             statistics.evicted = usage.evicted
             statistics.writeFailures = usage.writeFailures
+            statistics.refusesWrites = usage.refusesWrites
         }
         return statistics
     }

@@ -172,7 +172,7 @@ public final class Operations: Sendable {
         guard let endpoint = configuration.endpoint else { return nil }
         if let fault = endpoint.fault { throw .endpoint(reason: fault) }
         live?.show({ [weak service] in service?.snapshot() }) { [weak logger] in
-            logger.map { Int64($0.counts.dropped) }
+            logger?.state
         }
         let content = EndpointContent(
             exposition: { [registry] in Exposition(registry, accepting: $0) },
@@ -182,7 +182,7 @@ public final class Operations: Sendable {
         do {
             return try EndpointServer(endpoint, content, timekeeper: timekeeper)
         } catch {
-            throw .endpoint(reason: error.reason)
+            throw .endpoint(reason: "\(endpoint.place.text): \(error.reason)")
         }
     }
 

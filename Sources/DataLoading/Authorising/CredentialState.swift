@@ -13,18 +13,21 @@ public struct CredentialState: Hashable, Sendable {
     public let fetches: Int
     /// How many of those failed.
     public let failures: Int
+    /// Whether the last fetch that has ended failed.
+    public let hasFailed: Bool
     /// The number of loads that wait for a credential.
     public let waiting: Int
 
     package init(
         authoriser: String, isUsable: Bool, remaining: Duration?, fetches: Int, failures: Int,
-        waiting: Int
+        hasFailed: Bool, waiting: Int
     ) {
         self.authoriser = authoriser
         self.isUsable = isUsable
         self.remaining = remaining
         self.fetches = fetches
         self.failures = failures
+        self.hasFailed = hasFailed
         self.waiting = waiting
     }
 }

@@ -48,8 +48,8 @@ extension DataLoader {
     /// Loads a stream of server-sent events, and loads it again when it ends.
     ///
     /// `Accept: text/event-stream` and `Cache-Control: no-store` are added unless the request has
-    /// such fields. A `Last-Event-ID` of the request is where the first connection begins. The slot
-    /// use is `.stream`.
+    /// such fields. A `Last-Event-ID` of the request is where the first connection begins; this
+    /// field follows a redirect to another origin too. The slot use is `.stream`.
     ///
     /// A connection may be quiet for the request's `idleTimeout`, and then another one follows. With
     /// nil the limit is 5 minutes, or `Timeouts.idle` if that is longer. The request's `timeout`

@@ -21,6 +21,8 @@ struct EventRequest: Sendable {
         if !first.headers.contains("Cache-Control") { first.headers["Cache-Control"] = "no-store" }
         first.idleTimeout = first.idleTimeout ?? max(Self.idleTimeout, idleTimeout)
         first.slotUse = .stream
+        // HTML's event sources send it wherever a redirect leads: without it events would be lost.
+        first.fieldsKeptAcrossOrigins.append("Last-Event-ID")
         self.first = first
     }
 

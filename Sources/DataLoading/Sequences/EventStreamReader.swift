@@ -107,9 +107,19 @@ struct EventStreamReader: Sendable {
         stage = .over
         if error is EventParser.TooLong { throw StreamError.eventTooLong(limit: maxEventSize) }
         guard reconnection != nil, let error = error as? DataLoaderError, error.isTemporary else {
-            throw error
+            throw inAll(error)
         }
         stage = .unconnected(pauses: true)
+    }
+
+    /// The error with the limit of all connections in place of what was left for the last one.
+    private func inAll(_ error: any Error) -> any Error {
+        guard let error = error as? DataLoaderError, case .timedOut = error.kind,
+            let timeout = request.first.timeout
+        else { return error }
+        return DataLoaderError.timedOut(
+            after: timeout, mayHaveBeenProcessed: error.mayHaveBeenProcessed
+        ).ending(request.first)
     }
 }
 

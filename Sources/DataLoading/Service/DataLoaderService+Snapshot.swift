@@ -35,6 +35,7 @@ extension DataLoaderService {
             otherAddresses: max(0, addresses.count - limit),
             credentials: Self.first(limit, of: credentials) { $0.precedes($1) },
             otherCredentials: max(0, credentials.count - limit),
+            cache: runtime.cache?.statistics,
             transport: runtime.transport.first((any ObservableTransport).self)?.snapshot(),
             droppedConsumptionNotices: droppedConsumptionNotices)
     }

@@ -1,6 +1,7 @@
 // Copyright the DataLoading authors
 // SPDX-License-Identifier: Apache-2.0
 
+public import DataLoadingCache
 public import DataLoadingTransport
 
 /// What a service does at the moment, for a metric, a status page or a log.
@@ -53,6 +54,8 @@ public struct ServiceSnapshot: Sendable {
     public let credentials: [CredentialState]
     /// The number of credentials that `credentials` leaves out.
     public let otherCredentials: Int
+    /// What the cache did and holds; nil without a cache.
+    public let cache: CacheStatistics?
     /// What the transport does; nil for a transport that does not tell, such as `URLSession`'s.
     public let transport: TransportSnapshot?
     /// The number of reports that observers' queues were too slow for.

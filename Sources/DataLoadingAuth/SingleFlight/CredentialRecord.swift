@@ -40,6 +40,8 @@ struct CredentialRecord<Credential: Sendable>: Sendable {
     /// The number of fetches that have begun, and of those that have failed.
     private(set) var fetches = 0
     private(set) var failures = 0
+    /// Whether the last fetch that has ended failed.
+    private(set) var hasFailed = false
     /// The newest credential's version.
     private var version = 0
     /// The number of fetches in a row that brought a credential which had expired already.
@@ -123,6 +125,7 @@ struct CredentialRecord<Credential: Sendable>: Sendable {
         guard ended.number > version else { return false }
         if fetch?.number == ended.number { fetch = nil }
         pause = nil
+        hasFailed = false
         issue(fetched, ended.number, now: now)
         guard let lifetime = fetched.lifetime, lifetime <= .zero else {
             expiredArrivals = 0
@@ -145,6 +148,7 @@ struct CredentialRecord<Credential: Sendable>: Sendable {
         guard let ended = fetch, ended.number == number else { return nil }
         fetch = nil
         failures += 1
+        hasFailed = true
         // The error concerns the version that the fetch began with, and no newer one.
         if ended.endsSeed || rules.endsCredential(error), ended.version == version {
             seed = nil

@@ -53,9 +53,14 @@ extension DiskState {
     }
 
     /// Removes a file to make room, unless it was used meanwhile; false when it cannot.
+    ///
+    /// One that cannot be removed counts as used now, so that others leave in its place next time.
     mutating func evict(_ victim: DiskIndex.Victim) -> Bool {
         guard index.items[victim.name]?.used == victim.used else { return true }
-        guard remove(victim.name) else { return false }
+        guard remove(victim.name) else {
+            _ = index.use(victim.name, at: settings.fileTime(), noteEvery: .max)
+            return false
+        }
         index.noteEviction()
         return true
     }

@@ -21,6 +21,7 @@ final class DiskStore: Sendable {
         var bytes = 0
         var evicted = 0
         var writeFailures = 0
+        var refusesWrites = false
         /// Whether the files are being listed or removed.
         var isSweeping = true
     }
@@ -131,7 +132,8 @@ extension DiskStore {
         }
         let usage = Usage(
             bytes: Int(clamping: state.index.bytes), evicted: state.index.evicted,
-            writeFailures: state.outage.failures, isSweeping: state.sweep.stage != .idle)
+            writeFailures: state.outage.failures, refusesWrites: state.outage.isFailing,
+            isSweeping: state.sweep.stage != .idle)
         used.withLock { $0 = usage }
     }
 

@@ -11,6 +11,9 @@ struct Outage: Sendable {
     private var end: Instant?
     private(set) var failures = 0
 
+    /// Whether the last write has failed.
+    var isFailing: Bool { end != nil }
+
     /// How long nothing is written after a failure.
     static let length = Duration.seconds(60)
 

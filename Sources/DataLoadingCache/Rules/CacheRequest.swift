@@ -20,6 +20,8 @@ package struct CacheRequest: Sendable {
     let isForOrigin: Bool
     /// Whether the response depends on what is neither the URL nor a field of the request.
     let isApart: Bool
+    /// Whether it validates a stored response that has answered in the meantime.
+    package let isRevalidation: Bool
 
     /// The field that represents the authorisers a caller has chosen; no field has such a name.
     static let authorisers = ":authorisers"
@@ -28,11 +30,12 @@ package struct CacheRequest: Sendable {
     /// has chosen none.
     package init(
         method: HTTPMethod, headers: HTTPHeaders, policy: CachePolicy = .useProtocolPolicy,
-        mustValidate: Bool = false, isApart: Bool = false,
+        isRevalidation: Bool = false, isApart: Bool = false,
         authorisers: [String]? = nil
     ) {
         self.method = method
         self.isApart = isApart
+        self.isRevalidation = isRevalidation
         var fields = headers
         for name in authorisers ?? [] { fields.add(name, for: Self.authorisers) }
         self.headers = fields
@@ -42,7 +45,7 @@ package struct CacheRequest: Sendable {
         if !headers.contains("Cache-Control"), headers.tokens(of: "Pragma").contains("no-cache") {
             directives.noCache = true
         }
-        if mustValidate { directives.noCache = true }
+        if isRevalidation { directives.noCache = true }
         self.directives = directives
         hasRange = headers.contains("Range")
         hasCondition = headers.contains("If-None-Match") || headers.contains("If-Modified-Since")

@@ -21,8 +21,8 @@ struct Freshness {
         let wanted = request.directives
         let remaining = stored.remaining(at: now)
         let isFresh = remaining.map { $0 > .zero } ?? false
-        // A soft reload asks in vain for what never changes while it is fresh (RFC 8246 section 2).
-        let wantsNewer = Self.wantsNewer(wanted, stored, now) && !(said.isImmutable && isFresh)
+        let wantsNewer = Self.wantsNewer(
+            wanted, stored, now, reloadsInVain: said.isImmutable && isFresh)
         isRefusedByCaller = wanted.noCache || wantsNewer
         isGoodEnough = isFresh && !said.noCache && !isRefusedByCaller
         mayBeStale = !said.noCache && !said.mustRevalidate || isFresh && !said.noCache
@@ -40,10 +40,13 @@ struct Freshness {
     }
 
     /// Whether the caller wants a younger response, or one that is fresh for longer.
+    ///
+    /// A reload, which `max-age=0` asks for, is in vain where a response never changes while it is
+    /// fresh (RFC 8246 section 2).
     private static func wantsNewer(
-        _ wanted: CacheDirectives, _ stored: StoredResponse, _ now: CacheMoment
+        _ wanted: CacheDirectives, _ stored: StoredResponse, _ now: CacheMoment, reloadsInVain: Bool
     ) -> Bool {
-        if let maxAge = wanted.maxAge {
+        if let maxAge = wanted.maxAge, maxAge > .zero || !reloadsInVain {
             guard let age = stored.age(at: now) else { return true }
             // RFC 9111 section 5.2.1.1 takes an age that is equal; zero asks for validation.
             if age > maxAge || maxAge == .zero { return true }

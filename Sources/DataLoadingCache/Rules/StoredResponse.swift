@@ -77,10 +77,13 @@ package struct StoredResponse: Sendable {
         age(at: now).map { lifetime.duration - $0 }
     }
 
-    /// The fields for a reuse: with the present age, without those that must be validated first.
-    package func reusedHeaders(at now: CacheMoment) -> HTTPHeaders {
+    /// The fields for a reuse: with the present age, and without those that must be validated first
+    /// (RFC 9111 section 5.2.2.4), unless that has just been done.
+    package func reusedHeaders(at now: CacheMoment, isValidated: Bool) -> HTTPHeaders {
         var headers = headers
-        for name in directives.noCacheFields { headers[name] = nil }
+        if !isValidated {
+            for name in directives.noCacheFields { headers[name] = nil }
+        }
         if let age = age(at: now) { headers["Age"] = String(age.components.seconds) }
         return headers
     }

@@ -15,7 +15,7 @@ struct LiveSnapshot {
     let uptime: Duration
     let second: Int64
     let service: ServiceSnapshot?
-    let droppedLogLines: Int64?
+    let log: LogState?
     let features: [String?: FeatureFigures]
     let totals: LiveTotals
 
@@ -23,7 +23,7 @@ struct LiveSnapshot {
     /// many.
     var json: [UInt8] {
         let features = FeatureReport.all(of: features, at: second)
-        let sentence = ServiceSentence(service, features)
+        let sentence = ServiceSentence(service, log, features)
         var bytes: [UInt8] = []
         for limit in Self.limits {
             bytes = json(sentence, features, limit: limit)
@@ -48,7 +48,7 @@ struct LiveSnapshot {
             json.key("totals")
             json.object { json in
                 totals.addMembers(to: &json, at: second)
-                json.member("logLinesDropped", droppedLogLines)
+                json.member("logLinesDropped", log?.dropped)
             }
             json.key("features")
             json.array(of: features.prefix(limit)) { json, feature in

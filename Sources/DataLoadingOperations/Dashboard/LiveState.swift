@@ -21,7 +21,7 @@ final class LiveState: LiveFeed, AttemptListener, ConsumptionObserver {
     /// What the snapshot asks for when somebody looks.
     private struct Sources: Sendable {
         let service: @Sendable () -> ServiceSnapshot?
-        let droppedLogLines: @Sendable () -> Int64?
+        let log: @Sendable () -> LogState?
     }
 
     private let timekeeper: any Timekeeper
@@ -36,9 +36,9 @@ final class LiveState: LiveFeed, AttemptListener, ConsumptionObserver {
     /// Sets where the state of the service comes from; before, the snapshot says that none runs.
     func show(
         _ service: @escaping @Sendable () -> ServiceSnapshot?,
-        droppedLogLines: @escaping @Sendable () -> Int64? = { nil }
+        log: @escaping @Sendable () -> LogState? = { nil }
     ) {
-        let sources = Sources(service: service, droppedLogLines: droppedLogLines)
+        let sources = Sources(service: service, log: log)
         state.withLock { $0.sources = sources }
     }
 
@@ -76,7 +76,7 @@ final class LiveState: LiveFeed, AttemptListener, ConsumptionObserver {
         let (now, date) = (timekeeper.now, timekeeper.date)
         let view = LiveSnapshot(
             date: date, uptime: now - start, second: Self.second(at: now, since: start),
-            service: state.sources?.service(), droppedLogLines: state.sources?.droppedLogLines(),
+            service: state.sources?.service(), log: state.sources?.log(),
             features: state.features.features, totals: state.totals)
         return view.json
     }

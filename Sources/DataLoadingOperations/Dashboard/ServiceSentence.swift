@@ -18,7 +18,7 @@ struct ServiceSentence {
     /// The sentences, in one line.
     var text: String { parts.joined(separator: " ").shown(maxBytes: Self.maxBytes) }
 
-    init(_ service: ServiceSnapshot?, _ features: [FeatureReport]) {
+    init(_ service: ServiceSnapshot?, _ log: LogState?, _ features: [FeatureReport]) {
         guard let service else {
             parts = ["No service runs."]
             troubles = 1
@@ -34,10 +34,15 @@ struct ServiceSentence {
         add(
             service.origins.filter(\.isFailing).map { "\($0.origin.hostText) cannot be reached." },
             "cannot be reached either")
+        add(service.credentials.compactMap(Self.withoutCredential), "get none either")
         if service.waiting > 0, service.waiting >= service.queueCapacity / 2 {
             add(["\(service.waiting) of \(service.queueCapacity) loads that may wait do."], "")
         }
         add(features.compactMap(Self.failing), "have failures too")
+        if service.cache?.refusesWrites == true {
+            add(["The disk of the cache takes no responses."], "")
+        }
+        add([log?.trouble.map(Self.sentence)].compactMap(\.self), "")
         if troubles == 0, service.stage == .open { parts.append("Nothing is held or left out.") }
     }
 
@@ -94,6 +99,18 @@ struct ServiceSentence {
         guard address.condition == .ejected else { return nil }
         let time = address.ejectionRemaining.map { " for \($0.wholeSecondsText)" } ?? ""
         return "\(address.address.shown(maxBytes: 80)) is left out\(time)."
+    }
+
+    private static func withoutCredential(_ credential: CredentialState) -> String? {
+        guard credential.hasFailed, !credential.isUsable else { return nil }
+        return "\(credential.authoriser.shown(maxBytes: 80)) gets no credential."
+    }
+
+    private static func sentence(_ trouble: LogTrouble) -> String {
+        switch trouble {
+        case .writing: "The log cannot be written, and loses lines."
+        case .reopening: "The log's file cannot be opened again; lines go to the one before."
+        }
     }
 
     /// A feature of whose loads of the last minute a tenth or more failed.

@@ -23,6 +23,14 @@ public struct OperationsEndpoint: Sendable, OpaquelyMirrored {
     enum Place: Hashable, Sendable, OpaquelyMirrored {
         case unixSocket(String, mode: UInt32)
         case loopback(port: UInt16, token: String)
+
+        /// Where it listens, for an operator.
+        var text: String {
+            switch self {
+            case .unixSocket(let path, _): path.shown(maxBytes: 160)
+            case .loopback(let port, _): "127.0.0.1:\(port)"
+            }
+        }
     }
 
     let place: Place

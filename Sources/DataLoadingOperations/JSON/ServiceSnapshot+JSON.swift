@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import DataLoading
+import DataLoadingCache
 
 /// A name that a server chose may be longer than anybody reads.
 private let maxNameBytes = 160
@@ -46,6 +47,10 @@ extension ServiceSnapshot {
             json.key("sharing")
             json.object { sharing.addMembers(to: &$0) }
         }
+        if let cache {
+            json.key("cache")
+            json.object { cache.addMembers(to: &$0) }
+        }
         guard let transport else { return }
         json.key("transport")
         json.object { transport.addMembers(to: &$0) }
@@ -73,6 +78,7 @@ extension CredentialState {
         json.member("remaining", seconds: remaining)
         json.member("fetches", fetches)
         json.member("failures", failures)
+        json.member("hasFailed", hasFailed)
         json.member("waiting", waiting)
     }
 }
@@ -85,6 +91,19 @@ extension SharingState {
         json.member("leased", leased)
         json.member("used", used)
         json.member("refused", refused)
+    }
+}
+
+extension CacheStatistics {
+    fileprivate func addMembers(to json: inout JSONWriter) {
+        json.member("hits", hits)
+        json.member("validated", validated)
+        json.member("misses", misses)
+        json.member("staleServed", staleServed)
+        json.member("bytes", bytes)
+        json.member("evicted", evicted)
+        json.member("writeFailures", writeFailures)
+        json.member("refusesWrites", refusesWrites)
     }
 }
 

@@ -29,6 +29,11 @@ final class AccessLogger: ConsumptionObserver {
     /// What became of the lines so far.
     var counts: LogCounts { writer.counts }
 
+    /// What the log tells of itself now.
+    var state: LogState {
+        LogState(dropped: Int64(writer.counts.dropped), trouble: writer.trouble)
+    }
+
     /// Adds the line of a load, if it is to have one.
     func endedRequest(
         with response: DataLoaderResponse, bytesDownloaded: Int64, bytesUploaded: Int64

@@ -35,6 +35,8 @@ final class LogThread: Sendable {
 
     var counts: LogCounts { state.withLock { $0.counts } }
 
+    var trouble: LogTrouble? { state.withLock { $0.trouble } }
+
     /// Changes the state, and wakes the thread if `change` returns true.
     func update(_ change: (inout LogWriterState) -> Bool) {
         if state.withLock({ change(&$0) }) { bell.signal() }

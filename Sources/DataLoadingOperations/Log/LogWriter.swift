@@ -27,6 +27,8 @@ final class LogWriter: Sendable {
     /// What became of the lines so far.
     var counts: LogCounts { thread.counts }
 
+    var trouble: LogTrouble? { thread.trouble }
+
     /// Adds a line, or drops and counts it when there is no room or the log is closed.
     func append(_ line: UnsafeBufferPointer<UInt8>) {
         thread.update { $0.append(line) }

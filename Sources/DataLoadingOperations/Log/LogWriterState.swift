@@ -45,6 +45,8 @@ struct LogWriterState {
     private var next: LogFile?
     /// When to try again to open the path, after a rotation whose file could not be opened.
     private var nextReopening: Instant?
+    /// Whether the last file could not be opened.
+    private var isReopened = true
     private var pauseEnd: Instant?
     /// In bytes.
     private let gatherLimit: Int
@@ -72,11 +74,13 @@ struct LogWriterState {
     mutating func reopen(_ file: LogFile?, at now: Instant) -> (wakes: Bool, unused: LogFile?) {
         guard let file else {
             counts.failedReopenings += 1
+            isReopened = false
             nextReopening = now + Self.pause
             return (false, nil)
         }
         guard isOpen else { return (false, file) }
         nextReopening = nil
+        isReopened = true
         let unused = next
         next = file
         return (wake(), unused)
@@ -158,6 +162,12 @@ struct LogWriterState {
         untold += count
     }
 
+    /// What keeps lines from the file that the log's path names; nil while nothing does.
+    var trouble: LogTrouble? {
+        if pauseEnd != nil { return .writing }
+        return isReopened ? nil : .reopening
+    }
+
     /// Whether lines are taken.
     private var isOpen: Bool {
         switch stage {
@@ -171,6 +181,20 @@ struct LogWriterState {
         stage = .awake
         return true
     }
+}
+
+/// Why lines do not come to the file that a log's path names.
+enum LogTrouble: String, Sendable {
+    /// The last write has failed, and lines are dropped.
+    case writing
+    /// The file could not be opened again, and lines go to the one before.
+    case reopening
+}
+
+/// What a log tells of itself.
+struct LogState: Sendable {
+    var dropped: Int64 = 0
+    var trouble: LogTrouble?
 }
 
 /// What became of the lines of a log.

@@ -34,6 +34,9 @@ extension MetricFamily {
     static let logDropped = MetricFamily(
         "dataloading.log.dropped", unit: "{line}", .counter,
         "Number of log lines that were dropped because the log was slow.")
+    static let logReopenFailures = MetricFamily(
+        "dataloading.log.reopen.failures", unit: "{try}", .counter,
+        "Number of times that the file of the log could not be opened again.")
     static let telemetryDropped = MetricFamily(
         "dataloading.telemetry.dropped", unit: "{item}", .counter,
         "Number of spans and data points that the collector did not take.")
@@ -98,6 +101,20 @@ extension MetricFamily {
     static let credentialWaiting = MetricFamily(
         "dataloading.credential.waiting", unit: "{load}", .upDownCounter,
         "Number of loads that wait for a credential.")
+    static let cacheHits = MetricFamily(
+        "dataloading.cache.hits", unit: "{load}", .counter,
+        "Number of loads that were answered without their server.")
+    static let cacheMisses = MetricFamily(
+        "dataloading.cache.misses", unit: "{load}", .counter,
+        "Number of loads for which nothing was stored that could answer or be validated.")
+    static let cacheSize = MetricFamily(
+        "dataloading.cache.size", unit: "By", .gauge, "Bytes that are stored.")
+    static let cacheEvictions = MetricFamily(
+        "dataloading.cache.evictions", unit: "{response}", .counter,
+        "Number of responses that had to leave for others.")
+    static let cacheWriteFailures = MetricFamily(
+        "dataloading.cache.write.failures", unit: "{write}", .counter,
+        "Number of times that the disk has refused to take a response.")
     static let openConnections = MetricFamily(
         "http.client.open_connections", unit: "{connection}", .upDownCounter,
         "Number of open connections. As many are active as attempts run; over HTTP/2 fewer may be.")

@@ -18,6 +18,7 @@ extension MetricRegistry {
             // All of them: the snapshot leaves some out, and not always the same ones.
             visitor.add(service.resolver.addressStates, hosts, maxSeries: maxSeries)
             if let sharing = snapshot.sharing { visitor.add(sharing) }
+            if let cache = snapshot.cache { visitor.add(cache) }
             if let provider = service.rateLimiter.measuredProvider {
                 visitor.add(provider.storeOperations, of: provider.storeSystem)
             }

@@ -99,8 +99,8 @@ struct CacheHistory {
         guard let index = list.index(for: request.headers) else { return Outcome(way: .failed) }
         let entry = list.entries[index]
         return Outcome(
-            way: way, status: entry.response.status, headers: entry.response.reusedHeaders(at: now),
-            body: entry.body)
+            way: way, status: entry.response.status,
+            headers: entry.response.reusedHeaders(at: now, isValidated: false), body: entry.body)
     }
 
     private mutating func revalidate(_ request: CacheRequest, _ answer: Answer) {
@@ -134,7 +134,8 @@ struct CacheHistory {
                     list.update(index, by: confirmed)
                     return Outcome(
                         way: .validated, status: confirmed.status,
-                        headers: confirmed.reusedHeaders(at: now), body: entry.body, sent: sent)
+                        headers: confirmed.reusedHeaders(at: now, isValidated: true),
+                        body: entry.body, sent: sent)
                 }
                 // Sent again without conditions.
                 head.status = status

@@ -162,11 +162,12 @@ private struct CacheOracle {
         let late = max(age - life, 0)
         let says = { entry.said.says.keys.contains($0) }
         var isTooOld = false
-        if let wanted = ask.wants["max-age"] ?? nil { isTooOld = age > wanted * 10 || wanted == 0 }
+        if let wanted = ask.wants["max-age"] ?? nil {
+            isTooOld = wanted == 0 ? !(says("immutable") && isFresh) : age > wanted * 10
+        }
         if let wanted = ask.wants["min-fresh"] ?? nil {
             isTooOld = isTooOld || life - age < wanted * 10
         }
-        if says("immutable"), isFresh { isTooOld = false }
         let mustAsk = ask.wants.keys.contains("no-cache") || isTooOld
         if isFresh, !says("no-cache"), !mustAsk { return (.reused, entry.body) }
         let mayBeLate = !says("no-cache") && (isFresh || !says("must-revalidate"))

@@ -65,6 +65,22 @@ import Testing
         #expect(await example.run() == [])
     }
 
+    @Test func `fields that no-cache names are there once they are validated`() async {
+        let answer = [
+            ("Cache-Control", "max-age=1, no-cache=\"a\""), Self.tag, ("a", "1"), ("c", "3"),
+        ]
+        let example = CacheCase(
+            id: "no-cache-field-validated",
+            steps: [
+                .init(answer: answer, pause: .seconds(3)),
+                .init(
+                    answer: [Self.tag, ("a", "2")], expected: .validated,
+                    expectedFields: [("a", "2"), ("c", "3")]),
+                .init(expected: .reused, expectedFields: [("a", nil), ("c", "3")]),
+            ])
+        #expect(await example.run() == [])
+    }
+
     @Test func `fields of the connection are not stored`() async {
         let answer = [
             ("Cache-Control", "max-age=3600"), ("Connection", "a, b"), ("a", "1"), ("b", "2"),
@@ -161,23 +177,6 @@ import Testing
                     answer: [("Cache-Control", "max-age=3600"), Self.tag], expected: .validated),
             ])
         #expect(await example.run() == [])
-    }
-
-    @Test func `a soft reload does not ask for what is immutable, while it is fresh`() async {
-        for (age, expected): (Duration, CacheHistory.Outcome.Way) in [
-            (.seconds(1), .reused), (.seconds(3), .validated),
-        ] {
-            let answer = [("Cache-Control", "max-age=2, immutable"), Self.tag]
-            let example = CacheCase(
-                id: "cc-resp-immutable",
-                steps: [
-                    .init(answer: answer, pause: age),
-                    .init(
-                        fields: [("Cache-Control", "max-age=0")], answer: answer,
-                        expected: expected),
-                ])
-            #expect(await example.run() == [])
-        }
     }
 
     /// The fields of the first request, its `Vary`, the fields of the second one, and whether it

@@ -13,7 +13,7 @@ extension DashboardScene {
         var generator = SeededGenerator(seed: 7)
         for _ in 0..<3_000 { makeLoad(&generator) }
         let service = try Self.service()
-        state.show({ service }, droppedLogLines: { 0 })
+        state.show({ service }, log: { LogState() })
     }
 
     private func makeLoad(_ generator: inout SeededGenerator) {
@@ -122,7 +122,7 @@ extension DashboardScene {
             credentials: [
                 CredentialState(
                     authoriser: "OAuthAuthoriser", isUsable: true, remaining: .seconds(2_520),
-                    fetches: 4, failures: 1, waiting: 0)
+                    fetches: 4, failures: 1, hasFailed: false, waiting: 0)
             ],
             transport: TransportSnapshot(
                 openConnections: 23, runningAttempts: 19, longestRound: .microseconds(840)))

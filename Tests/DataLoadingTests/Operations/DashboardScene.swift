@@ -3,6 +3,7 @@
 
 @testable import DataLoading
 @testable import DataLoadingOperations
+import DataLoadingCache
 import DataLoadingSupport
 import DataLoadingTesting
 import Foundation
@@ -106,7 +107,7 @@ extension ServiceSnapshot {
         stage: Stage = .open, waiting: Int = 0, running: Int = 0, origins: [OriginState] = [],
         limiter: RateLimiter? = nil, addresses: [AddressState] = [],
         credentials: [CredentialState] = [], sharing: SharingState? = nil,
-        transport: TransportSnapshot? = nil
+        cache: CacheStatistics? = nil, transport: TransportSnapshot? = nil
     ) -> ServiceSnapshot {
         var configuration = DataLoaderService.Configuration()
         if let limiter { configuration.rateLimiter = limiter }
@@ -119,6 +120,6 @@ extension ServiceSnapshot {
             defaultRequestsPerSecond: real.defaultRequestsPerSecond, sharing: sharing,
             addresses: addresses,
             otherAddresses: 0, credentials: credentials, otherCredentials: 0,
-            transport: transport, droppedConsumptionNotices: 0)
+            cache: cache, transport: transport, droppedConsumptionNotices: 0)
     }
 }

@@ -57,7 +57,8 @@ extension SocketTests {
 
         @Test func `a socket that is in use is not taken, nor a file`() async throws {
             let first = try start()
-            #expect(throws: OperationsError.endpoint(reason: "bind: Address already in use")) {
+            let reason = "\(path): bind: Address already in use"
+            #expect(throws: OperationsError.endpoint(reason: reason)) {
                 _ = try start()
             }
             #expect(try await status() == .ok)

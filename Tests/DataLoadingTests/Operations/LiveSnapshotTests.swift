@@ -3,6 +3,7 @@
 
 @testable import DataLoading
 @testable import DataLoadingOperations
+import DataLoadingCache
 import DataLoadingSupport
 import DataLoadingTesting
 import Foundation
@@ -41,7 +42,7 @@ import Testing
             credentials: (0..<64).map { index in
                 CredentialState(
                     authoriser: "\(path)\(index)", isUsable: true, remaining: .seconds(9),
-                    fetches: 1, failures: 0, waiting: 2)
+                    fetches: 1, failures: 0, hasFailed: false, waiting: 2)
             },
             transport: TransportSnapshot(
                 openConnections: 9, runningAttempts: 2, longestRound: .milliseconds(3)))
@@ -100,6 +101,38 @@ import Testing
                 + "(Retry-After). edge-2 is left out for 27 s. gone.test cannot be reached. "
                 + "search: 2 of 20 loads failed in the last minute (connection_reset).")
         #expect(scene.snapshot["troubles"] as? Int == 4)
+    }
+
+    @Test func `the sentence names a cache, a log and a credential that fail`() {
+        var cache = CacheStatistics()
+        cache.refusesWrites = true
+        func credential(_ name: String, isUsable: Bool, hasFailed: Bool) -> CredentialState {
+            CredentialState(
+                authoriser: name, isUsable: isUsable, remaining: nil, fetches: 2, failures: 1,
+                hasFailed: hasFailed, waiting: 0)
+        }
+        let credentials = [
+            credential("a", isUsable: false, hasFailed: true),
+            credential("b", isUsable: true, hasFailed: true),
+            credential("c", isUsable: false, hasFailed: false),
+        ]
+        let trouble = Locked<LogTrouble?>(.writing)
+        let service = ServiceSnapshot.make(credentials: credentials, cache: cache)
+        scene.state.show {
+            service
+        } log: {
+            LogState(trouble: trouble.withLock { $0 })
+        }
+        let before =
+            "No loads yet. a gets no credential. The disk of the cache takes no responses. "
+        #expect(scene.sentence == before + "The log cannot be written, and loses lines.")
+        #expect(scene.snapshot["troubles"] as? Int == 3)
+        trouble.withLock { $0 = .reopening }
+        #expect(
+            scene.sentence == before
+                + "The log's file cannot be opened again; lines go to the one before.")
+        let shown = scene.snapshot["service"] as? [String: Any]
+        #expect((shown?["cache"] as? [String: Any])?["refusesWrites"] as? Bool == true)
     }
 
     @Test(arguments: [

@@ -172,7 +172,7 @@ import Testing
     @Test func `without a service the snapshot says so`() {
         #expect(scene.sentence == "No service runs.")
         #expect(scene.snapshot["service"] == nil)
-        scene.state.show({ .make() }, droppedLogLines: { 7 })
+        scene.state.show({ .make() }, log: { LogState(dropped: 7) })
         #expect(scene.sentence == "No loads yet. Nothing is held or left out.")
         #expect((scene.snapshot["totals"] as? [String: Any])?["logLinesDropped"] as? Int == 7)
     }

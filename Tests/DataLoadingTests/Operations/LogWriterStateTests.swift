@@ -66,6 +66,7 @@ import Testing
         #expect(Self.step(&state, at: 2_000) == "reopen")
         #expect(Self.step(&state, at: 9_000) == "gather")
         #expect(state.counts.failedReopenings == 2)
+        #expect(state.trouble == .reopening)
     }
 
     @Test func `a log that is closed while it gathers is written at once`() {
@@ -96,6 +97,7 @@ import Testing
         state.noteWritten(0, lost: 1, at: Self.instant(0))
         let asleep = Self.step(&state, at: 500)
         #expect(asleep == "sleep")
+        #expect(state.trouble == .writing)
         _ = state.append(Self.line)
         let second = (0..<2).map { _ in Self.step(&state, at: 999) }
         #expect(second == ["gather", "skip 8"])
@@ -114,6 +116,7 @@ import Testing
         let rest = (0..<3).map { _ in Self.step(&state, at: 2_000) }
         #expect(rest == ["gather", "write 8", "sleep"])
         #expect(state.counts.dropped == 3)
+        #expect(state.trouble == nil)
     }
 
     @Test func `a closed log gives a full disk a last chance, and takes no line any more`() {

@@ -51,6 +51,26 @@ import Testing
             family: .logDropped, name: "dataloading.log.dropped", text: "dataloading_log_dropped",
             unit: "{line}", kind: "counter", isTold: true),
         Row(
+            family: .logReopenFailures, name: "dataloading.log.reopen.failures",
+            text: "dataloading_log_reopen_failures", unit: "{try}", kind: "counter", isTold: true),
+        Row(
+            family: .cacheHits, name: "dataloading.cache.hits", text: "dataloading_cache_hits",
+            unit: "{load}", kind: "counter", isTold: true),
+        Row(
+            family: .cacheMisses, name: "dataloading.cache.misses",
+            text: "dataloading_cache_misses", unit: "{load}", kind: "counter", isTold: true),
+        Row(
+            family: .cacheSize, name: "dataloading.cache.size",
+            text: "dataloading_cache_size_bytes", unit: "By", kind: "gauge", isTold: true),
+        Row(
+            family: .cacheEvictions, name: "dataloading.cache.evictions",
+            text: "dataloading_cache_evictions", unit: "{response}", kind: "counter",
+            isTold: true),
+        Row(
+            family: .cacheWriteFailures, name: "dataloading.cache.write.failures",
+            text: "dataloading_cache_write_failures", unit: "{write}", kind: "counter",
+            isTold: true),
+        Row(
             family: .telemetryDropped, name: "dataloading.telemetry.dropped",
             text: "dataloading_telemetry_dropped", unit: "{item}", kind: "counter", isTold: true),
         Row(

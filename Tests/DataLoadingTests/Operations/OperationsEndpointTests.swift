@@ -207,7 +207,9 @@ extension SocketTests {
                 try operations.start(for: service)
                 Issue.record("It started.")
             } catch {
-                #expect("\(error)" == "the endpoint cannot listen: bind: Address already in use")
+                #expect(
+                    "\(error)" == "the endpoint cannot listen: 127.0.0.1:\(scene.port): "
+                        + "bind: Address already in use")
             }
             #expect(operations.endpointURL == nil)
         }

@@ -110,7 +110,7 @@ import Testing
         ) -> CredentialState {
             CredentialState(
                 authoriser: name, isUsable: true, remaining: nil, fetches: fetches,
-                failures: failures, waiting: 0)
+                failures: failures, hasFailed: false, waiting: 0)
         }
     }
 
@@ -151,6 +151,7 @@ import Testing
         _ = try? await loader.response(for: .make(host: "https://api.test"))
         #expect(registry.total("dataloading_credential_fetches_total") == 1)
         #expect(registry.total("dataloading_credential_failures_total") == 1)
+        #expect(bed.service.snapshot().credentials.map(\.hasFailed) == [true])
     }
 
     @Test func `what a host without a rate has counted stays when it opens, and never falls`()

@@ -107,6 +107,17 @@ import Testing
         }
     }
 
+    @Test func `the end of the time for all connections names that time`() async {
+        let scene = EventScene([.events("data: a\n\n")])
+        let reading = scene.read(.make { $0.timeout = .seconds(10) })
+        await scene.passPause()
+        _ = await scene.bed.attempt(1)
+        scene.bed.clock.advance(by: .seconds(9))
+        let error = await reading.value as? DataLoaderError
+        #expect(error?.kind == .timedOut(after: .seconds(10), mayHaveBeenProcessed: true))
+        scene.bed.expectNothingLeft()
+    }
+
     @Test func `a Retry-After delays the load that follows the pause`() async {
         let scene = EventScene([
             .respond(status: 503, headers: ["Retry-After": "30"]), .respond(status: 204),

@@ -39,6 +39,21 @@ import Testing
         #expect(scene.bed.observer.entries.count == 3)
     }
 
+    @Test func `the last ID follows a redirect to another origin`() async {
+        let redirect = ScriptedAnswer.respond(
+            status: 307, headers: ["Location": "https://events.test/stream"])
+        let scene = EventScene([
+            redirect, .events("id: 1\ndata: a\n\n"), redirect, .respond(status: 204),
+        ])
+        let reading = scene.read(.make { $0.headers = ["Last-Event-ID": "0", "X-Key": "secret"] })
+        await scene.passPause()
+        #expect(await reading.value == nil)
+        #expect(await scene.field("Last-Event-ID", ofAttempt: 1) == "0")
+        #expect(await scene.field("X-Key", ofAttempt: 1) == nil)
+        #expect(await scene.field("Last-Event-ID", ofAttempt: 3) == "1")
+        scene.bed.expectNothingLeft()
+    }
+
     @Test func `a request says that it is one of a stream unless its caller says otherwise`()
         async
     {

@@ -123,7 +123,7 @@ import Testing
             waiting == [
                 CredentialState(
                     authoriser: authoriser.identifier, isUsable: false, remaining: nil, fetches: 1,
-                    failures: 0, waiting: 1)
+                    failures: 0, hasFailed: false, waiting: 1)
             ])
         first.answer(AccessToken("secret", lifetime: .seconds(60)))
         await eventually { bed.service.snapshot().credentials.first?.isUsable == true }

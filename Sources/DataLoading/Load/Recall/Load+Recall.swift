@@ -13,7 +13,7 @@ extension Load {
         guard let (request, target) = recalling(epoch) else { return }
         let asked = CacheRequest(
             method: request.method, headers: request.headers, policy: request.cachePolicy,
-            mustValidate: request[option: RevalidatesStored.self],
+            isRevalidation: request[option: RevalidatesStored.self],
             isApart: request.isApart || choosesCredentials(request),
             authorisers: chosenAuthorisers(request))
         let timekeeper = runtime.timekeeper
@@ -42,13 +42,16 @@ extension Load {
             end.delivery == .whole, reporter == nil
         else { return nil }
         return StoredWhole(
-            head: reused(stored, at: recall.moment),
+            head: reused(stored, at: recall.moment, isValidated: false),
             body: request.method == .head ? Data() : bytes, recalled: recall)
     }
 
-    private func reused(_ stored: StoredAnswer, at now: CacheMoment) -> ResponseHead {
+    private func reused(
+        _ stored: StoredAnswer, at now: CacheMoment, isValidated: Bool
+    ) -> ResponseHead {
         ResponseHead(
-            status: stored.response.status, headers: stored.response.reusedHeaders(at: now))
+            status: stored.response.status,
+            headers: stored.response.reusedHeaders(at: now, isValidated: isValidated))
     }
 
     /// The authorisers that a request has chosen from those of its factory; nil when it has not.
@@ -84,7 +87,7 @@ extension Load {
         _ use: StoredUse, _ target: RequestTarget, _ now: CacheMoment
     ) -> AttemptSink {
         let stored = use.stored
-        var head = reused(stored, at: now)
+        var head = reused(stored, at: now, isValidated: use.source == .validated)
         var body = stored.body
         if case .notModified = use {
             head.status = .notModified

@@ -105,8 +105,13 @@ extension LoadFacts {
             !attempt.context.isStored, let status = attempt.head?.status,
             status != .partialContent
         else { return false }
+        // In the window of stale-while-revalidate no other load would see what the origin says now.
+        let isSeen = !recalled.request.isRevalidation
         switch attempt.verdict {
-        case .deliver, .append: return status.isSuccess || [404, 410].contains(status.rawValue)
+        case .deliver, .append:
+            return status.isSuccess || [404, 410].contains(status.rawValue)
+                || !isSeen && [401, 403, 451].contains(status.rawValue)
+        case .discard(then: .follow): return !isSeen
         case .discard, .hold, nil: return false
         }
     }

@@ -41,6 +41,29 @@ import Testing
         #expect(cache.statistics.bytes <= capacity)
     }
 
+    @Test func `a file that cannot be removed lets others leave in its place`() throws {
+        let isStuck = Locked(false)
+        let time = Locked(2_000_000_000_000_000_000)
+        let files = try bed.files(
+            DiskBed.settings {
+                $0.fileTime = { Int64(time.add(1)) }
+                $0.faults = DiskFaults { call in
+                    call == .remove && isStuck.withLock { $0 } ? .fails(EPERM) : nil
+                }
+            })
+        for path in ["/a", "/b", "/c"] { try files.store(NumberedResponse(path: path, number: 1)) }
+        let first = try #require(files.state.index.victims(downTo: 0).first)
+        isStuck.withLock { $0 = true }
+        let isGone = files.state.evict(first)
+        #expect(!isGone)
+        let victims = files.state.index.victims(downTo: 0)
+        #expect(victims.count == 3)
+        #expect(victims.last?.name == first.name)
+        isStuck.withLock { $0 = false }
+        for victim in victims { _ = files.state.evict(victim) }
+        #expect(files.state.index.bytes == 0)
+    }
+
     @Test func `one process at a time has the lock for evictions`() throws {
         let directory = try bed.files().state.directory
         let lock = try #require(EvictionLock(directory))
