@@ -24,13 +24,15 @@ public struct CacheStatistics: Hashable, Sendable {
     /// After each of them nothing is written for 60 seconds. The first one since a write succeeded
     /// writes one line to standard error.
     public var writeFailures = 0
-    /// Whether the disk has refused the last response that was to be written.
+    /// Whether the disk refused the response that it was given last.
     public var refusesWrites = false
 
     /// Makes empty statistics.
     public init() {}
 
     mutating func count(_ recall: Recall) {
+        // It is counted already, for the load that it follows.
+        guard !recall.request.isRevalidation else { return }
         switch recall.decision {
         case .reuse(.fresh), .notModified: hits += 1
         case .reuse:

@@ -12,10 +12,10 @@ extension ResponseCache {
     /// configuration.cache = try .disk(at: directory)
     /// ```
     /// Any number of processes may share the directory, which is for nothing else. It gets the mode
-    /// 0700 and its files 0600: each has its response, and the URL with its query. Each response is a file of its own, with checksums: it is written
-    /// beside and renamed, so that a process that is killed loses at most the response that it was
-    /// writing. After a loss of power some of the last responses may be missing. A file that is
-    /// damaged is never delivered: the load asks the server.
+    /// 0700 and its files 0600. Each response is a file of its own, with the URL and its query, and
+    /// with checksums: it is written beside and renamed, so that a process that is killed loses at
+    /// most the response that it was writing. After a loss of power some of the last responses may be
+    /// missing. A file that is damaged is never delivered: the load asks the server.
     ///
     /// Responses of factories with a `cachePartition` are kept in files whose names do not show it.
     /// Those of other factories with authorisers are in memory only. A removal, as by a reset, ends

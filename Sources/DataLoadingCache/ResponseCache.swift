@@ -194,6 +194,17 @@ extension ResponseCache {
         update(old, by: new, recall, in: disk)
     }
 
+    /// Removes the stored response that a request has chosen, if it is still there.
+    package func drop(_ recall: Recall) {
+        guard let old = recall.stored?.response else { return }
+        let (key, request) = (recall.key, recall.request.headers)
+        guard let disk = disk(for: key) else { return memory.drop(old, key, for: request) }
+        disk.perform { state in
+            if let diskKey = DiskKey(key) { state.remove(old, diskKey) }
+            self.memory.drop(old, key, for: request)
+        }
+    }
+
     /// Removes what the loads of a factory have stored for themselves.
     ///
     /// - Returns: Whether all is gone; a disk may take no changes.

@@ -150,6 +150,7 @@ final class CurlLoop {
         while !mailbox.isForked {
             takeMessages()
             if let ending { return ending }
+            if mailbox.isForked { break }
             advance()
             guard makeCalls() else { break }
             if isRetiring, running.isEmpty { return .shutDown }
@@ -201,6 +202,8 @@ final class CurlLoop {
     private func takeMessages() {
         mailbox.take(into: &messages)
         for message in messages {
+            // The job of a task may have forked.
+            if mailbox.isForked { return }
             // Messages behind the one that ends the loop are refused.
             if ending == nil { handle(message) } else if ending == .shutDown { refuse(message) }
         }

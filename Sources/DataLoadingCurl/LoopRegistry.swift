@@ -37,8 +37,10 @@ package enum LoopRegistry {
         threads.withLock { threads in threads.removeAll { $0 === thread } }
     }
 
-    /// Does not return once exit() has begun: no thread may end while it shuts OpenSSL down, which
-    /// frees what it keeps for the thread.
+    /// Does not return once exit() has begun.
+    ///
+    /// No thread may end while exit() shuts OpenSSL down, which frees what it keeps for the thread.
+    /// One that has looked just before may end all the same.
     static func stayDuringExit() {
         while isExiting.load(ordering: .sequentiallyConsistent) { pause() }
     }

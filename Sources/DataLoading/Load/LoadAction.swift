@@ -43,6 +43,8 @@ enum LoadAction: Sendable {
     indirect case keep(KeptResponse)
     /// Remove what is stored of a URL, because a newer response is not kept.
     indirect case removeStored(RequestTarget)
+    /// Remove the stored response that the request has chosen, because the origin refuses it.
+    indirect case dropStored(Recall)
     /// Remove what a request of an unsafe method has changed.
     indirect case invalidate(ResponseHead, HTTPMethod, RequestTarget)
     /// Ask the factory's authorisers.

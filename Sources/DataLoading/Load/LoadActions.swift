@@ -28,6 +28,7 @@ extension Load {
             context.revalidate(request, recalled)
         case .keep(let kept): keep(kept)
         case .removeStored(let target): removeStored(target)
+        case .dropStored(let recall): runtime.cache?.drop(recall)
         case .invalidate(let head, let method, let target): invalidate(head, method, target)
         case .authorise(let epoch): authorise(epoch)
         case .cancelTask(let task):

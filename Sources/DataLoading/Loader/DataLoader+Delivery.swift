@@ -3,6 +3,8 @@
 
 extension DataLoader {
     /// Where a loader calls its delegate; one call at a time in each case.
+    ///
+    /// A child that is forked in a call must end, or call exec, before it returns from it.
     public enum Delivery: Hashable, Sendable {
         /// On the delegate queue, if one is given; without one where a call costs least.
         ///
@@ -13,7 +15,7 @@ extension DataLoader {
         /// private serial queue for 100 ms, and for up to 10 s when that happens again and again.
         /// Every other call comes on that queue too, such as one with a chunk or an outcome that was
         /// decided elsewhere, and those that wait when the thread has made calls for 1 ms without a look
-        /// at its sockets, or while 16 others are blocked.
+        /// at its sockets, or while 16 others block that thread.
         ///
         /// A load costs about 30 µs of processor time less where one runs at a time, and 4 to 6 less
         /// where many do (measured on two cores). Handlers of progress come on the private queue, and
@@ -31,7 +33,7 @@ extension DataLoader {
         /// Use it for a delegate that only notes a result or performs the next load. **It must not
         /// block**: while a call runs, no load on the same thread of the transport receives a byte,
         /// with one thread none of the service, and shutting the service down waits. Deadlines pass
-        /// all the same, on other threads. A child that is forked in a call must not return from it.
+        /// all the same, on other threads.
         case direct
     }
 }

@@ -117,9 +117,9 @@ struct EventStreamReader: Sendable {
         guard let error = error as? DataLoaderError, case .timedOut = error.kind,
             let timeout = request.first.timeout
         else { return error }
-        return DataLoaderError.timedOut(
-            after: timeout, mayHaveBeenProcessed: error.mayHaveBeenProcessed
-        ).ending(request.first)
+        return DataLoaderError(
+            .timedOut(after: timeout, mayHaveBeenProcessed: error.mayHaveBeenProcessed),
+            factsOf: error)
     }
 }
 

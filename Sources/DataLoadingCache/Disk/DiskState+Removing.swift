@@ -12,6 +12,15 @@ extension DiskState {
         isDone ? unremoved.removed(url: url) : unremoved.note(url: url)
     }
 
+    /// Removes a response, if it is still there.
+    mutating func remove(_ old: StoredResponse, _ key: DiskKey) {
+        let name = key.name(old.variant.fields)
+        guard isRidOfRemoved(key), case .opened(let present) = open(name, key),
+            present.head.isOf(old)
+        else { return }
+        if !remove(present.mark) { unremoved.note(url: key.urlDigest) }
+    }
+
     /// Removes what a partition has, and returns whether all of it is gone.
     ///
     /// Only the names of all files are read.

@@ -151,15 +151,17 @@ extension DiskStore {
     private func evict(
         _ victims: ArraySlice<DiskIndex.Victim>, _ lock: EvictionLock, _ state: inout DiskState
     ) {
-        let isDone = victims.prefix(Self.maxInARow).allSatisfy { victim in
+        let row = victims.prefix(Self.maxInARow)
+        let gone = row.count { victim in
             noteCall()
             return state.evict(victim)
         }
         let rest = victims.dropFirst(Self.maxInARow)
-        guard isDone, !rest.isEmpty else {
+        // A disk that takes no changes is not asked for each of its files.
+        guard gone > 0, !rest.isEmpty else {
             lock.release()
             state.sweep.stage = .idle
-            if !isDone { state.sweep.nextTry = settings.now() + Outage.length }
+            if gone < row.count { state.sweep.nextTry = settings.now() + Outage.length }
             return
         }
         perform { self.evict(rest, lock, &$0) }

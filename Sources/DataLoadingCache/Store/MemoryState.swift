@@ -75,12 +75,12 @@ struct MemoryState {
         return [present] + evict()
     }
 
-    /// Removes the response that a request chooses, if it is that of a file.
+    /// Removes the response that a request chooses, if it is the one that is meant.
     mutating func drop(
-        _ file: FileMark, _ key: CacheKey, for request: HTTPHeaders
+        _ key: CacheKey, for request: HTTPHeaders, if isMeant: (Variants.Entry) -> Bool
     ) -> Variants.Entry? {
         guard let index = urls[key]?.index(for: request),
-            urls[key]?.entries[index].body.file == file
+            urls[key].map({ isMeant($0.entries[index]) }) == true
         else { return nil }
         let left = urls[key]?.remove(index)
         if let left { bytes -= Self.size(left, key) }

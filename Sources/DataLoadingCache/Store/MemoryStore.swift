@@ -69,7 +69,12 @@ package final class MemoryStore: Sendable {
 
     /// Removes the response that a request chooses, if it is that of a file.
     func drop(_ file: FileMark, _ key: CacheKey, for request: HTTPHeaders) {
-        _ = state.withLock { $0.drop(file, key, for: request) }
+        _ = state.withLock { $0.drop(key, for: request) { $0.body.file == file } }
+    }
+
+    /// Removes the response that a request chooses, if it is still the same.
+    func drop(_ old: StoredResponse, _ key: CacheKey, for request: HTTPHeaders) {
+        _ = state.withLock { $0.drop(key, for: request) { $0.response.isSame(as: old) } }
     }
 
     /// Whether a URL was removed since a moment.

@@ -112,8 +112,7 @@ extension DashboardScript {
           if (service) {
             figures.push(["Queue", many(service.waiting), " of " + many(service.queueCapacity)]);
             figures.push(["Attempts running", many(service.running)]);
-            const { hits, validated, misses } = service.cache ?? {};
-            if (hits >= 0) figures.push(["Cache hits", many(hits), " of " + many(hits + validated + misses)]);
+            if (service.cache) figures.push(["Cache hits", many(service.cache.hits)]);
             const { openConnections, longestRound } = service.transport ?? {};
             if (openConnections !== undefined) figures.push(["Connections", many(openConnections)]);
             if (longestRound !== undefined) figures.push(["Loop delay", took(longestRound)]);

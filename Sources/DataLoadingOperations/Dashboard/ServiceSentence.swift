@@ -34,13 +34,13 @@ struct ServiceSentence {
         add(
             service.origins.filter(\.isFailing).map { "\($0.origin.hostText) cannot be reached." },
             "cannot be reached either")
-        add(service.credentials.compactMap(Self.withoutCredential), "get none either")
+        add(service.credentials.compactMap(Self.withoutCredential), "could not get one either")
         if service.waiting > 0, service.waiting >= service.queueCapacity / 2 {
             add(["\(service.waiting) of \(service.queueCapacity) loads that may wait do."], "")
         }
         add(features.compactMap(Self.failing), "have failures too")
         if service.cache?.refusesWrites == true {
-            add(["The disk of the cache takes no responses."], "")
+            add(["The disk of the cache has refused a response."], "")
         }
         add([log?.trouble.map(Self.sentence)].compactMap(\.self), "")
         if troubles == 0, service.stage == .open { parts.append("Nothing is held or left out.") }
@@ -103,7 +103,7 @@ struct ServiceSentence {
 
     private static func withoutCredential(_ credential: CredentialState) -> String? {
         guard credential.hasFailed, !credential.isUsable else { return nil }
-        return "\(credential.authoriser.shown(maxBytes: 80)) gets no credential."
+        return "\(credential.authoriser.shown(maxBytes: 80)) could not get a credential."
     }
 
     private static func sentence(_ trouble: LogTrouble) -> String {

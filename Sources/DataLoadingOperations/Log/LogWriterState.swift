@@ -48,6 +48,8 @@ struct LogWriterState {
     /// Whether the last file could not be opened.
     private var isReopened = true
     private var pauseEnd: Instant?
+    /// Whether the last write has failed.
+    private var isFailing = false
     /// In bytes.
     private let gatherLimit: Int
     private var hasGathered = false
@@ -140,7 +142,8 @@ struct LogWriterState {
     /// Counts the lines that were written, and those that could not be.
     mutating func noteWritten(_ written: Int, lost: Int, at now: Instant) {
         counts.written += written
-        guard lost > 0 else { return }
+        isFailing = lost > 0
+        guard isFailing else { return }
         drop(lost)
         pauseEnd = now + Self.pause
     }
@@ -150,6 +153,7 @@ struct LogWriterState {
 
     /// Notes whether the line about missing lines was written.
     mutating func noteTold(_ count: Int, isWritten: Bool, at now: Instant) {
+        isFailing = !isWritten
         if isWritten {
             untold -= count
         } else {
@@ -164,7 +168,7 @@ struct LogWriterState {
 
     /// What keeps lines from the file that the log's path names; nil while nothing does.
     var trouble: LogTrouble? {
-        if pauseEnd != nil { return .writing }
+        if isFailing { return .writing }
         return isReopened ? nil : .reopening
     }
 

@@ -104,6 +104,9 @@ extension MetricFamily {
     static let cacheHits = MetricFamily(
         "dataloading.cache.hits", unit: "{load}", .counter,
         "Number of loads that were answered without their server.")
+    static let cacheValidated = MetricFamily(
+        "dataloading.cache.validated", unit: "{response}", .counter,
+        "Number of stored responses that their servers have confirmed.")
     static let cacheMisses = MetricFamily(
         "dataloading.cache.misses", unit: "{load}", .counter,
         "Number of loads for which nothing was stored that could answer or be validated.")

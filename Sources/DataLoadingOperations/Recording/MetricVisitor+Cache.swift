@@ -7,7 +7,8 @@ extension MetricVisitor {
     /// Adds what the cache did, and how much it holds.
     func add(_ cache: CacheStatistics) {
         let numbers: [(MetricFamily, Int)] = [
-            (.cacheHits, cache.hits), (.cacheMisses, cache.misses), (.cacheSize, cache.bytes),
+            (.cacheHits, cache.hits), (.cacheValidated, cache.validated),
+            (.cacheMisses, cache.misses), (.cacheSize, cache.bytes),
             (.cacheEvictions, cache.evicted), (.cacheWriteFailures, cache.writeFailures),
         ]
         for (family, number) in numbers {

@@ -45,6 +45,12 @@ public struct DataLoaderError: Error, Sendable, OpaquelyMirrored {
         if let underlyingError { details = CopyOnWrite(Details(underlyingError: underlyingError)) }
     }
 
+    /// Makes an error of another kind, with the facts of an error.
+    package init(_ kind: Kind, factsOf error: Self) {
+        self.kind = kind
+        details = error.details
+    }
+
     /// The error that caused this one; nil when there was none.
     ///
     /// It is what an authoriser, the fetch of a token, an interceptor, a sink, a stream or the

@@ -152,24 +152,6 @@ import Testing
         bed.expectNothingLeft()
     }
 
-    @Test(arguments: [401, 403, 404, 451, 302, 500, 503, 429])
-    func `what answers meanwhile is removed when the origin refuses, and not when it fails`(
-        status: Int
-    ) async throws {
-        let isKept = [500, 503, 429].contains(status)
-        let bed = caching.bed(
-            [
-                stale(", stale-while-revalidate=3600"),
-                .respond(
-                    status: status, headers: ["Location": "/login"], body: Data("refused".utf8)),
-            ], otherwise: .respond(status: 200, body: Data("now".utf8)))
-        _ = try await bed.loader.response(for: .make())
-        bed.advance(.seconds(5))
-        #expect(text(try await bed.loader.response(for: .make())) == "old")
-        _ = await bed.observer.entries(3)
-        #expect(text(try await bed.loader.response(for: .make())) == (isKept ? "old" : "now"))
-    }
-
     @Test func `a newer body that is too large for the cache removes the older one`() async throws {
         let cache = ResponseCache.memory(capacity: 4_000)
         let large = patternBytes(2_000)

@@ -124,7 +124,7 @@ import Testing
             LogState(trouble: trouble.withLock { $0 })
         }
         let before =
-            "No loads yet. a gets no credential. The disk of the cache takes no responses. "
+            "No loads yet. a could not get a credential. The disk of the cache has refused a response. "
         #expect(scene.sentence == before + "The log cannot be written, and loses lines.")
         #expect(scene.snapshot["troubles"] as? Int == 3)
         trouble.withLock { $0 = .reopening }

@@ -57,6 +57,10 @@ import Testing
             family: .cacheHits, name: "dataloading.cache.hits", text: "dataloading_cache_hits",
             unit: "{load}", kind: "counter", isTold: true),
         Row(
+            family: .cacheValidated, name: "dataloading.cache.validated",
+            text: "dataloading_cache_validated", unit: "{response}", kind: "counter",
+            isTold: true),
+        Row(
             family: .cacheMisses, name: "dataloading.cache.misses",
             text: "dataloading_cache_misses", unit: "{load}", kind: "counter", isTold: true),
         Row(

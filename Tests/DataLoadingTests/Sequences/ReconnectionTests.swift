@@ -115,6 +115,9 @@ import Testing
         scene.bed.clock.advance(by: .seconds(9))
         let error = await reading.value as? DataLoaderError
         #expect(error?.kind == .timedOut(after: .seconds(10), mayHaveBeenProcessed: true))
+        // Everything else is that of the last load.
+        #expect(error?.context?.attempts == 1)
+        #expect(error?.context?.time == .seconds(9))
         scene.bed.expectNothingLeft()
     }
 

@@ -94,7 +94,8 @@ extension LoadFacts {
     func keeping(after attempt: Attempt) -> LoadAction? {
         guard traits.usesCache else { return nil }
         if let kept = kept(from: attempt) { return .keep(kept) }
-        return isNewer(attempt) ? baseTarget.map { .removeStored($0) } : nil
+        if isNewer(attempt) { return baseTarget.map { .removeStored($0) } }
+        return isRefusal(attempt) ? recalled.map { .dropStored($0) } : nil
     }
 
     /// Whether an attempt has brought a response in place of a stored one, and is not kept.
@@ -105,14 +106,24 @@ extension LoadFacts {
             !attempt.context.isStored, let status = attempt.head?.status,
             status != .partialContent
         else { return false }
-        // In the window of stale-while-revalidate no other load would see what the origin says now.
-        let isSeen = !recalled.request.isRevalidation
         switch attempt.verdict {
-        case .deliver, .append:
-            return status.isSuccess || [404, 410].contains(status.rawValue)
-                || !isSeen && [401, 403, 451].contains(status.rawValue)
-        case .discard(then: .follow): return !isSeen
+        case .deliver, .append: return status.isSuccess || [404, 410].contains(status.rawValue)
         case .discard, .hold, nil: return false
+        }
+    }
+
+    /// Whether the origin refuses what a stored response answers meanwhile.
+    ///
+    /// Up to the end of its window no other load would see what the origin says.
+    private func isRefusal(_ attempt: Attempt) -> Bool {
+        guard let recalled, recalled.stored != nil, recalled.request.isRevalidation,
+            !attempt.context.isStored, let status = attempt.head?.status
+        else { return false }
+        switch attempt.verdict {
+        case .deliver, .discard(then: .follow), .discard(then: .finish):
+            return [401, 403, 451].contains(status.rawValue)
+                || (300...399).contains(status.rawValue) && status != .notModified
+        case .append, .discard, .hold, nil: return false
         }
     }
 
