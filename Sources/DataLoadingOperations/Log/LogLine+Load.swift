@@ -34,7 +34,7 @@ extension LogLine {
             line.add("error.type", error?.name, maxBytes: 64)
             // Of a response that no server has just sent: where it comes from.
             if metrics.source != .network {
-                line.add("source", metrics.source.rawValue, maxBytes: 64)
+                line.add("response.source", metrics.source.rawValue, maxBytes: 64)
             }
             line.add("attempts", Int64(metrics.attempts))
             // OpenTelemetry counts each resend, redirects and 401s included.

@@ -48,6 +48,26 @@ import Testing
                 """)
     }
 
+    @Test
+    func `a response that no server has just sent is told from others, and no key comes twice`()
+        throws
+    {
+        for (source, expected): (ResponseSource, String?) in [
+            (.network, nil), (.cache, "cache"), (.stale, "stale"), (.coalesced, "coalesced"),
+        ] {
+            let response = Self.response(nil, .dns) {
+                $0.metrics.source = source
+                $0.request[option: TraceParent.self] = .makeRoot()
+            }
+            let line = LogLine.text(.logfmt, response)
+            let keys = line.split(separator: " ").compactMap { $0.split(separator: "=").first }
+            #expect(Set(keys).count == keys.count, "\(line)")
+            let values = try Logfmt.parse(line)
+            #expect(values["response.source"] == expected)
+            #expect(values["source"] == "test")
+        }
+    }
+
     @Test func `a load of an authoriser is told without its URL`() throws {
         let response = Self.response { $0.metrics.isInternal = true }
         let values = try Logfmt.parse(LogLine.text(.logfmt, response))
