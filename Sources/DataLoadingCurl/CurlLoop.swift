@@ -147,12 +147,13 @@ final class CurlLoop {
     func run() -> Ending {
         calls.enter()
         defer { calls.leave() }
-        while !mailbox.isForked {
+        while true {
             takeMessages()
             if let ending { return ending }
             if mailbox.isForked { break }
             advance()
-            guard makeCalls() else { break }
+            // A call in the middle of a step may have forked too.
+            guard makeCalls(), !mailbox.isForked else { break }
             if isRetiring, running.isEmpty { return .shutDown }
             waitForEvents()
         }

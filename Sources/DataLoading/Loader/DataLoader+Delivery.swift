@@ -14,8 +14,8 @@ extension DataLoader {
         /// transport instead. A delegate whose calls take more than 40 µs on average is called on a
         /// private serial queue for 100 ms, and for up to 10 s when that happens again and again.
         /// Every other call comes on that queue too, such as one with a chunk or an outcome that was
-        /// decided elsewhere, and those that wait when the thread has made calls for 1 ms without a look
-        /// at its sockets, or while 16 others block that thread.
+        /// decided elsewhere. So do the calls that are left when the thread has made others for 1 ms,
+        /// and all of them while calls block 16 threads of the transport's loop.
         ///
         /// A load costs about 30 µs of processor time less where one runs at a time, and 4 to 6 less
         /// where many do (measured on two cores). Handlers of progress come on the private queue, and

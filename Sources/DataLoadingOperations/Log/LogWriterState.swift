@@ -45,8 +45,8 @@ struct LogWriterState {
     private var next: LogFile?
     /// When to try again to open the path, after a rotation whose file could not be opened.
     private var nextReopening: Instant?
-    /// Whether the last file could not be opened.
-    private var isReopened = true
+    /// Whether lines go to the file of before a rotation, because the next one could not be opened.
+    private var usesOldFile = false
     private var pauseEnd: Instant?
     /// Whether the last write has failed.
     private var isFailing = false
@@ -76,13 +76,13 @@ struct LogWriterState {
     mutating func reopen(_ file: LogFile?, at now: Instant) -> (wakes: Bool, unused: LogFile?) {
         guard let file else {
             counts.failedReopenings += 1
-            isReopened = false
+            usesOldFile = true
             nextReopening = now + Self.pause
             return (false, nil)
         }
         guard isOpen else { return (false, file) }
         nextReopening = nil
-        isReopened = true
+        usesOldFile = false
         let unused = next
         next = file
         return (wake(), unused)
@@ -169,7 +169,7 @@ struct LogWriterState {
     /// What keeps lines from the file that the log's path names; nil while nothing does.
     var trouble: LogTrouble? {
         if isFailing { return .writing }
-        return isReopened ? nil : .reopening
+        return usesOldFile ? .reopening : nil
     }
 
     /// Whether lines are taken.
@@ -185,28 +185,4 @@ struct LogWriterState {
         stage = .awake
         return true
     }
-}
-
-/// Why lines do not come to the file that a log's path names.
-enum LogTrouble: String, Sendable {
-    /// The last write has failed, and lines are dropped.
-    case writing
-    /// The file could not be opened again, and lines go to the one before.
-    case reopening
-}
-
-/// What a log tells of itself.
-struct LogState: Sendable {
-    var dropped: Int64 = 0
-    var trouble: LogTrouble?
-}
-
-/// What became of the lines of a log.
-struct LogCounts: Hashable, Sendable {
-    /// The lines of loads that were written.
-    var written = 0
-    /// The lines of loads that were dropped.
-    var dropped = 0
-    /// How often the file could not be opened again.
-    var failedReopenings = 0
 }

@@ -64,6 +64,24 @@ import Testing
         #expect(files.state.index.bytes == 0)
     }
 
+    @Test func `a removal that fails does not keep the others from leaving`() async throws {
+        let failures = Locked(0)
+        let capacity = 400_000
+        let cache = try bed.cache(
+            DiskBed.settings(capacity: Int64(capacity)) {
+                $0.faults = DiskFaults { call in
+                    call == .remove && failures.add(1) == 1 ? .fails(EPERM) : nil
+                }
+            }, memory: 0)
+        for index in 0..<98 {
+            try await cache.put(NumberedResponse(path: "/\(index)", number: 1))
+        }
+        await cache.isSettled()
+        #expect(failures.withLock { $0 } > 1)
+        #expect(cache.statistics.evicted > 0)
+        #expect(cache.statistics.bytes < capacity)
+    }
+
     @Test func `one process at a time has the lock for evictions`() throws {
         let directory = try bed.files().state.directory
         let lock = try #require(EvictionLock(directory))
