@@ -148,7 +148,9 @@ public final class Operations: Sendable {
         if let name = configuration.malformedName { throw .malformed(name: name) }
         var logger: AccessLogger?
         do throws(LogFileError) {
-            logger = try configuration.log.map { log throws(LogFileError) in try AccessLogger(log) }
+            logger = try configuration.log.map { log throws(LogFileError) in
+                try AccessLogger(log, tracer: tracer)
+            }
         } catch {
             throw .log(path: error.path, reason: error.reason)
         }

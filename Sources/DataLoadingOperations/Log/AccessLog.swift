@@ -9,8 +9,10 @@
 /// ```
 /// A line has the time, the source, the load's number, the method, the URL without its query, or the
 /// pattern that a `URLTemplate` gives in its place, the status, the outcome, the counts, the bytes,
-/// the waits and the number of the trace, and where a response comes from that no server has just
-/// sent (`response.source`). It never has a query, a header value, a body or a token.
+/// the waits, and where a response comes from that no server has just sent (`response.source`). With a
+/// trace, the request's or one that the load has begun, it has the trace's number, and that of the
+/// load's span if ``OperationsConfiguration/recordsLoadSpans`` is on. It never has a query, a header
+/// value, a body or a token.
 /// Control characters, and those that reverse the direction of text, are replaced by "?". A line has at
 /// most 4,096 bytes, so that a pipe takes it whole (`PIPE_BUF`); too long a text ends in "…".
 ///

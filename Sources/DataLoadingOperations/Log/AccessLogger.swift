@@ -11,6 +11,7 @@ import Foundation
 final class AccessLogger: ConsumptionObserver {
     private let format: AccessLog.Format
     private let sampling: LogSampling
+    private let tracer: Tracer
     private let writer: LogWriter
     private let timekeeper: any Timekeeper
     /// The place in which lines are made, one after the other.
@@ -18,10 +19,12 @@ final class AccessLogger: ConsumptionObserver {
 
     /// Opens the output of a log; throws what the system says if it cannot be opened.
     init(
-        _ log: AccessLog, timekeeper: any Timekeeper = SystemTimekeeper()
+        _ log: AccessLog, tracer: Tracer = Tracer(),
+        timekeeper: any Timekeeper = SystemTimekeeper()
     ) throws(LogFileError) {
         format = log.format
         sampling = LogSampling(log)
+        self.tracer = tracer
         writer = try LogWriter(log, timekeeper: timekeeper)
         self.timekeeper = timekeeper
     }
@@ -40,12 +43,12 @@ final class AccessLogger: ConsumptionObserver {
     ) {
         let bytesMoved = bytesDownloaded > 0 || bytesUploaded > 0
         guard sampling.keeps(response, bytesMoved: bytesMoved) else { return }
-        let date = timekeeper.date
+        let (date, trace) = (timekeeper.date, tracer.trace(of: response))
         memory.withLock { memory in
             var bytes = FixedBytes(memory.bytes)
             LogLine.write(
-                response, bytesDownloaded: bytesDownloaded, bytesUploaded: bytesUploaded, at: date,
-                format, to: &bytes)
+                response, bytesDownloaded: bytesDownloaded, bytesUploaded: bytesUploaded,
+                trace: trace, at: date, format, to: &bytes)
             writer.append(bytes.written)
         }
     }

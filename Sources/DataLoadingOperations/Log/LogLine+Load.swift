@@ -8,8 +8,8 @@ import Foundation
 extension LogLine {
     /// Writes the line of a load that ended.
     static func write(
-        _ response: DataLoaderResponse, bytesDownloaded: Int64, bytesUploaded: Int64, at date: Date,
-        _ format: AccessLog.Format, to bytes: inout FixedBytes
+        _ response: DataLoaderResponse, bytesDownloaded: Int64, bytesUploaded: Int64,
+        trace: LoggedTrace?, at date: Date, _ format: AccessLog.Format, to bytes: inout FixedBytes
     ) {
         let (request, metrics) = (response.request, response.metrics)
         let outcome = OutcomeWord(response.error)
@@ -24,7 +24,7 @@ extension LogLine {
                 if let template = request.template {
                     line.add("url.template", template, maxBytes: 2_048)
                 } else {
-                    line.add("url", (try? request.target).redactedText, maxBytes: 2_048)
+                    line.add("url", try? request.target, maxBytes: 2_048)
                 }
             }
             line.add("status", response.statusCode.map { Int64($0.rawValue) })
@@ -48,7 +48,8 @@ extension LogLine {
             line.add("wait.backoff", metrics.backOffTime)
             line.add("peer", metrics.remoteAddress, maxBytes: 256)
             line.add("reused", metrics.reusedConnection)
-            line.add("trace_id", request.traceParent?.traceID, maxBytes: 32)
+            line.add("trace_id", trace?.traceID, maxBytes: 32)
+            line.add("span_id", trace?.spanID, maxBytes: 16)
         }
     }
 

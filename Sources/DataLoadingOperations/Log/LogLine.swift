@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import DataLoadingSupport
+import DataLoadingTransport
 
 /// The bytes of one line of a log: keys and values in the order in which they are added.
 ///
@@ -55,6 +56,44 @@ struct LogLine {
         if isQuoted { bytes.append(UInt8(ascii: "\"")) }
         printable.append(to: &bytes)
         if isQuoted { bytes.append(UInt8(ascii: "\"")) }
+    }
+
+    /// Adds a URL as `redactedText` shows it, without its query, in at most `maxBytes`.
+    mutating func add(_ key: StaticString, _ target: RequestTarget?, maxBytes: Int) {
+        if let target, addParts(key, of: target, maxBytes: maxBytes) { return }
+        add(key, target.redactedText, maxBytes: maxBytes)
+    }
+
+    /// Adds a URL part by part, because to make its text takes longer than the rest of a line; false
+    /// for one that is long or has bytes to escape.
+    private mutating func addParts(
+        _ key: StaticString, of target: RequestTarget, maxBytes: Int
+    ) -> Bool {
+        let origin = target.origin
+        // The longest scheme, port and mark of a query have 18 bytes.
+        let length = origin.host.utf8.count + target.pathAndQuery.utf8.count
+        guard length <= maxBytes - 18 else { return false }
+        let isAdded = target.pathAndQuery.utf8.withContiguousStorageIfAvailable { path in
+            let end = path.firstIndex(of: UInt8(ascii: "?")) ?? path.count
+            let shown = UnsafeBufferPointer(rebasing: path[..<end])
+            guard shown.allSatisfy(PrintableText.isPlain) else { return false }
+            // As for any text: logfmt needs quotes around "=" and "…".
+            let hasQuery = end < path.count
+            let isQuoted = format == .json || hasQuery || shown.contains(UInt8(ascii: "="))
+            beginValue(key)
+            if isQuoted { bytes.append(UInt8(ascii: "\"")) }
+            bytes.append(contentsOf: origin.isSecure ? "https://" : "http://")
+            for byte in origin.host.utf8 { bytes.append(byte) }
+            if origin.port != (origin.isSecure ? 443 : 80) {
+                bytes.append(UInt8(ascii: ":"))
+                bytes.appendDecimal(Int64(origin.port))
+            }
+            bytes.append(contentsOf: shown)
+            if hasQuery { bytes.append(contentsOf: "?…") }
+            if isQuoted { bytes.append(UInt8(ascii: "\"")) }
+            return true
+        }
+        return isAdded ?? false
     }
 
     /// Adds a whole number; nil adds nothing.

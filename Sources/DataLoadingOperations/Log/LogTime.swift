@@ -21,20 +21,18 @@ struct LogTime {
         let (seconds, rest) = milliseconds.quotientAndRemainder(dividingBy: 1_000)
         let date = CivilDate(secondsSince1970: rest < 0 ? seconds - 1 : seconds)
         bytes.appendDecimal(date.year, digits: 4)
-        append(UInt8(ascii: "-"), date.month, to: &bytes)
-        append(UInt8(ascii: "-"), date.day, to: &bytes)
-        append(UInt8(ascii: "T"), date.secondOfDay / 3_600, to: &bytes)
-        append(UInt8(ascii: ":"), date.secondOfDay / 60 % 60, to: &bytes)
-        append(UInt8(ascii: ":"), date.secondOfDay % 60, to: &bytes)
+        bytes.append(UInt8(ascii: "-"))
+        bytes.appendDecimal(date.month, digits: 2)
+        bytes.append(UInt8(ascii: "-"))
+        bytes.appendDecimal(date.day, digits: 2)
+        bytes.append(UInt8(ascii: "T"))
+        bytes.appendDecimal(date.secondOfDay / 3_600, digits: 2)
+        bytes.append(UInt8(ascii: ":"))
+        bytes.appendDecimal(date.secondOfDay / 60 % 60, digits: 2)
+        bytes.append(UInt8(ascii: ":"))
+        bytes.appendDecimal(date.secondOfDay % 60, digits: 2)
         bytes.append(UInt8(ascii: "."))
         bytes.appendDecimal(rest < 0 ? rest + 1_000 : rest, digits: 3)
         bytes.append(UInt8(ascii: "Z"))
-    }
-
-    /// Appends two digits.
-    private func append(_ separator: UInt8, _ number: Int64, to bytes: inout some ByteSink) {
-        bytes.append(separator)
-        bytes.append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: number / 10))
-        bytes.append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: number % 10))
     }
 }

@@ -49,7 +49,7 @@ struct PrintableText {
     }
 
     /// Whether a byte is a visible character of ASCII that no format escapes.
-    private static func isPlain(_ byte: UInt8) -> Bool {
+    static func isPlain(_ byte: UInt8) -> Bool {
         byte > 0x20 && byte < 0x7F && byte != UInt8(ascii: "\"") && byte != UInt8(ascii: "\\")
     }
 

@@ -3,6 +3,7 @@
 
 import DataLoading
 import DataLoadingSupport
+import DataLoadingTransport
 import Foundation
 
 /// Counts each load that ended; it takes a lock for a moment, and does not block.
@@ -19,7 +20,7 @@ final class LoadRecorder: ConsumptionObserver {
         let metrics = response.metrics
         let request = response.request
         var record = LoadRecord(
-            host: registry.hosts.label(forURL: request.url.absoluteString),
+            host: registry.hosts.label(of: (try? request.target)?.origin),
             source: registry.sources.label(request.sourceIdentifier),
             outcome: OutcomeWord(response.error),
             error: response.error.flatMap { ErrorLabel($0) })

@@ -39,9 +39,10 @@ struct FixedBytes: ByteSink {
 
     /// Appends all bytes or, where they do not fit, none.
     mutating func append(contentsOf bytes: UnsafeBufferPointer<UInt8>) {
-        guard bytes.count <= memory.count - reserve - count else { return }
-        let room = memory[count..<count + bytes.count]
-        _ = UnsafeMutableBufferPointer(rebasing: room).update(fromContentsOf: bytes)
+        guard bytes.count <= memory.count - reserve - count, let source = bytes.baseAddress,
+            let start = memory.baseAddress
+        else { return }
+        (start + count).update(from: source, count: bytes.count)
         count += bytes.count
     }
 

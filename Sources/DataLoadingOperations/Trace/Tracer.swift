@@ -53,6 +53,19 @@ struct Tracer: Sendable {
         return place(ofLoad: load, asked: request.traceParent)
     }
 
+    /// The trace of a load for its line in a log: that of its request, or the one that it has begun.
+    ///
+    /// Nil without a trace. Where loads are no spans, one that made no attempt has begun none.
+    func trace(of response: DataLoaderResponse) -> LoggedTrace? {
+        let (request, metrics) = (response.request, response.metrics)
+        if let span = place(ofEnded: metrics.load, request)?.own {
+            return LoggedTrace(traceID: span.traceID, spanID: span.spanID)
+        }
+        let asked = request.traceParent
+        let begun = metrics.attempts > 0 ? place(ofLoad: metrics.load, asked: asked)?.own : nil
+        return (asked ?? begun).map { LoggedTrace(traceID: $0.traceID, spanID: nil) }
+    }
+
     private func place(ofLoad load: Int64, asked: TraceContext?) -> SpanPlace? {
         if tracing == .off { return nil }
         if let asked {

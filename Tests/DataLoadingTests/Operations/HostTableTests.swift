@@ -46,6 +46,9 @@ import Testing
         _ url: String, _ label: String
     ) {
         #expect(text(url) == label)
+        // A load asks with the origin of its request, which has none for what is no URL.
+        let origin = (try? RequestTarget(text: url))?.origin
+        #expect(table.label(of: origin) == table.label(forURL: url))
     }
 
     @Test func `the host that is found is the one to which a request goes`() {

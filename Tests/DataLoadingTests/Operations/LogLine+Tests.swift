@@ -8,11 +8,13 @@ import Foundation
 extension LogLine {
     /// The line of a load that ended on 1 January 2026, without its line feed.
     static func text(
-        _ format: AccessLog.Format, _ response: DataLoaderResponse, down: Int64 = 0, up: Int64 = 0
+        _ format: AccessLog.Format, _ response: DataLoaderResponse, down: Int64 = 0, up: Int64 = 0,
+        tracer: Tracer = Tracer()
     ) -> String {
         let bytes = FixedBytes.array(capacity: maxLength) { bytes in
             write(
                 response, bytesDownloaded: down, bytesUploaded: up,
+                trace: tracer.trace(of: response),
                 at: Date(timeIntervalSince1970: 1_767_225_600.25), format, to: &bytes)
         }
         return String(decoding: bytes.dropLast(), as: UTF8.self)

@@ -88,6 +88,47 @@ import Testing
         #expect(values["trace_id"] == "0bf92f3577b34da6a3ce929d0e0e4736")
     }
 
+    @Test(arguments: [
+        (Tracing.whenAsked, false, 1, false, false), (.off, true, 1, false, false),
+        (.always(ratio: 1), false, 1, true, false), (.always(ratio: 1), true, 1, true, true),
+        // A load that the cache has answered: where loads are no spans, it has begun no trace.
+        (.always(ratio: 1), false, 0, false, false), (.always(ratio: 0), true, 0, true, true),
+    ]) func `the trace that a load begins is in its line, with the load's span where it is one`(
+        tracing: Tracing, recordsLoads: Bool, attempts: Int, hasTrace: Bool, hasSpan: Bool
+    ) throws {
+        let tracer = Tracer(tracing, recordsLoads: recordsLoads)
+        let response = Self.response { $0.metrics.attempts = attempts }
+        let values = try Logfmt.parse(LogLine.text(.logfmt, response, tracer: tracer))
+        let span = tracer.place(ofEnded: response.metrics.load, response.request)
+        #expect((values["trace_id"]?.count == 32) == hasTrace)
+        #expect(values["span_id"] == (hasSpan ? span?.own.spanID : nil))
+        #expect((values["span_id"]?.count == 16) == hasSpan)
+    }
+
+    @Test(arguments: [
+        "http://a.test", "https://a.test/", "https://a.test:443/x", "https://a.test:80/x#f",
+        "http://a.test:8080/a=b", "http://a.test/a=b?c=d", "http://a.test/x?", "http://a.test/?y#f",
+        "http://[2001:db8::1]:9/x", "http://a.test/a%22b", "HTTP://A.Test/'x'\\",
+        "http://a.test/\"x\"?\"", "ftp://a.test/", "http://u@a.test/",
+    ]) func `a URL is in a line as every other text of it is shown`(text: String) throws {
+        for length in [0, 2_020, 2_021, 2_030, 2_040] {
+            let path = "x" + String(repeating: "y", count: length)
+            let url = testURL(text.replacing("x", with: path))
+            let response = Self.response { $0.request.url = url }
+            let shown = url.redactedText
+            let values = try Logfmt.parse(LogLine.text(.logfmt, response))
+            let line = Data(LogLine.text(.json, response).utf8)
+            let json = try JSONSerialization.jsonObject(with: line) as? [String: Any]
+            let logged = try #require(values["url"])
+            #expect(json?["url"] as? String == logged)
+            if shown.utf8.count <= 2_040 {
+                #expect(logged == shown)
+            } else {
+                #expect(logged.utf8.count <= 2_048)
+            }
+        }
+    }
+
     @Test(
         arguments: [
             (HTTPStatus.ok, nil, "success", nil, "200"), (nil, .dns, "failure", "dns", nil),

@@ -21,6 +21,8 @@ struct HostTable: Sendable {
     private var entries: [Entry] = []
     /// The hashes of the entries' hosts, apart from them because a search reads all of them.
     private var hashes: [UInt64] = []
+    /// The labels of the origins that the entries represent.
+    private var labels: [Origin: HostLabel] = [:]
 
     /// Makes a table of hosts ("api.example.com"), hosts with ports ("[::1]:8443") and URLs.
     ///
@@ -30,6 +32,15 @@ struct HostTable: Sendable {
         for host in hosts where count < Self.maxHosts {
             let text = host.contains("://") ? host : "https://" + host
             if let target = try? RequestTarget(text: text), insert(target.origin) { count += 1 }
+        }
+        for (index, entry) in entries.enumerated() {
+            for port in entry.ports {
+                for isSecure in [false, true] {
+                    let host = String(decoding: entry.host, as: UTF8.self)
+                    labels[Origin(isSecure: isSecure, host: host, port: port)] =
+                        HostLabel(index: UInt8(index), port: port)
+                }
+            }
         }
     }
 
@@ -52,6 +63,9 @@ struct HostTable: Sendable {
                 ports: standard.contains(origin.port) ? standard : standard + [origin.port]))
         return true
     }
+
+    /// The label of an origin, which has a hash already; `other` for one that is not the table's.
+    func label(of origin: Origin?) -> HostLabel { origin.flatMap { labels[$0] } ?? .other }
 
     /// The label of the host of a URL; `other` for what is no URL of the table's hosts.
     ///

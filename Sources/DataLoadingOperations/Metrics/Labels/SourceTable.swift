@@ -8,9 +8,19 @@ struct SourceTable: Sendable {
     private struct State: Sendable {
         var indices: [String: UInt8] = [:]
         var names: [String] = []
+
+        /// The index of a name; nil for one that has none.
+        func index(of name: String) -> UInt8? {
+            for index in 0..<min(names.count, SourceTable.compared) where names[index] == name {
+                return UInt8(index)
+            }
+            return indices[name]
+        }
     }
 
     static let maxSources = 32
+    /// Comparing so many names takes less time than the hash of one.
+    private static let compared = 8
     private let state = Locked(State())
 
     /// The identifier that a label represents.
@@ -27,7 +37,7 @@ struct SourceTable: Sendable {
         // What is cut on its way out is not kept whole.
         let name = identifier.cutForLabel
         return state.withLock { state in
-            if let index = state.indices[name] { return .known(index) }
+            if let index = state.index(of: name) { return .known(index) }
             guard state.names.count < Self.maxSources else { return .other }
             let index = UInt8(state.names.count)
             state.names.append(name)
