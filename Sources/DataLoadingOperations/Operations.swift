@@ -56,8 +56,8 @@ public final class Operations: Sendable {
     /// Makes operations, and puts what counts attempts around the transport of a service's
     /// configuration.
     ///
-    /// Set the transport, the limits, the rates and the addresses before, because metrics name the
-    /// hosts that are configured now.
+    /// Set the transport, the limits, the rates and the addresses before: metrics name the hosts that
+    /// are configured now, and those that a reload adds.
     public convenience init(
         _ configuration: OperationsConfiguration = OperationsConfiguration(),
         instrumenting service: inout DataLoaderService.Configuration
@@ -76,7 +76,7 @@ public final class Operations: Sendable {
             target: TargetLabels(
                 serviceName: configuration.serviceName,
                 serviceVersion: configuration.serviceVersion, instance: configuration.instance),
-            hosts: configuration.hosts(of: service),
+            hosts: HostTable(configuration.hosts(of: service.rateLimiter, service.resolver)),
             maxSeries: min(max(1, configuration.seriesLimit), 10_000))
         manager = ServiceManager(environment: configuration.variables)
         reloads = ReloadRecord(timekeeper)
@@ -85,8 +85,7 @@ public final class Operations: Sendable {
         telemetry = configuration.makeExporter(of: registry, collector, timekeeper)
         self.timekeeper = timekeeper
         let transport = service.transport ?? service.makeDefaultTransport()
-        let hasDashboard = configuration.endpoint?.servesDashboard ?? false
-        live = hasDashboard ? LiveState(timekeeper) : nil
+        live = configuration.endpoint?.servesDashboard == true ? LiveState(timekeeper) : nil
         let listeners: [(any AttemptListener)?] = [telemetry?.spans, live]
         service.transport = transport.counted(
             by: registry, telling: listeners.compactMap(\.self), tracer: tracer,
@@ -155,8 +154,7 @@ public final class Operations: Sendable {
             throw .log(path: error.path, reason: error.reason)
         }
         let watchdog = Watchdog(
-            environment: configuration.variables,
-            process: getpid(), manager: manager,
+            environment: configuration.variables, process: getpid(), manager: manager,
             timerQueue: service.runtime.timerQueue, echoes: [service.transportEcho])
         return Running(
             service: service, logger: logger, watchdog: watchdog,
@@ -237,6 +235,10 @@ public final class Operations: Sendable {
         let running = running
         if running != nil { manager.reloading() }
         defer {
+            // Also of one that has failed in the middle.
+            if let service = running?.service {
+                registry.hosts.add(configuration.hosts(of: service.rateLimiter, service.resolver))
+            }
             running?.logger?.reopen()
             if running != nil { manager.ready() }
         }

@@ -4,15 +4,13 @@
 import DataLoading
 
 extension OperationsConfiguration {
-    /// The hosts that have labels of their own, of a service's configuration.
-    func hosts(of service: DataLoaderService.Configuration) -> HostTable {
+    /// The hosts that have labels of their own, of a service's rates and addresses as they are now.
+    func hosts(of limiter: RateLimiter, _ resolver: HostResolver) -> [String] {
         switch labelledHosts {
-        case .none: HostTable([])
-        case .only(let hosts): HostTable(hosts)
+        case .none: []
+        case .only(let hosts): hosts
         case .configured:
-            HostTable(
-                service.rateLimiter.ruleStates.map(\.origin).sorted()
-                    + service.resolver.addressStates.map(\.host))
+            limiter.ruleStates.map(\.origin).sorted() + resolver.addressStates.map(\.host)
         }
     }
 }

@@ -64,8 +64,8 @@ struct LogLine {
         add(key, target.redactedText, maxBytes: maxBytes)
     }
 
-    /// Adds a URL part by part, because to make its text takes longer than the rest of a line; false
-    /// for one that is long or has bytes to escape.
+    /// Adds a URL part by part, because to make its text would be a quarter of a line's cost; false for
+    /// one that is long or has bytes to escape.
     private mutating func addParts(
         _ key: StaticString, of target: RequestTarget, maxBytes: Int
     ) -> Bool {

@@ -72,4 +72,21 @@ import Testing
         #expect(table.label(forURL: "https://h31.test:2/") == HostLabel(index: 31, port: 2))
         #expect(table.label(forURL: "https://h32.test/") == .other)
     }
+
+    @Test func `hosts that are added later take what room is left, and move no others`() {
+        let table = HostTable((0..<62).map { "h\($0).test" })
+        let copy = table
+        let first = table.label(forURL: "https://h0.test/")
+        #expect(table.label(forURL: "https://new.test/") == .other)
+        table.add(["h0.test", "no host", "new.test", "http://new.test", "h1.test:9", "late.test"])
+        #expect(table.label(forURL: "https://h0.test/") == first)
+        #expect(copy.label(forURL: "https://new.test/") == HostLabel(index: 62, port: 443))
+        #expect(copy.label(forURL: "http://h1.test:9/") == HostLabel(index: 1, port: 9))
+        #expect(table.label(forURL: "https://late.test/") == .other)
+        #expect(copy.addressLabel(HostLabel(index: 62, port: 80)).value == "new.test")
+        for url in ["https://new.test/", "http://h1.test:9/", "https://late.test/"] {
+            let origin = (try? RequestTarget(text: url))?.origin
+            #expect(table.label(of: origin) == table.label(forURL: url))
+        }
+    }
 }

@@ -1,0 +1,70 @@
+// Copyright the DataLoading authors
+// SPDX-License-Identifier: Apache-2.0
+
+import DataLoadingSupport
+import DataLoadingTransport
+
+/// The hosts that have labels of their own, at most so many: what is under the lock of a `HostTable`.
+struct KnownHosts: Sendable {
+    private struct Entry: Sendable {
+        /// The host as in a URL, in lower case.
+        let host: [UInt8]
+        /// The host as a label, an IPv6 address without brackets.
+        let address: String
+        var ports: [UInt16]
+    }
+
+    private var entries: [Entry] = []
+    /// The hashes of the entries' hosts, apart from them because a search reads all of them.
+    private var hashes: [UInt64] = []
+    /// The labels of the origins that the entries represent.
+    private var labels: [Origin: HostLabel] = [:]
+    /// The number of hosts; a further port of a host counts as one more.
+    private(set) var count = 0
+
+    /// The host of an entry as a label; nil where there is none.
+    func address(at index: UInt8) -> String? {
+        entries.indices.contains(Int(index)) ? entries[Int(index)].address : nil
+    }
+
+    /// Adds a host and its port, which may be known.
+    mutating func insert(_ origin: Origin) {
+        let bytes = Array(origin.host.utf8)
+        if let index = entries.firstIndex(where: { $0.host == bytes }) {
+            guard !entries[index].ports.contains(origin.port) else { return }
+            entries[index].ports.append(origin.port)
+            note(origin, at: index, port: origin.port)
+        } else {
+            var text = origin.description
+            guard let hash = text.withUTF8({ URLAuthority(of: $0)?.hash }) else { return }
+            let address = origin.host.drop { $0 == "[" }.prefix { $0 != "]" }
+            let standard: [UInt16] = [443, 80]
+            let ports = standard.contains(origin.port) ? standard : standard + [origin.port]
+            hashes.append(hash)
+            entries.append(Entry(host: bytes, address: String(address), ports: ports))
+            for port in ports { note(origin, at: entries.count - 1, port: port) }
+        }
+        count += 1
+    }
+
+    private mutating func note(_ origin: Origin, at index: Int, port: UInt16) {
+        let label = HostLabel(index: UInt8(clamping: index), port: port)
+        for isSecure in [false, true] {
+            labels[Origin(isSecure: isSecure, host: origin.host, port: port)] = label
+        }
+    }
+
+    func label(of origin: Origin) -> HostLabel? { labels[origin] }
+
+    func label(forURL url: URLAuthority.Bytes) -> HostLabel? {
+        guard let found = URLAuthority(of: url) else { return nil }
+        for index in hashes.indices where hashes[index] == found.hash {
+            let host = url[found.host]
+            guard entries[index].ports.contains(found.port),
+                entries[index].host.elementsEqual(host, by: { $0 == $1.asciiLowercased })
+            else { continue }
+            return HostLabel(index: UInt8(clamping: index), port: found.port)
+        }
+        return nil
+    }
+}
