@@ -9,8 +9,7 @@ extension OperationsConfiguration {
         switch labelledHosts {
         case .none: []
         case .only(let hosts): hosts
-        case .configured:
-            limiter.ruleStates.map(\.origin).sorted() + resolver.addressStates.map(\.host)
+        case .configured: limiter.ratedOrigins + resolver.addressStates.map(\.host)
         }
     }
 }

@@ -66,6 +66,11 @@ extension RateLimiter {
         }
     }
 
+    /// The hosts that have a rate of their own; a server that answers `Retry-After` adds none.
+    package var ratedOrigins: [String] {
+        Set(withTable { table, _ in table.rules.keys.map(\.origin) }).map(\.text).sorted()
+    }
+
     /// The wait of a load with `position` others before it; nil when the key is paused.
     func wait(for key: RuleKey, position: Int) -> Duration? {
         withTable { table, clock in

@@ -40,7 +40,7 @@ struct RateTable: Sendable {
     private static let smallestSweep = 64
 
     private(set) var defaultRule: RateRule
-    private var rules: [RuleKey: RateRule] = [:]
+    private(set) var rules: [RuleKey: RateRule] = [:]
     private var pathComponents: [Origin: Set<Substring>] = [:]
     private var buckets: [RuleKey: Bucket] = [:]
     /// The counts of keys with a rule of their own, up to when they were last idle.

@@ -41,6 +41,9 @@ import Testing
             }
         }
         try await load(["rated.test", "addressed.test", "fixed.test"])
+        // A server chooses the host of a redirect, and may close it.
+        let closed = testURL("https://other.test/")
+        try service.rateLimiter.setRetryAfter(.seconds(60), for: closed)
         try? operations.reload {
             try service.rateLimiter.replaceRates(
                 [.host(of: testURL("https://rated.test/"), requestsPerSecond: 1_000)],
@@ -48,6 +51,7 @@ import Testing
             try service.resolver.replaceAddresses(["addressed.test": ["192.0.2.1"]])
             if throwing { throw Malformed() }
         }
+        service.rateLimiter.clearRetryAfter(for: closed)
         try await load(["rated.test", "addressed.test", "fixed.test", "other.test"])
         let expected: [String: Double] =
             switch labelled {

@@ -4,7 +4,7 @@
 import DataLoadingSupport
 import DataLoadingTransport
 
-/// The hosts that have labels of their own, at most so many: what is under the lock of a `HostTable`.
+/// The hosts that have labels of their own: what is under the lock of a `HostTable`.
 struct KnownHosts: Sendable {
     private struct Entry: Sendable {
         /// The host as in a URL, in lower case.
