@@ -7,8 +7,8 @@ import CCurl
 
 /// A connection of libcurl that carries bytes of any protocol, with TLS or without.
 ///
-/// It is used on one thread, which may block while it connects. Afterwards nothing blocks; the thread
-/// waits with `poll` on the descriptor. The connection is closed with the object. The environment's
+/// It is used by one thread at a time, which may block while it connects. Afterwards nothing blocks; a
+/// thread waits with `poll` on the descriptor. The connection is closed with the object. The environment's
 /// proxies are not used.
 package final class CurlStream {
     /// Where to connect to.
@@ -59,6 +59,11 @@ package final class CurlStream {
     /// The socket to poll.
     package private(set) var descriptor: Int32 = -1
 
+    /// Whether sending may raise SIGPIPE, so that only a thread that blocks it may send.
+    ///
+    /// Before 7.88 libcurl left the writing to its TLS library.
+    package let raisesSignals: Bool
+
     /// Connects; blocks until the handshake is over.
     package init(to target: Target) throws(DataLoaderError) {
         guard let library = CurlLibrary.shared else {
@@ -67,6 +72,7 @@ package final class CurlStream {
         try DescriptorReserve.checkRoom()
         guard let easy = ccurl_easy_init() else { throw .resources(reason: "memory") }
         self.easy = easy
+        raisesSignals = target.isSecure && library.version < 0x07_58_00
         errorText = .allocate(capacity: 256)  // CURL_ERROR_SIZE
         errorText.initialize(repeating: 0, count: 256)
         try setOptions(target, library)

@@ -58,16 +58,30 @@ final class Admission: Sendable {
     /// Whether it has no waiting load and no slot taken.
     var isIdle: Bool { state.withLock { $0.isEmpty } }
 
+    /// Changes the lanes under the lock, and asks for what shared rates need after it.
+    private func withLanes<Result: Sendable>(_ body: (inout Lanes) -> Result) -> Result {
+        let (result, hasOrders) = state.withLock { lanes in
+            lanes.hasOrders = false
+            return (body(&lanes), lanes.hasOrders)
+        }
+        if hasOrders { limiter.carryOutOrders() }
+        return result
+    }
+
+    private func reserve(_ key: RuleKey, _ lanes: inout Lanes) -> Reservation {
+        limiter.reserve(key, hasOrders: &lanes.hasOrders)
+    }
+
     /// Asks for a rate slot and a connection slot; the load must return granted slots by `leave`.
     func enter(_ application: Application) -> Answer {
-        state.withLock { lanes in
+        withLanes { lanes in
             if application.bypassesConnectionLimit {
-                if limiter.reserve(application.key) == .granted {
+                if reserve(application.key, &lanes) == .granted {
                     lanes[application.lane.use].start(application.origin)
                     return .admitted
                 }
             } else if let room = lanes.room(for: application),
-                limiter.reserve(application.key) == .granted
+                reserve(application.key, &lanes) == .granted
             {
                 lanes.start(application, in: room)
                 return .admitted
@@ -98,7 +112,7 @@ final class Admission: Sendable {
 
     /// Changes something about the slots of a use, and starts the loads that have a slot now.
     private func startOthers(of use: SlotUse, after change: (inout Lanes) -> Void) {
-        let started = state.withLock { lanes in
+        let started = withLanes { lanes in
             change(&lanes)
             var started: [Candidate] = []
             while let key = lanes.next(of: use) {
@@ -142,7 +156,7 @@ final class Admission: Sendable {
         case .part(let origin): askAgain([RuleKey(origin: origin)])
         case .all(let moved): askAgain(moved)
         }
-        let (started, hopeless) = state.withLock { lanes in
+        let (started, hopeless) = withLanes { lanes in
             var started: [Candidate] = []
             var hopeless: [(Candidate, Duration)] = []
             for key in changedLanes(change, lanes) {
@@ -182,7 +196,7 @@ final class Admission: Sendable {
     }
 
     fileprivate func laneIsDue(_ key: LaneKey) {
-        admit(state.withLock { pumpInTurns(key, &$0) })
+        admit(withLanes { pumpInTurns(key, &$0) })
     }
 
     /// Starts the loads of a rule that may start now: the unlimited lane first, the others in
@@ -223,7 +237,7 @@ final class Admission: Sendable {
                 lanes.wait(key, for: obstacle)
                 return started
             }
-            switch limiter.reserve(key.rule) {
+            switch reserve(key.rule, &lanes) {
             case .granted:
                 guard let candidate = lanes.startFirst(key) else { continue }
                 started.append(candidate)

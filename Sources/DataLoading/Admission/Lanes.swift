@@ -34,6 +34,8 @@ struct Lanes: Sendable {
     private var shared: SlotPool
     private var streams: SlotPool
     private(set) var waiting = 0
+    /// Whether the limiter has orders to carry out once the lock is released.
+    var hasOrders = false
 
     init(limits: Limits) {
         shared = SlotPool(perOrigin: limits.perOrigin, total: limits.total)

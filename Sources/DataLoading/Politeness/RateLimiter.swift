@@ -149,18 +149,24 @@ public final class RateLimiter: Sendable {
 extension RateLimiter {
     /// Takes a slot if there is one now; otherwise returns when to ask again.
     ///
-    /// A waiter reserves nothing: a cancelled one costs no slot.
-    func reserve(_ key: RuleKey) -> Reservation {
-        let (answer, keeper) = state.withLock { state -> (Reservation, LeaseKeeper?) in
-            guard !state.table.isUnlimited else { return (.granted, nil) }
+    /// A waiter reserves nothing: a cancelled one costs no slot. `hasOrders` becomes true when the
+    /// caller is to call `carryOutOrders` after it has released its locks; else it stays as it is.
+    func reserve(_ key: RuleKey, hasOrders: inout Bool) -> Reservation {
+        let (answer, isOrder) = state.withLock { state -> (Reservation, Bool) in
+            guard !state.table.isUnlimited else { return (.granted, false) }
             let answer = state.table.reserve(key, at: state.timekeeper.now)
-            guard state.table.isShared, state.table.shared?.hasOrders ?? false else {
-                return (answer, nil)
-            }
-            return (answer, state.keeper)
+            guard state.table.isShared else { return (answer, false) }
+            return (answer, state.table.shared?.hasOrders ?? false)
         }
-        keeper?.carryOut()
+        if isOrder { hasOrders = true }
         return answer
+    }
+
+    /// Asks those whom rates are shared with, if a reservation has left something to ask.
+    ///
+    /// No lock may be held: whoever counts the loads that wait is asked how many there are.
+    func carryOutOrders() {
+        keeper?.carryOut()
     }
 
     /// Takes over a service's clock, before its first load.

@@ -9,6 +9,7 @@ import DataLoadingSupport
 /// They begin with "dl:", so that an access list can name them. Texts of users are hashed: a name has
 /// one length, and a brace in a path cannot move it to another server of a cluster.
 struct FleetKeys: Sendable {
+    private static let maxLines = 256
     /// When each daemon sent its last heartbeat.
     let members: String
     /// How many daemons have said goodbye.
@@ -16,6 +17,8 @@ struct FleetKeys: Sendable {
     /// Until when keys are closed.
     let gates: String
     private let namespace: String
+    /// The lines that were named lately, because each lease of a line needs its name.
+    private let lines = Locked<[QuotaKey: [String]]>([:])
 
     init(namespace: String) {
         self.namespace = namespace
@@ -27,6 +30,16 @@ struct FleetKeys: Sendable {
 
     /// The line of a key, and those who ask for its slots.
     func line(of key: QuotaKey) -> [String] {
+        lines.withLock { lines in
+            if let names = lines[key] { return names }
+            if lines.count >= Self.maxLines { lines = [:] }
+            let names = makeLine(of: key)
+            lines[key] = names
+            return names
+        }
+    }
+
+    private func makeLine(of key: QuotaKey) -> [String] {
         let tag = Self.tag([namespace, GateName.text(of: key)])
         return ["dl:{\(tag)}:line", "dl:{\(tag)}:askers"]
     }

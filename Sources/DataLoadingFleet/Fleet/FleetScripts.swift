@@ -37,9 +37,9 @@ extension RedisScript {
         if back ~= 0 then reach, gate = reach - back, gate - back end
         if gate <= now then gate = 0 end
         if want > 0 then redis.call('ZADD', askers, string.format('%.17g', now), member) end
-        local old = now - math.max(2000000, 3 * redis.call('ZCARD', askers) * interval)
-        redis.call('ZREMRANGEBYSCORE', askers, '-inf', string.format('%.17g', old))
-        local count = math.max(1, redis.call('ZCARD', askers))
+        local all = redis.call('ZCARD', askers)
+        local old = string.format('%.17g', now - math.max(2000000, 3 * all * interval))
+        local count = math.max(1, all - redis.call('ZREMRANGEBYSCORE', askers, '-inf', old))
         -- Who lost a line has lost those who ask for it too; so has a clock that was set forward.
         local crowd = state[1] and back >= 0 and count or math.max(count, members)
         local slack = (burst - 1) * interval
@@ -66,7 +66,7 @@ extension RedisScript {
         redis.call('PEXPIRE', line, rest)
         redis.call('PEXPIRE', askers, rest)
         return { start - now, granted, math.max(0, gate - now), reach - now }
-        """, digest: "4f03fe9287916453970f36bc4d0d9720986c8d1c")
+        """, digest: "745108a2803b0e15b7f2fa207a717a852c7b7c19")
 
     /// Closes a line for all daemons, unless it is closed for longer.
     ///

@@ -60,13 +60,17 @@ public final class RedisFleet: QuotaProvider {
     /// - Throws: An error that says why there is no answer: within 250 ms the server was not reached or
     ///   did not answer, or it refused. ``status`` tells the same of the connection.
     public func lease(_ request: QuotaRequest) async throws -> QuotaLease {
-        let now = timekeeper.now
-        let known = counts.withLock { $0.known(at: now) }
-        let question = LeaseQuestion(
-            request, of: member, window: window, known: known, asked: serverTime(at: now))
+        let question = question(for: request)
         let reply = try await client.run(
             .lease, keys: keys.line(of: request.key), arguments: question.arguments)
         return try question.lease(from: reply)
+    }
+
+    private func question(for request: QuotaRequest) -> LeaseQuestion {
+        let now = timekeeper.now
+        let known = counts.withLock { $0.known(at: now) }
+        return LeaseQuestion(
+            request, of: member, window: window, known: known, asked: serverTime(at: now))
     }
 
     /// Closes a key for all daemons; throws as ``lease(_:)`` does.
@@ -145,6 +149,18 @@ public final class RedisFleet: QuotaProvider {
 extension RedisFleet: ExecutingQuotaProvider {
     @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
     package var taskExecutor: any TaskExecutor { client.taskExecutor }
+
+    package func lease(
+        _ request: QuotaRequest,
+        answer: @escaping @Sendable (Result<QuotaLease, any Error>) -> Void
+    ) {
+        let question = question(for: request)
+        client.run(
+            .lease, keys: keys.line(of: request.key), arguments: question.arguments
+        ) { reply in
+            answer(reply.flatMap { reply in Result { try question.lease(from: reply) } })
+        }
+    }
 }
 
 extension RedisFleet: MeasuredQuotaProvider {

@@ -9,32 +9,34 @@ struct RedisCommand: Hashable, Sendable, OpaquelyMirrored {
     static let maxSize = 65_536
 
     /// The name and the arguments.
-    let words: [[UInt8]]
+    let words: [String]
 
-    /// Makes a command from texts.
+    /// Makes a command from its name and arguments.
     init(_ words: String...) {
-        self.init(words: words.map { Array($0.utf8) })
+        self.init(words: words)
     }
 
     /// Makes a command from its name and arguments.
-    init(words: [[UInt8]]) {
+    init(words: [String]) {
         self.words = words
     }
 
     /// What metrics say that it does: no key is in it.
     var kind: StoreOperations.Kind {
-        let name = words.first.map { String(decoding: $0, as: UTF8.self) } ?? ""
-        return StoreOperations.Kind(command: name, script: nil)
+        StoreOperations.Kind(command: words.first ?? "", script: nil)
     }
+
+    /// At least as many bytes as the command has on the wire.
+    var largestSize: Int { words.reduce(16) { $0 + $1.utf8.count + 16 } }
 
     /// The command on the wire: an array of strings.
     var encoded: [UInt8] {
         var bytes: [UInt8] = []
-        bytes.reserveCapacity(words.reduce(16) { $0 + $1.count + 16 })
+        bytes.reserveCapacity(largestSize)
         bytes.append(contentsOf: "*\(words.count)\r\n".utf8)
         for word in words {
-            bytes.append(contentsOf: "$\(word.count)\r\n".utf8)
-            bytes.append(contentsOf: word)
+            bytes.append(contentsOf: "$\(word.utf8.count)\r\n".utf8)
+            bytes.append(contentsOf: word.utf8)
             bytes.append(contentsOf: "\r\n".utf8)
         }
         return bytes
@@ -44,7 +46,6 @@ struct RedisCommand: Hashable, Sendable, OpaquelyMirrored {
 extension RedisCommand: CustomStringConvertible {
     /// The name and the number of arguments.
     var description: String {
-        let name = words.first.map { String(decoding: $0, as: UTF8.self) } ?? "no command"
-        return "\(name) with \(max(0, words.count - 1)) arguments"
+        "\(words.first ?? "no command") with \(max(0, words.count - 1)) arguments"
     }
 }

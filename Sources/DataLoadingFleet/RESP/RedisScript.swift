@@ -38,7 +38,6 @@ struct RedisScript: Hashable, Sendable {
     private func command(
         _ name: String, _ script: String, _ keys: [String], _ arguments: [String]
     ) -> RedisCommand {
-        let words = [name, script, "\(keys.count)"] + keys + arguments
-        return RedisCommand(words: words.map { Array($0.utf8) })
+        RedisCommand(words: [name, script, "\(keys.count)"] + keys + arguments)
     }
 }

@@ -36,13 +36,26 @@ final class RedisClient: Sendable {
         try await core.run(command.kind, command.encoded, fallback: nil)
     }
 
+    /// Runs a script, and calls `answer` exactly once, on the client's thread while that has a
+    /// connection and never within the call.
+    ///
+    /// It is sent on the calling thread, which is not blocked.
+    func run(
+        _ script: RedisScript, keys: [String], arguments: [String],
+        answer: @escaping RedisCore.Answer
+    ) {
+        let whole = script.whole(keys: keys, arguments: arguments)
+        let remembered = script.remembered(keys: keys, arguments: arguments)
+        core.run(script.kind, remembered.encoded, fallback: whole, answer: answer)
+    }
+
     /// Runs a script by its name, and by its text if the server does not know it.
     func run(
         _ script: RedisScript, keys: [String], arguments: [String]
     ) async throws -> RESPValue {
         let whole = script.whole(keys: keys, arguments: arguments)
         let remembered = script.remembered(keys: keys, arguments: arguments)
-        return try await core.run(script.kind, remembered.encoded, fallback: whole.encoded)
+        return try await core.run(script.kind, remembered.encoded, fallback: whole)
     }
 
     /// Runs the jobs of tasks on the client's thread.

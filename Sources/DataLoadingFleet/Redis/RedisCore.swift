@@ -3,27 +3,29 @@
 
 import DataLoadingSockets
 import DataLoadingSupport
+import Dispatch
 
 /// The part of a client that its thread shares: the machine behind a lock, and who waits for what.
 ///
 /// The thread keeps the core and not the client, so that a client that is released ends.
 final class RedisCore: TimerTarget {
-    /// The task that waits for a command.
+    /// Takes what became of a command, exactly once.
+    typealias Answer = @Sendable (Result<RESPValue, any Error>) -> Void
+
+    /// Who waits for a command.
     private struct Caller {
-        let continuation: CheckedContinuation<RESPValue, any Error>
-        let timer: TimerQueue.Entry
+        let answer: Answer
+        var timer: TimerQueue.Entry?
         let kind: StoreOperations.Kind
         let start: Instant
     }
 
-    /// What is to be resumed after the lock.
+    /// What is to be told after the lock.
     private struct Delivery {
-        let continuation: CheckedContinuation<RESPValue, any Error>
+        let answer: Answer
         let result: Result<RESPValue, RedisError>
 
-        func deliver() {
-            continuation.resume(with: result.mapError { $0 as any Error })
-        }
+        func deliver() { answer(result.mapError { $0 }) }
     }
 
     private struct State {
@@ -45,7 +47,10 @@ final class RedisCore: TimerTarget {
         }
     }
 
+    private static let elsewhere = DispatchQueue(
+        label: "DataLoading.leases", attributes: .concurrent)
     let configuration: RedisConfiguration
+    let connection = RedisConnection()
     /// Ends commands: the thread cannot, while it connects or reads a password.
     private let timers: TimerQueue
     private let state: Locked<State>
@@ -88,35 +93,48 @@ final class RedisCore: TimerTarget {
 
     /// Sends a command, and returns its answer.
     func run(
-        _ kind: StoreOperations.Kind, _ bytes: [UInt8], fallback: [UInt8]?
+        _ kind: StoreOperations.Kind, _ bytes: [UInt8], fallback: RedisCommand?
     ) async throws -> RESPValue {
         // This precedes any lock: in a forked child another thread may hold one for ever.
         guard RedisStream.forks == forks else { throw RedisError.notSent(.forked) }
+        let command = makeCommand(bytes, fallback)
+        return try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { continuation in
+                submit(command, kind) { continuation.resume(with: $0) }
+                // The handler may have run before there was something to cancel.
+                if Task.isCancelled { cancel(command.id) }
+            }
+        } onCancel: {
+            cancel(command.id)
+        }
+    }
+
+    /// Sends a command, and calls `answer` as `runOnThread` calls its work, never within the call.
+    func run(
+        _ kind: StoreOperations.Kind, _ bytes: [UInt8], fallback: RedisCommand?,
+        answer: @escaping Answer
+    ) {
+        let answer: Answer = { result in self.runOnThread { answer(result) } }
+        guard RedisStream.forks == forks else {
+            return answer(.failure(RedisError.notSent(.forked)))
+        }
+        submit(makeCommand(bytes, fallback), kind, answer)
+    }
+
+    private func makeCommand(_ bytes: [UInt8], _ fallback: RedisCommand?) -> RedisMachine.Waiting {
         let id = state.withLock { state in
             state.lastID += 1
             return state.lastID
         }
-        let command = RedisMachine.Waiting(id: id, bytes: bytes, fallback: fallback)
-        return try await withTaskCancellationHandler {
-            try await withCheckedThrowingContinuation { continuation in
-                submit(command, kind, continuation)
-                // The handler may have run before there was something to cancel.
-                if Task.isCancelled { cancel(id) }
-            }
-        } onCancel: {
-            cancel(id)
-        }
+        return RedisMachine.Waiting(id: id, bytes: bytes, fallback: fallback)
     }
 
     private func submit(
-        _ command: RedisMachine.Waiting, _ kind: StoreOperations.Kind,
-        _ continuation: CheckedContinuation<RESPValue, any Error>
+        _ command: RedisMachine.Waiting, _ kind: StoreOperations.Kind, _ answer: @escaping Answer
     ) {
-        change { state, now in
-            let timer = timers.schedule(
-                at: now + configuration.patience, for: self, tag: command.id)
-            state.callers[command.id] = Caller(
-                continuation: continuation, timer: timer, kind: kind, start: now)
+        let start = timers.now
+        change(isCommand: true) { state, now in
+            state.callers[command.id] = Caller(answer: answer, kind: kind, start: now)
             if let ending = state.machine.submit(command, now: now) { return [ending] }
             guard state.thread == nil else { return [] }
             state.thread = RedisThread.start(for: self)
@@ -124,6 +142,15 @@ final class RedisCore: TimerTarget {
             return state.machine.expire(command.id, now: now)
                 .map { .init(id: $0.id, result: .failure(.notSent(.resources))) }
         }
+        // Only now, because the alarm wakes a thread, which would be in the server's way.
+        let timer = timers.schedule(
+            at: start + configuration.patience, for: self, tag: command.id)
+        let isOver = state.withLock { state in
+            guard state.callers[command.id] != nil else { return true }
+            state.callers[command.id]?.timer = timer
+            return false
+        }
+        if isOver { timers.cancel(timer) }
     }
 
     private func cancel(_ id: RedisMachine.ID) {
@@ -131,7 +158,7 @@ final class RedisCore: TimerTarget {
         let caller = state.withLock { state in
             state.machine.cancel(id) ? state.callers.removeValue(forKey: id) : nil
         }
-        caller?.continuation.resume(throwing: CancellationError())
+        caller?.answer(.failure(CancellationError()))
     }
 
     func timerFired(_ tag: Int) {
@@ -143,13 +170,20 @@ final class RedisCore: TimerTarget {
         change { state, _ in state.machine.shutDown() }
     }
 
-    /// Changes the state, wakes the thread, and delivers what has ended.
-    private func change(_ body: (inout State, Instant) -> [RedisMachine.Ending]) {
-        let deliveries = state.withLock { state in
+    /// Changes the state, wakes the thread, and delivers what has ended; a command is sent here if
+    /// that is possible, and the thread then sleeps on.
+    private func change(
+        isCommand: Bool = false, _ body: (inout State, Instant) -> [RedisMachine.Ending]
+    ) {
+        let (deliveries, sends) = state.withLock { state in
             let endings = body(&state, timers.now)
-            state.wake()
-            return take(endings, from: &state)
+            // What the thread of a connection that is ready waits for does not change by a command.
+            let sends = isCommand && state.machine.hasOutgoing
+            if !sends { state.wake() }
+            return (take(endings, from: &state), sends)
         }
+        // If the connection is lost, or takes no more, the thread sees to it.
+        if sends, !connection.sendHere(takeOutgoing) { state.withLock { $0.wake() } }
         for delivery in deliveries { delivery.deliver() }
     }
 
@@ -158,9 +192,9 @@ final class RedisCore: TimerTarget {
     ) -> [Delivery] {
         endings.compactMap { ending in
             guard let caller = state.callers.removeValue(forKey: ending.id) else { return nil }
-            timers.cancel(caller.timer)
+            if let timer = caller.timer { timers.cancel(timer) }
             note(ending, of: caller, in: &state)
-            return Delivery(continuation: caller.continuation, result: ending.result)
+            return Delivery(answer: caller.answer, result: ending.result)
         }
     }
 }
@@ -202,8 +236,14 @@ extension RedisCore {
         }
     }
 
-    /// Runs work on the thread; returns false and does nothing unless that serves a connection.
-    func runOnThread(_ work: @escaping @Sendable () -> Void) -> Bool {
+    /// Runs work on the thread while that serves a connection, else on a queue for all clients.
+    ///
+    /// The thread may be blocked while it connects.
+    func runOnThread(_ work: @escaping @Sendable () -> Void) {
+        if !isTaken(work) { Self.elsewhere.async(execute: work) }
+    }
+
+    private func isTaken(_ work: @escaping @Sendable () -> Void) -> Bool {
         guard RedisStream.forks == forks else { return false }
         return state.withLock { state in
             guard state.machine.state == .ready, state.thread != nil else { return false }

@@ -45,7 +45,7 @@ extension RedisMachine {
         let id: ID
         let bytes: [UInt8]
         /// What is sent if the server does not know the script.
-        let fallback: [UInt8]?
+        let fallback: RedisCommand?
     }
 
     /// What a reply that is to come answers.
@@ -59,7 +59,7 @@ extension RedisMachine {
     struct SentCommand {
         let id: ID
         /// What is sent if the server does not know the script.
-        var fallback: [UInt8]?
+        var fallback: RedisCommand?
         /// When it was sent.
         let time: Instant
         /// Whether no caller waits for the reply.

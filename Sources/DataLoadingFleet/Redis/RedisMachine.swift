@@ -19,7 +19,7 @@ struct RedisMachine {
     private(set) var state = State.idle
     private(set) var sent: [Sent] = []
     private(set) var waiting = FIFO<Waiting>()
-    /// The bytes that the thread has to send.
+    /// The bytes that are to be sent.
     private(set) var outgoing: [UInt8] = []
     /// The endpoint that is used or is the next to be tried.
     private(set) var endpoint = 0
@@ -53,7 +53,7 @@ extension RedisMachine {
         func end(_ error: RedisError) -> Ending { Ending(id: command.id, result: .failure(error)) }
         if state == .shutDown { return end(.shutDown) }
         guard endpointCount > 0 else { return end(.notSent(.noEndpoint)) }
-        let size = max(command.bytes.count, command.fallback?.count ?? 0)
+        let size = max(command.bytes.count, command.fallback?.largestSize ?? 0)
         guard size <= RedisCommand.maxSize else { return end(.tooLarge) }
         guard waiting.count < maxWaiting else { return end(.overloaded) }
         waiting.append(command)
@@ -181,7 +181,7 @@ extension RedisMachine {
         var words = ["HELLO", "3"]
         if let password { words += ["AUTH", user ?? "default", password] }
         words += ["SETNAME", name]
-        outgoing = RedisCommand(words: words.map { Array($0.utf8) }).encoded
+        outgoing = RedisCommand(words: words).encoded
         outgoing += RedisCommand("ROLE").encoded
         sent = [.hello, .role]
         state = .greeting(until: now + patience)
@@ -210,7 +210,10 @@ extension RedisMachine {
         return endings
     }
 
-    /// Takes the bytes that the thread is to send.
+    /// Whether commands are to be sent over a connection that is ready.
+    var hasOutgoing: Bool { state == .ready && !outgoing.isEmpty }
+
+    /// Takes the bytes that are to be sent.
     mutating func takeOutgoing() -> [UInt8] {
         defer { outgoing = [] }
         return outgoing
@@ -264,7 +267,7 @@ extension RedisMachine {
         }
         if error.code == "NOSCRIPT", let id, let fallback = command.fallback {
             // It keeps its place among those that are outstanding.
-            outgoing.append(contentsOf: fallback)
+            outgoing.append(contentsOf: fallback.encoded)
             sent.append(.command(SentCommand(id: id, time: now)))
             return []
         }

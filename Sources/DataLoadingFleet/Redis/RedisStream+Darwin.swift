@@ -14,6 +14,8 @@
 
         var descriptor: Int32 { -1 }
 
+        var raisesSignals: Bool { true }
+
         func send(_ bytes: [UInt8]) throws(RedisFailure) -> Int { throw .closed }
 
         func receive() throws(RedisFailure) -> ArraySlice<UInt8> { throw .closed }

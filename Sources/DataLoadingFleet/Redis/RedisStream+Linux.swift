@@ -32,6 +32,9 @@
 
         var descriptor: Int32 { stream.descriptor }
 
+        /// Whether sending may raise SIGPIPE, which only its own thread blocks.
+        var raisesSignals: Bool { stream.raisesSignals }
+
         /// Sends what the connection takes now; returns the number of bytes.
         func send(_ bytes: [UInt8]) throws(RedisFailure) -> Int {
             do throws(DataLoaderError) {

@@ -70,27 +70,31 @@ final class RedisThread: Sendable {
         BlockedSignals.blockAll()
         Self.nameCurrent()
         number.withLock { $0 = NativeThread.currentNumber }
-        var stream: RedisStream?
-        var pending: [UInt8] = []
+        // The descriptor of the connection, while there is one.
+        var descriptor: Int32?
         var parser = RESPParser()
         loop: while true {
             let job = core.takeJob()
-            if case .serve = job {} else { stream = nil }
+            if case .serve = job {
+            } else {
+                core.connection.close()
+                descriptor = nil
+            }
             switch job {
             case .rest: wait(for: nil, toSend: false, until: nil)
             case .pause(let end): wait(for: nil, toSend: false, until: end)
             case .connect(let index):
-                stream = connect(index)
-                (pending, parser) = ([], RESPParser())
+                descriptor = connect(index)
+                parser = RESPParser()
             case .serve(let limit):
-                guard let stream else {
+                guard let descriptor else {
                     core.onThread { $0.lose(.closed, now: $1) }
                     continue
                 }
                 do throws(RedisFailure) {
-                    try send(&pending, on: stream)
-                    if wait(for: stream, toSend: !pending.isEmpty, until: limit) {
-                        try receive(from: stream, &parser)
+                    let isSent = try core.connection.send(core.takeOutgoing)
+                    if wait(for: descriptor, toSend: !isSent, until: limit) {
+                        try receive(&parser)
                     }
                 } catch {
                     core.onThread { $0.lose(error, now: $1) }
@@ -112,19 +116,22 @@ final class RedisThread: Sendable {
         }
     }
 
-    private func connect(_ index: Int) -> RedisStream? {
+    /// Connects to an endpoint; returns the connection's descriptor.
+    private func connect(_ index: Int) -> Int32? {
         let configuration = core.configuration
         do throws(RedisFailure) {
             guard configuration.endpoints.indices.contains(index) else { throw .noEndpoint }
             let password = try readPassword(configuration)
             let stream = try RedisStream(to: configuration.endpoints[index], configuration)
+            let descriptor = stream.descriptor
+            core.connection.open(stream)
             core.onThread { machine, now in
                 machine.connected(
                     user: configuration.user, password: password, name: configuration.name,
                     now: now)
                 return []
             }
-            return stream
+            return descriptor
         } catch {
             core.onThread { $0.lose(error, now: $1) }
             return nil
@@ -141,24 +148,15 @@ final class RedisThread: Sendable {
         }
     }
 
-    private func send(_ pending: inout [UInt8], on stream: RedisStream) throws(RedisFailure) {
-        pending += core.takeOutgoing()
-        while !pending.isEmpty {
-            let count = try stream.send(pending)
-            guard count > 0 else { return }
-            pending.removeFirst(count)
-        }
-    }
-
-    /// Waits until a stream is ready, the thread is woken, or an instant has come; returns whether
-    /// the stream is ready.
+    /// Waits until a connection is ready, the thread is woken, or an instant has come; returns
+    /// whether the connection is ready.
     @discardableResult private func wait(
-        for stream: RedisStream?, toSend: Bool, until limit: Instant?
+        for descriptor: Int32?, toSend: Bool, until limit: Instant?
     ) -> Bool {
         var events = [pollfd(signal.descriptor, for: Int32(POLLIN))]
-        if let stream {
+        if let descriptor {
             let kinds = Int32(POLLIN) | (toSend ? Int32(POLLOUT) : 0)
-            events.append(pollfd(stream.descriptor, for: kinds))
+            events.append(pollfd(descriptor, for: kinds))
         }
         SystemCall.awaitEvents(&events, milliseconds: milliseconds(until: limit))
         if events[0].isReady { signal.clear() }
@@ -173,10 +171,8 @@ final class RedisThread: Sendable {
     }
 
     /// Receives until there is nothing more, or the connection is given up.
-    private func receive(
-        from stream: RedisStream, _ parser: inout RESPParser
-    ) throws(RedisFailure) {
-        while case let piece = try stream.receive(), !piece.isEmpty {
+    private func receive(_ parser: inout RESPParser) throws(RedisFailure) {
+        while case let piece = try core.connection.receive(), !piece.isEmpty {
             parser.add(piece)
             do throws(RESPFault) {
                 while let reply = try parser.next() {

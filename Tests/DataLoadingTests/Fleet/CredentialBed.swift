@@ -52,7 +52,7 @@
         }
 
         @discardableResult func run(_ words: [String]) async throws -> RESPValue {
-            try await client.run(RedisCommand(words: words.map { Array($0.utf8) }))
+            try await client.run(RedisCommand(words: words))
         }
 
         @discardableResult func run(_ words: String...) async throws -> RESPValue {

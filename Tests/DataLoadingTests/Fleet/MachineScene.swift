@@ -17,7 +17,7 @@ enum MachineScene {
     }
 
     static func command(_ id: Int, fallback: String? = nil) -> RedisMachine.Waiting {
-        .init(id: id, bytes: Array("c\(id);".utf8), fallback: fallback.map { Array($0.utf8) })
+        .init(id: id, bytes: Array("c\(id);".utf8), fallback: fallback.map { RedisCommand($0) })
     }
 
     static func error(_ text: String) -> RESPValue { .error(RESPError(text: text)) }

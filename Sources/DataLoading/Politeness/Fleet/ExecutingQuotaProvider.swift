@@ -3,11 +3,18 @@
 
 /// A provider with a thread of its own, on which the limiter's tasks for it run.
 ///
-/// A load that waits for a slot then waits for no other thread to be woken: one to ask, and one to
-/// take the answer.
+/// It asks for slots on the thread of the load that needs them, and takes the answer on its own, so
+/// that the load waits for one thread of its process to be woken.
 package protocol ExecutingQuotaProvider: QuotaProvider {
     /// Runs the jobs of tasks between the answers of the store, and elsewhere while its thread may
     /// be blocked or has ended.
     @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
     var taskExecutor: any TaskExecutor { get }
+
+    /// Leases as ``QuotaProvider/lease(_:)`` does, and does not block.
+    ///
+    /// `answer` is called exactly once, with no lock held and never within the call.
+    func lease(
+        _ request: QuotaRequest,
+        answer: @escaping @Sendable (Result<QuotaLease, any Error>) -> Void)
 }

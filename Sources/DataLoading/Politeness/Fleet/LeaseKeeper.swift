@@ -3,8 +3,8 @@
 
 import DataLoadingSupport
 
-/// Asks the provider for what a limiter wants to know, each time in a task of its own: on the
-/// provider's thread, if it has one.
+/// Asks the provider for what a limiter wants to know, each time in a task of its own; a provider with
+/// a thread is asked for leases at once, and its tasks run there.
 ///
 /// What to ask, and what an answer means, is decided by `SharedRates` under the limiter's lock.
 final class LeaseKeeper: Sendable {
@@ -14,6 +14,7 @@ final class LeaseKeeper: Sendable {
     }
 
     private let provider: any QuotaProvider
+    private let executing: (any ExecutingQuotaProvider)?
     /// Weak, because the limiter keeps this.
     private weak let limiter: RateLimiter?
     private let timekeeper: any Timekeeper
@@ -25,6 +26,7 @@ final class LeaseKeeper: Sendable {
         random: RandomSource
     ) {
         self.provider = provider
+        executing = provider as? any ExecutingQuotaProvider
         self.limiter = limiter
         self.timekeeper = timekeeper
         self.random = random
@@ -36,24 +38,26 @@ final class LeaseKeeper: Sendable {
         setting.withLock { $0.alarm.take() }?.cancel()
     }
 
-    /// Begins what is ordered; may be called with a lock held, as it calls nothing back.
+    /// Begins what is ordered; no lock may be held.
     func carryOut() {
         guard let limiter else { return }
         let (orders, earliest) = limiter.withTable { table, _ in
             (table.shared?.takeOrders() ?? [], table.shared?.timers.earliest)
         }
-        setAlarm(for: earliest)
         for order in orders {
             timekeeper.workBegan()
             begin(order)
         }
+        setAlarm(for: earliest)
     }
 
     private func begin(_ order: SharedRates.Order) {
-        if #available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *),
-            let provider = provider as? any ExecutingQuotaProvider
+        if case .lease(let key) = order, let executing {
+            lease(key, from: executing)
+        } else if #available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *),
+            let executing
         {
-            Task.detached(executorPreference: provider.taskExecutor) { await self.perform(order) }
+            Task.detached(executorPreference: executing.taskExecutor) { await self.perform(order) }
         } else {
             Task.detached { await self.perform(order) }
         }
@@ -102,18 +106,31 @@ final class LeaseKeeper: Sendable {
     }
 
     private func lease(_ key: RuleKey) async {
-        guard let limiter, let (request, number) = limiter.beginLease(of: key) else {
-            return rest()
-        }
+        guard let (request, number) = limiter?.beginLease(of: key) else { return rest() }
         rest()
         do {
-            let lease = try await provider.lease(request)
-            timekeeper.workBegan()
-            limiter.leaseAnswered(key, number, lease)
+            leaseAnswered(key, number, .success(try await provider.lease(request)))
         } catch {
-            timekeeper.workBegan()
+            leaseAnswered(key, number, .failure(error))
+        }
+    }
+
+    private func lease(_ key: RuleKey, from provider: any ExecutingQuotaProvider) {
+        guard let (request, number) = limiter?.beginLease(of: key) else { return rest() }
+        provider.lease(request) { self.leaseAnswered(key, number, $0) }
+        rest()
+    }
+
+    private func leaseAnswered(
+        _ key: RuleKey, _ number: UInt64, _ answer: Result<QuotaLease, any Error>
+    ) {
+        timekeeper.workBegan()
+        switch answer {
+        case .success(let lease):
+            limiter?.leaseAnswered(key, number, lease)
+        case .failure:
             let chance = chance
-            let news = limiter.withTable { table, clock in
+            let news = limiter?.withTable { table, clock in
                 table.shared?.failed(key, number, at: clock.now, chance: chance)
             }
             if let news = news ?? nil { tell(news) }
