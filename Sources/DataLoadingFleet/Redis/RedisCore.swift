@@ -146,9 +146,9 @@ final class RedisCore: TimerTarget {
         let timer = timers.schedule(
             at: start + configuration.patience, for: self, tag: command.id)
         let isOver = state.withLock { state in
-            guard state.callers[command.id] != nil else { return true }
             state.callers[command.id]?.timer = timer
-            return false
+            // One that was cancelled meanwhile keeps it as others do, see `cancel`.
+            return state.callers[command.id] == nil && !state.machine.hasSent(command.id)
         }
         if isOver { timers.cancel(timer) }
     }

@@ -53,7 +53,7 @@ extension RedisMachine {
         func end(_ error: RedisError) -> Ending { Ending(id: command.id, result: .failure(error)) }
         if state == .shutDown { return end(.shutDown) }
         guard endpointCount > 0 else { return end(.notSent(.noEndpoint)) }
-        let size = max(command.bytes.count, command.fallback?.largestSize ?? 0)
+        let size = max(command.bytes.count, command.fallback?.size ?? 0)
         guard size <= RedisCommand.maxSize else { return end(.tooLarge) }
         guard waiting.count < maxWaiting else { return end(.overloaded) }
         waiting.append(command)
@@ -89,6 +89,9 @@ extension RedisMachine {
         sent.remove(at: index)
         return ending + lose(.silent, now: now)
     }
+
+    /// Whether a command was sent and is not answered, although its caller may have gone.
+    func hasSent(_ id: ID) -> Bool { sentCommand(id) != nil }
 
     private func sentCommand(_ id: ID) -> (index: Int, command: SentCommand)? {
         for (index, sent) in sent.enumerated() {

@@ -14,7 +14,7 @@
 
         var descriptor: Int32 { -1 }
 
-        var raisesSignals: Bool { true }
+        var takesAnyThread: Bool { false }
 
         func send(_ bytes: [UInt8]) throws(RedisFailure) -> Int { throw .closed }
 

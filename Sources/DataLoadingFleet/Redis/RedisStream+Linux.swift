@@ -32,8 +32,8 @@
 
         var descriptor: Int32 { stream.descriptor }
 
-        /// Whether sending may raise SIGPIPE, which only its own thread blocks.
-        var raisesSignals: Bool { stream.raisesSignals }
+        /// Whether any thread may send, one at a time.
+        var takesAnyThread: Bool { stream.takesAnyThread }
 
         /// Sends what the connection takes now; returns the number of bytes.
         func send(_ bytes: [UInt8]) throws(RedisFailure) -> Int {

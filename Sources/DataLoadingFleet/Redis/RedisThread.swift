@@ -15,7 +15,7 @@ import Dispatch
 
 /// The thread of a client, which has its connection and does all that may block.
 ///
-/// It also runs the tasks that ask for slots, and starts the loads that get them.
+/// It also takes the answers that give slots, and starts the loads that get them.
 final class RedisThread: Sendable {
     /// The size of its stack in bytes, of which only touched pages take memory: a transport may end
     /// loads while they are started.

@@ -11,7 +11,10 @@ import Testing
             Array("*3\r\n$3\r\nSET\r\n$0\r\n\r\n$5\r\n".utf8)
             + [0x0D, 0x0A, 0, 0xC3, 0xBF, 0x0D, 0x0A]
         #expect(command.encoded == expected)
-        #expect(command.encoded.count <= command.largestSize)
+        #expect(command.size == expected.count)
+        let word = String(repeating: "x", count: 1_234)
+        let long = RedisCommand(words: Array(repeating: word, count: 12))
+        #expect(long.size == long.encoded.count)
     }
 
     @Test func `the description of a command shows no argument`() {

@@ -9,7 +9,7 @@
     import Testing
 
     extension SocketTests {
-        /// Where the tasks run that ask for slots.
+        /// Where the tasks of those run that share rates.
         @Suite struct RedisExecutorTests {
             @Test func `tasks run on the thread of the connection, also after an answer`()
                 async throws

@@ -116,7 +116,11 @@ final class LeaseKeeper: Sendable {
     }
 
     private func lease(_ key: RuleKey, from provider: any ExecutingQuotaProvider) {
-        guard let (request, number) = limiter?.beginLease(of: key) else { return rest() }
+        guard let (request, number) = limiter?.beginLease(of: key) else {
+            // Loads that come and go may order again and again, and this thread may be one of theirs.
+            Task.detached { self.rest() }
+            return
+        }
         provider.lease(request) { self.leaseAnswered(key, number, $0) }
         rest()
     }

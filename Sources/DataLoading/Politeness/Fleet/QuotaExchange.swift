@@ -7,7 +7,7 @@ import DataLoadingSupport
 enum QuotaExchange: Hashable, Sendable {
     /// Nothing is to be asked.
     case none
-    /// A task is to ask, or about to.
+    /// The keeper is to ask, or about to.
     case ordered
     /// Asked; the answer has not come.
     case sent(number: UInt64, at: Instant)
@@ -16,7 +16,7 @@ enum QuotaExchange: Hashable, Sendable {
     /// Ask again at the earliest when a timer fires.
     case resting
 
-    /// Asks for a task; false if there is one, or if it is too early.
+    /// Orders a question; false if there is one, or if it is too early.
     mutating func order() -> Bool {
         guard self == .none else { return false }
         self = .ordered
