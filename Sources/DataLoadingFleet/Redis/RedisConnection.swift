@@ -7,7 +7,7 @@ import DataLoadingSupport
 ///
 /// Who asks sends by itself, so that a question wakes no thread of its own process; the answer wakes
 /// the one that waits for it. With eight daemons and 50 loads a second the slots came 6 % sooner, by
-/// the median of 14 runs, and a load took 16 % less processor time.
+/// the mean of 14 runs.
 final class RedisConnection: Sendable {
     private struct State: Sendable {
         /// Used under the lock only, by whichever thread holds it.
