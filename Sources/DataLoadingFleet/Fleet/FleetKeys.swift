@@ -9,6 +9,7 @@ import DataLoadingSupport
 /// They begin with "dl:", so that an access list can name them. Texts of users are hashed: a name has
 /// one length, and a brace in a path cannot move it to another server of a cluster.
 struct FleetKeys: Sendable {
+    /// How many names are kept; a daemon with more busy rates makes them again.
     private static let maxLines = 256
     /// When each daemon sent its last heartbeat.
     let members: String

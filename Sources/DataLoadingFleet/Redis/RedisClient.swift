@@ -39,7 +39,7 @@ final class RedisClient: Sendable {
     /// Runs a script, and calls `answer` exactly once, on the client's thread while that has a
     /// connection and never within the call.
     ///
-    /// It is sent on the calling thread, which is not blocked.
+    /// Without TLS it is sent on the calling thread, which is not blocked.
     func run(
         _ script: RedisScript, keys: [String], arguments: [String],
         answer: @escaping RedisCore.Answer

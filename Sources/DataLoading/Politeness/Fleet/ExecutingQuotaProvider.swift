@@ -3,8 +3,8 @@
 
 /// A provider with a thread of its own, on which the limiter's tasks for it run.
 ///
-/// It asks for slots on the thread of the load that needs them, and takes the answer on its own, so
-/// that the load waits for one thread of its process to be woken.
+/// It asks for slots on the thread of the load that needs them, where its connection allows that, and
+/// takes the answer on its own: the load then waits for one thread of its process to be woken.
 package protocol ExecutingQuotaProvider: QuotaProvider {
     /// Runs the jobs of tasks between the answers of the store, and elsewhere while its thread may
     /// be blocked or has ended.
