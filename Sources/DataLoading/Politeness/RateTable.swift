@@ -22,19 +22,6 @@ struct RateTable: Sendable {
         }
     }
 
-    /// What a key has done since its rule was set.
-    struct Counts: Sendable {
-        /// The number of slots that were taken.
-        var admitted: Int64 = 0
-        /// How often its gate was closed.
-        var closings: Int64 = 0
-
-        static func += (left: inout Counts, right: Counts) {
-            left.admitted.addSaturated(right.admitted)
-            left.closings.addSaturated(right.closings)
-        }
-    }
-
     /// The maximum length of a gate: one hour.
     static let maxGate = Duration.seconds(3_600)
     private static let smallestSweep = 64
@@ -193,11 +180,14 @@ struct RateTable: Sendable {
             return .granted
         case .wait(let instant): return .wait(until: instant)
         case .paused, nil: return .paused
-        case .ownShare(let daemons, let begin):
-            let rate = GCRA.Rate(requestsPerSecond: perSecond / Double(daemons))
-            guard let rate else { return .paused }
+        case .ownShare(let share):
+            guard let rate = share.rate(of: perSecond) else { return .paused }
             return bucket(of: key, at: now) { bucket in
-                bucket.slots.skip(to: begin)
+                bucket.slots.skip(to: share.begin)
+                let first = bucket.slots.start(position: 0, at: now, notBefore: gate, rate: rate)
+                if let end = share.end, share.count(from: first, of: perSecond) == 0 {
+                    return .wait(until: end)
+                }
                 return bucket.reserve(at: now, rate)
             }
         }
@@ -233,13 +223,18 @@ struct RateTable: Sendable {
                 return slots.start(position: position, at: now, notBefore: gate, rate: rate)
             case .wait(let instant): return max(instant, gate ?? now)
             case .paused: return nil
-            case .ownShare(let daemons, let begin):
-                let rate = GCRA.Rate(requestsPerSecond: perSecond / Double(daemons))
+            case .ownShare(let share):
+                guard let rate = share.rate(of: perSecond) else { return nil }
                 var own = slots
-                own.skip(to: begin)
-                return rate.map {
-                    own.start(position: position, at: now, notBefore: gate, rate: $0)
+                own.skip(to: share.begin)
+                let first = own.start(position: 0, at: now, notBefore: gate, rate: rate)
+                let number = share.count(from: first, of: perSecond)
+                guard position >= number else {
+                    return own.start(position: position, at: now, notBefore: gate, rate: rate)
                 }
+                let line = shared?.startOfLine(
+                    key, position: position - number, perSecond, at: now)
+                return line.map { max($0, gate ?? $0) }
             }
         case .off:
             guard let gate = bucket.gate,

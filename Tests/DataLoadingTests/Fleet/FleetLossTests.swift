@@ -44,12 +44,47 @@ extension LongComputations {
             #expect(quarters[0] >= 55 && quarters[1] >= 90, "\(quarters)")
             #expect(counts[1...].allSatisfy { (392...411).contains($0) }, "\(counts)")
             #expect(fleet.most(in: .seconds(1), from: start) <= 411)
+        }
+
+        /// Cuts so many off, and lets them come back; returns what was started in the quarters of a second
+        /// after it.
+        private static func quarters(
+            cutOff: Int, forgets: Bool, _ fleet: inout VirtualFleet
+        ) -> [Int] {
+            fleet.cutOff(0..<cutOff)
+            fleet.run(for: .milliseconds(6_000 + 37 * cutOff))
+            if forgets { fleet.forgetAll() }
             fleet.heal()
             let healed = fleet.now
-            let after = Self.run(&fleet, 4)
+            fleet.run(for: .seconds(4))
+            return fleet.counts(from: healed, every: .milliseconds(250), 16)
+        }
+
+        @Test(arguments: [false, true])
+        func `daemons that all come back leave no gap and start no more than the rate`(
+            forgets: Bool
+        ) {
+            var fleet = Self.fleet()
+            let start = fleet.now + .seconds(1)
+            let quarters = Self.quarters(cutOff: 8, forgets: forgets, &fleet)
             // They come back one after the other, and take over what the others no longer use themselves.
-            #expect(fleet.most(in: .seconds(1), from: healed) <= 411)
-            #expect(after[0] >= 320 && after[1...].allSatisfy { $0 >= 392 }, "\(after)")
+            #expect(quarters.allSatisfy { $0 >= 85 }, "\(quarters)")
+            #expect(quarters[8...].allSatisfy { $0 >= 98 }, "\(quarters)")
+            #expect(fleet.most(in: .seconds(1), from: start) <= 405)
+        }
+
+        @Test(arguments: 1...7, [false, true])
+        func `daemons that come back to others start no more than the rate`(
+            cutOff: Int, forgets: Bool
+        ) {
+            var fleet = Self.fleet()
+            let start = fleet.now + .seconds(4)
+            let quarters = Self.quarters(cutOff: cutOff, forgets: forgets, &fleet)
+            // The others learn of it with their next heartbeats, within a second.
+            #expect(quarters.allSatisfy { $0 >= (forgets ? 50 : 70) }, "\(quarters)")
+            #expect(quarters[8...].allSatisfy { $0 >= 98 }, "\(quarters)")
+            // What was lost of the line may be leased again.
+            #expect(fleet.most(in: .seconds(1), from: start) <= (forgets ? 400 + 80 + 11 : 411))
         }
 
         @Test func `the daemons that reach the store give way to those that do not`() {

@@ -68,11 +68,12 @@ import Testing
         #expect(news == AskAgain(keys: [keys[0]]))
         let answer = shared.reserve(
             keys[0], requestsPerSecond: 10, notBefore: nil, at: .at(300))
-        guard case .ownShare(of: 2, notBefore: let begin) = answer else {
+        guard case .ownShare(let share) = answer else {
             Issue.record("\(answer)")
             return
         }
-        #expect(begin >= .at(20_000))
+        #expect(share.daemons == 2)
+        #expect(share.begin >= .at(20_000))
         let start = shared.start(keys[0], position: 3, requestsPerSecond: 10, at: .at(300))
         #expect(start == answer)
         // Told once, and others as often as before.

@@ -90,9 +90,9 @@ private struct RefusingScene {
         case .granted: started(key)
         case .wait(let instant): lanes[key]?.asksAt = instant
         case .paused: lanes[key]?.asksAt = nil
-        case .ownShare(let daemons, let begin):
-            let pace = Duration.seconds(Double(daemons) / Self.rate)
-            let start = max(begin, (lanes[key]?.lastOwn ?? now) + pace)
+        case .ownShare(let share):
+            let pace = Duration.seconds(Double(share.daemons) / Self.rate)
+            let start = max(share.begin, (lanes[key]?.lastOwn ?? now) + pace)
             guard start <= now else {
                 lanes[key]?.asksAt = start
                 return

@@ -29,6 +29,7 @@ struct SharedKey: Sendable {
     var trust = KeyTrust.trusted
     /// Whether loads have used the daemon's own share since the store was asked last.
     var isWanted = false
+    var ownShare = OwnShareUse.none
 
     /// Whether there is nothing to remember at an instant.
     func isIdle(at now: Instant) -> Bool {
@@ -46,6 +47,7 @@ struct SharedKey: Sendable {
     mutating func take() {
         slots.take()
         isStarved = false
+        ownShare = .none
         used += 1
         // All slots were used, so that there may be a use for more.
         guard used >= allowance else { return }

@@ -61,6 +61,7 @@ extension SharedRates {
             keys[key]?.slots = LeasedSlots()
             keys[key]?.reach = min(entry.reach ?? furthest, furthest)
             keys[key]?.nextStart = nil
+            keys[key]?.ownShare.lineIsGone(at: now)
             isChange = true
         }
         return isChange

@@ -126,7 +126,11 @@ extension SharedRates {
         entry.nextStart = count == 0 ? first : max(now, first + interval * count)
         entry.unserved = max(0, entry.unserved - count)
         entry.isStarved = false
-        if count > 0 { news.isChange = true }
+        if count > 0 {
+            news.isChange = true
+            entry.ownShare.lineBegins(
+                askedAt: sent, entry.interval * members.known + window)
+        }
         if count == 0, entry.requested > 0 {
             // All who could have waited so long are told; others may ask, but not at once.
             rest(key, &entry, until: now + window / 4)

@@ -36,8 +36,8 @@ struct SharedRates: Sendable {
         case granted
         case wait(until: Instant)
         case paused
-        /// Ask the daemon's own bucket, at a part of the rate and not before an instant.
-        case ownShare(of: Int, notBefore: Instant)
+        /// Ask the daemon's own bucket.
+        case ownShare(OwnShare)
     }
 
     private static let smallestSweep = 64
@@ -104,8 +104,7 @@ struct SharedRates: Sendable {
     ) -> Answer {
         sweep(at: now)
         if case .share(let since) = mode(of: key, at: now) {
-            let answer = reserveOwn(key, notBefore: gate, at: now)
-            return answer ?? ownShare(of: key, perSecond, since: since)
+            return reserveOwn(key, perSecond, since: since, notBefore: gate, at: now)
         }
         guard circuit.isShared else { return .paused }
         var entry = keys.removeValue(forKey: key) ?? SharedKey()
@@ -146,25 +145,39 @@ struct SharedRates: Sendable {
         case .later(let start):
             guard entry.slots.mustBeConfirmed(at: start, within: window) else {
                 if entry.runsOut(within: prefetch, at: now) { order(key, &entry) }
-                return .wait(until: start)
+                return wait(until: start, entry)
             }
             // Early enough for the answer to come before the slot.
             let early = start + window / -2
-            guard early <= now else { return .wait(until: early) }
+            guard early <= now else { return wait(until: early, entry) }
             order(key, &entry)
             return .wait(until: start)
         case .due, .none:
             entry.isStarved = true
+            // Slots that were dropped: whether loads use a share is known from its use only.
+            if case .ending = entry.ownShare { entry.ownShare = .none }
             order(key, &entry)
             return .paused
         }
     }
 
-    /// Takes a slot that was leased before the store, or the key, was lost; nil without one.
+    /// What loads do until they ask for a slot of the line.
+    private func wait(until instant: Instant, _ entry: SharedKey) -> Answer {
+        endingShare(entry, instant).map(Answer.ownShare) ?? .wait(until: instant)
+    }
+
+    /// The daemon's own share until the line has slots again; nil where it was not used before.
+    private func endingShare(_ entry: SharedKey, _ end: Instant) -> OwnShare? {
+        guard case .ending(let begin) = entry.ownShare else { return nil }
+        return OwnShare(daemons: members.known, begin: begin, end: end)
+    }
+
+    /// Takes a slot that was leased before the store, or the key, was lost, or one of the own share.
     private mutating func reserveOwn(
-        _ key: RuleKey, notBefore gate: Instant?, at now: Instant
-    ) -> Answer? {
-        guard var entry = keys.removeValue(forKey: key) else { return nil }
+        _ key: RuleKey, _ perSecond: Double, since: Instant, notBefore gate: Instant?,
+        at now: Instant
+    ) -> Answer {
+        var entry = keys.removeValue(forKey: key) ?? SharedKey()
         defer { keys[key] = entry }
         entry.isStarved = false
         // A key that is lost alone is asked about again.
@@ -176,7 +189,10 @@ struct SharedRates: Sendable {
             use(&entry)
             return .granted
         case .later(let start): return .wait(until: start)
-        case .none: return nil
+        case .none:
+            let share = ownShare(entry, perSecond, since: since)
+            entry.ownShare = .begun(share.begin, last: now)
+            return .ownShare(share)
         }
     }
 
@@ -187,14 +203,13 @@ struct SharedRates: Sendable {
 
     /// The daemon's own share begins where the line was leased to, and at another time in each daemon.
     private func ownShare(
-        of key: RuleKey, _ requestsPerSecond: Double, since: Instant
-    ) -> Answer {
+        _ entry: SharedKey?, _ requestsPerSecond: Double, since: Instant
+    ) -> OwnShare {
         let interval = Double(members.known) / requestsPerSecond
-        let entry = keys[key]
         let begin = max(since, entry?.reach ?? since)
         let phase = circuit.isShared ? entry?.trust.refusal?.phase ?? phase : phase
-        return .ownShare(
-            of: members.known, notBefore: begin + .saturating(seconds: interval * phase))
+        return OwnShare(
+            daemons: members.known, begin: begin + .saturating(seconds: interval * phase))
     }
 
     /// When the slot after `position` others starts at the earliest, as far as is known.
@@ -203,13 +218,21 @@ struct SharedRates: Sendable {
     ) -> Answer {
         switch mode(of: key, at: now) {
         case .paused: .paused
-        case .share(let since): ownShare(of: key, perSecond, since: since)
-        case .shared: .wait(until: leasedStart(key, position, perSecond, at: now))
+        case .share(let since): .ownShare(ownShare(keys[key], perSecond, since: since))
+        case .shared:
+            if let entry = keys[key], case .later(let first) = entry.slots.first(at: now),
+                let share = endingShare(entry, first)
+            {
+                .ownShare(share)
+            } else {
+                .wait(until: startOfLine(key, position: position, perSecond, at: now))
+            }
         }
     }
 
-    private func leasedStart(
-        _ key: RuleKey, _ position: Int, _ perSecond: Double, at now: Instant
+    /// When the slot after `position` others that the store has given, or will give, starts.
+    func startOfLine(
+        _ key: RuleKey, position: Int, _ perSecond: Double, at now: Instant
     ) -> Instant {
         guard let entry = keys[key] else { return now }
         if let start = entry.slots.start(position: position) { return max(now, start) }
