@@ -6,22 +6,6 @@ import DataLoadingTransport
 
 /// The rules, and the state of every key that is not idle: the state behind a limiter's lock.
 struct RateTable: Sendable {
-    private struct Bucket: Sendable {
-        var slots = GCRA()
-        var gate: Instant?
-        /// The limit of the key's rule, so that most loads look up no rule; nil for another rule.
-        var limit: GCRA.Rate?
-        var counts = Counts()
-
-        mutating func reserve(at now: Instant, _ rate: GCRA.Rate) -> Reservation {
-            if let start = slots.reserve(at: now, notBefore: gate, rate: rate) {
-                return .wait(until: start)
-            }
-            counts.admitted.addSaturated(1)
-            return .granted
-        }
-    }
-
     /// The maximum length of a gate: one hour.
     static let maxGate = Duration.seconds(3_600)
     private static let smallestSweep = 64
@@ -184,11 +168,7 @@ struct RateTable: Sendable {
             guard let rate = share.rate(of: perSecond) else { return .paused }
             return bucket(of: key, at: now) { bucket in
                 bucket.slots.skip(to: share.begin)
-                let first = bucket.slots.start(position: 0, at: now, notBefore: gate, rate: rate)
-                if let end = share.end, share.count(from: first, of: perSecond) == 0 {
-                    return .wait(until: end)
-                }
-                return bucket.reserve(at: now, rate)
+                return bucket.reserve(share, of: perSecond, at: now, rate)
             }
         }
     }

@@ -49,10 +49,10 @@ extension LongComputations {
         /// Cuts so many off, and lets them come back; returns what was started in the quarters of a second
         /// after it.
         private static func quarters(
-            cutOff: Int, forgets: Bool, _ fleet: inout VirtualFleet
+            cutOff: Int, seconds: Int = 6, forgets: Bool = false, _ fleet: inout VirtualFleet
         ) -> [Int] {
             fleet.cutOff(0..<cutOff)
-            fleet.run(for: .milliseconds(6_000 + 37 * cutOff))
+            fleet.run(for: .milliseconds(1_000 * seconds + 37 * cutOff))
             if forgets { fleet.forgetAll() }
             fleet.heal()
             let healed = fleet.now
@@ -60,21 +60,22 @@ extension LongComputations {
             return fleet.counts(from: healed, every: .milliseconds(250), 16)
         }
 
-        @Test(arguments: [false, true])
+        @Test(arguments: [2, 6, 40], [false, true])
         func `daemons that all come back leave no gap and start no more than the rate`(
-            forgets: Bool
+            seconds: Int, forgets: Bool
         ) {
             var fleet = Self.fleet()
             let start = fleet.now + .seconds(1)
-            let quarters = Self.quarters(cutOff: 8, forgets: forgets, &fleet)
+            let quarters = Self.quarters(cutOff: 8, seconds: seconds, forgets: forgets, &fleet)
             // They come back one after the other, and take over what the others no longer use themselves.
             #expect(quarters.allSatisfy { $0 >= 85 }, "\(quarters)")
             #expect(quarters[8...].allSatisfy { $0 >= 98 }, "\(quarters)")
             #expect(fleet.most(in: .seconds(1), from: start) <= 405)
+            #expect(fleet.most(in: .milliseconds(100), from: start) <= 48)
         }
 
         @Test(arguments: 1...7, [false, true])
-        func `daemons that come back to others start no more than the rate`(
+        func `daemons that come back to others start no more than what was lost and the rate`(
             cutOff: Int, forgets: Bool
         ) {
             var fleet = Self.fleet()

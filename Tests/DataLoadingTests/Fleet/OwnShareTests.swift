@@ -45,38 +45,56 @@ import Testing
         _ = table.shared?.answered(key, begun.number, lease, at: now)
     }
 
-    @Test mutating func `it leaves its interval before the first slot`() throws {
+    @Test mutating func `the last load of its own leaves its interval before the line begins`()
+        throws
+    {
         returned(at: .at(250))
-        try lease(at: .at(250), start: .at(850))
+        try lease(at: .at(250), start: .at(800))
         #expect(table.reserve(key, at: .at(250)) == .wait(until: .at(400)))
         #expect(table.reserve(key, at: .at(400)) == .granted)
         #expect(table.reserve(key, at: .at(410)) == .wait(until: .at(600)))
         #expect(table.reserve(key, at: .at(600)) == .granted)
         // Early enough to ask whether the key is still open.
-        #expect(table.reserve(key, at: .at(610)) == .wait(until: .at(800)))
+        #expect(table.reserve(key, at: .at(610)) == .wait(until: .at(750)))
+        #expect(table.reserve(key, at: .at(750)) == .wait(until: .at(800)))
     }
 
-    @Test mutating func `the last slot of its own ends where the line begins`() throws {
-        returned(at: .at(500))
-        try lease(at: .at(500), start: .at(599))
-        #expect(table.reserve(key, at: .at(510)) == .wait(until: .at(599)))
-        #expect(table.reserve(key, at: .at(599)) == .granted)
-        // From now on there is the line only.
-        #expect(table.reserve(key, at: .at(600)) == .paused)
+    @Test mutating func `no load of its own comes closer to the line`() throws {
+        returned(at: .at(250))
+        try lease(at: .at(250), start: .at(799))
+        #expect(table.reserve(key, at: .at(400)) == .granted)
+        #expect(table.reserve(key, at: .at(600)) == .wait(until: .at(749)))
     }
 
-    @Test mutating func `loads are told the slots of both`() throws {
+    @Test mutating func `a slot that must be looked at before one of its own is`() throws {
+        returned(at: .at(250))
+        try lease(at: .at(250), start: .at(630))
+        #expect(table.reserve(key, at: .at(250)) == .wait(until: .at(400)))
+        table.shared?.keys[key]?.slots.confirm(at: .at(250))
+        _ = table.reserve(key, at: .at(400))
+        #expect(table.reserve(key, at: .at(400)) == .wait(until: .at(580)))
+    }
+
+    @Test mutating func `it has no share any more once the line has begun`() throws {
+        returned(at: .at(250))
+        try lease(2, at: .at(250), start: .at(300), interval: ms(900))
+        #expect(table.reserve(key, at: .at(300)) == .granted)
+        #expect(table.reserve(key, at: .at(420)) == .wait(until: .at(1_150)))
+    }
+
+    @Test mutating func `loads are told the slots of both, and have them`() throws {
         returned(at: .at(250))
         try lease(2, at: .at(250), start: .at(600))
         let starts = (0..<4).map { table.start(key, position: $0, at: .at(250)) }
         #expect(starts == [.at(400), .at(600), .at(700), .at(800)])
+        #expect(table.reserve(key, at: .at(400)) == .granted)
     }
 
     @Test mutating func `a key whose loads have used no share for long waits for the line`() throws
     {
         returned(at: .at(250))
-        try lease(at: .at(5_000), start: .at(5_090))
-        #expect(table.reserve(key, at: .at(5_000)) == .wait(until: .at(5_090)))
+        try lease(at: .at(5_000), start: .at(5_600))
+        #expect(table.reserve(key, at: .at(5_000)) == .wait(until: .at(5_550)))
     }
 
     @Test mutating func `a key that was not used while the store was gone waits for the line`()
@@ -85,23 +103,44 @@ import Testing
         table.shared?.lose(at: .at(0))
         let isReturn = table.shared?.storeHeard(at: .at(250))
         #expect(isReturn == true)
-        try lease(at: .at(250), start: .at(340))
-        #expect(table.reserve(key, at: .at(250)) == .wait(until: .at(340)))
+        try lease(at: .at(250), start: .at(900))
+        #expect(table.reserve(key, at: .at(250)) == .wait(until: .at(850)))
     }
 
-    @Test mutating func `a gate holds for it`() throws {
+    @Test(arguments: [(10_000, waits: 400), (240, waits: 850)] as [(limit: Int64, waits: Int64)])
+    mutating func `a share that has ended does not begin again`(
+        limit: Int64, waits: Int64
+    ) throws {
+        table.share(
+            SharedRates(
+                policy: .share(for: ms(limit)), window: ms(100), expectedMembers: 2))
         returned(at: .at(250))
         try lease(at: .at(250), start: .at(900))
+        #expect(table.reserve(key, at: .at(250)) == .wait(until: .at(waits)))
+    }
+
+    @Test mutating func `a share does not begin again where slots were dropped`() throws {
+        returned(at: .at(250))
+        // The load that waited for the first is cancelled.
+        try lease(2, at: .at(250), start: .at(350), interval: ms(900))
+        #expect(table.reserve(key, at: .at(2_200)) == .paused)
+        try lease(at: .at(2_200), start: .at(2_900))
+        #expect(table.reserve(key, at: .at(2_200)) == .wait(until: .at(2_850)))
+    }
+
+    @Test(arguments: [1_200, 900] as [Int64])
+    mutating func `the share continues after a gate if the line does not begin before`(
+        start: Int64
+    ) throws {
+        returned(at: .at(250))
+        try lease(at: .at(250), start: .at(start))
         let isChange = table.close(key, for: ms(500), at: .at(260))
         #expect(isChange)
         #expect(table.reserve(key, at: .at(420)) == .wait(until: .at(760)))
-    }
-
-    @Test mutating func `a gate that is known holds for the slots that loads are told`() throws {
-        returned(at: .at(250))
-        try lease(2, at: .at(250), start: .at(600))
-        _ = table.close(key, for: ms(1_000), at: .at(260))
-        #expect(table.start(key, position: 0, at: .at(260)) == .at(1_260))
+        let fits = start == 1_200
+        #expect(table.start(key, position: 0, at: .at(420)) == .at(fits ? 760 : start))
+        let answer = table.reserve(key, at: .at(760))
+        #expect(answer == (fits ? .granted : .wait(until: .at(start - 50))))
     }
 
     @Test mutating func `slots that are given up do not end the share`() throws {
@@ -119,11 +158,32 @@ import Testing
         #expect(table.reserve(key, at: .at(400)) == .granted)
     }
 
-    @Test mutating func `a share does not begin again where slots were dropped`() throws {
+    @Test mutating func `the share is as small as it was while others are not back`() throws {
         returned(at: .at(250))
-        try lease(at: .at(250), start: .at(300))
-        // The load that waited for the slot was cancelled.
-        try lease(at: .at(5_000), start: .at(5_090))
-        #expect(table.reserve(key, at: .at(5_000)) == .wait(until: .at(5_090)))
+        try lease(at: .at(250), start: .at(5_000))
+        table.shared?.orderHeartbeat()
+        let number = try #require(table.shared?.beginHeartbeat(at: .at(260)) ?? nil)
+        _ = table.shared?.heartbeatAnswered(
+            number, FleetView(present: 1, known: 1), at: .at(260), chance: 0)
+        #expect(table.reserve(key, at: .at(260)) == .wait(until: .at(400)))
+        // The store has forgotten the other one, who may come back within three seconds.
+        #expect(table.shared?.members.portion == 0.5)
+    }
+
+    @Test func `keys are remembered that use their shares, and others are not`() throws {
+        var shared = SharedRates.ofTwo
+        shared.lose(at: .at(0))
+        let keys = [RuleKey].make(1_000)
+        for key in keys {
+            _ = shared.reserve(key, requestsPerSecond: 10, notBefore: nil, at: .at(1))
+        }
+        #expect(shared.keys.count == 1_000)
+        for key in keys {
+            _ = shared.reserve(key, requestsPerSecond: 1e-300, notBefore: nil, at: .at(500))
+        }
+        for key in [RuleKey].make(4_000).dropFirst(1_000) {
+            _ = shared.reserve(key, requestsPerSecond: 10, notBefore: nil, at: .at(40_000))
+        }
+        #expect(shared.keys.count == 3_000)
     }
 }

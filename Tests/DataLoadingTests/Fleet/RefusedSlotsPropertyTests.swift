@@ -61,7 +61,9 @@ private struct RefusingScene {
         for step in 0..<6_000 {
             now = now + ms(5)
             if Int.random(in: 0..<300, using: &generator) == 0 { change(&generator) }
-            deliver(chance: .random(in: 0..<1, using: &generator))
+            deliver(
+                chance: .random(in: 0..<1, using: &generator),
+                firstStart: ms(.random(in: 0...600, using: &generator)))
             tell(shared.wake(at: now, chance: .random(in: 0..<1, using: &generator)))
             for key in keys {
                 if step % (lanes[key]?.pace ?? 1) == 0, lanes[key]?.waitsSince == nil { ask(key) }
@@ -93,8 +95,10 @@ private struct RefusingScene {
         case .ownShare(let share):
             let pace = Duration.seconds(Double(share.daemons) / Self.rate)
             let start = max(share.begin, (lanes[key]?.lastOwn ?? now) + pace)
-            guard start <= now else {
-                lanes[key]?.asksAt = start
+            let fits = share.count(from: max(now, start), of: Self.rate) > 0
+            guard fits, start <= now else {
+                let look = share.line?.nextLook ?? start
+                lanes[key]?.asksAt = fits ? min(start, look) : look
                 return
             }
             lanes[key]?.lastOwn = now
@@ -141,14 +145,14 @@ private struct RefusingScene {
         }
     }
 
-    private mutating func deliver(chance: Double) {
+    private mutating func deliver(chance: Double, firstStart: Duration) {
         let due = replies.filter { $0.at <= now }.map(\.reply)
         replies.removeAll { $0.at <= now }
         for reply in due {
             switch reply {
             case .lease(let key, let number, let requested, isGiven: true):
                 let lease = QuotaLease(
-                    count: requested, firstStart: .zero, interval: ms(100), lead: ms(100),
+                    count: requested, firstStart: firstStart, interval: ms(100), lead: ms(100),
                     gate: .zero)
                 let news = shared.answered(key, number, lease, at: now)
                 if news.isReturn { askAgain(keys) } else if news.isChange { askAgain([key]) }

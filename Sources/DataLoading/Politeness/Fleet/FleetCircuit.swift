@@ -88,6 +88,15 @@ struct FleetCircuit: Hashable, Sendable {
 }
 
 extension LossPolicy {
+    /// When a daemon that has lost the store at an instant may no longer use its share.
+    func end(since loss: Instant) -> Instant {
+        switch self {
+        case .pause: loss
+        case .share(for: nil): .distantFuture
+        case .share(for: let limit?): loss + limit
+        }
+    }
+
     /// What is to be done at an instant where the store was lost at another.
     func mode(since loss: Instant, at now: Instant) -> FleetMode {
         switch self {

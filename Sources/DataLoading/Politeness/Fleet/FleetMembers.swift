@@ -17,6 +17,8 @@ struct FleetMembers: Sendable {
 
     private let expected: Int
     private var stage = Stage.unknown
+    /// How many were known before the store was lost; until they have had the time to come back.
+    private var before: (known: Int, until: Instant)?
 
     /// Expects a number of daemons until heartbeats tell.
     init(expected: Int) {
@@ -43,12 +45,21 @@ struct FleetMembers: Sendable {
     /// The part of the rate that those who reach the store may use; the others use the rest.
     var portion: Double { Double(present) / Double(known) }
 
+    /// Notes that a store that was lost is back, before what it tells is noted.
+    ///
+    /// It may have been away for longer than it remembers daemons, or know nothing any more, and those that
+    /// it does not know yet use their own shares.
+    mutating func storeIsBack(at now: Instant) {
+        before = (known, now + FleetPause.gatheringLength)
+    }
+
     /// Notes the answer to a heartbeat.
     mutating func saw(_ view: FleetView, at now: Instant) {
         func limited(_ number: Int) -> Int {
             min(max(number, Self.range.lowerBound), Self.range.upperBound)
         }
-        let view = FleetView(present: limited(view.present), known: limited(view.known))
+        var view = FleetView(present: limited(view.present), known: limited(view.known))
+        if let before, now < before.until { view.known = max(view.known, before.known) }
         stage =
             switch stage {
             case .unknown: .first(view, at: now)

@@ -5,13 +5,19 @@ import DataLoadingSupport
 
 /// The daemon's own part of a rate, which its loads use where the store gives no slots.
 struct OwnShare: Hashable, Sendable {
+    /// The first slot of a line that has slots again.
+    struct Line: Hashable, Sendable {
+        let start: Instant
+        /// When loads are to ask again at the latest, so that the slot can be confirmed.
+        let nextLook: Instant
+    }
+
     /// Among how many daemons the rate is divided.
-    let daemons: Int
+    var daemons: Int
     /// No load starts before this instant.
     let begin: Instant
-    /// When slots of the line start again, before which all that is used must have passed; nil while
-    /// there are none.
-    var end: Instant?
+    /// Nil while the line has no slots.
+    var line: Line?
 
     /// The rate that the daemon may use; nil for one that is none.
     func rate(of perSecond: Double) -> GCRA.Rate? {
@@ -23,8 +29,8 @@ struct OwnShare: Hashable, Sendable {
     /// The last of them leaves its interval before the first slot of the line, or both together would
     /// be more than the rate.
     func count(from first: Instant, of perSecond: Double) -> Int {
-        guard let end else { return .max }
-        let number = max(.zero, end - first).inSeconds * perSecond / Double(daemons)
+        guard let line else { return .max }
+        let number = max(.zero, line.start - first).inSeconds * perSecond / Double(daemons)
         return Int(exactly: number.rounded(.down)) ?? .max
     }
 }
@@ -32,25 +38,48 @@ struct OwnShare: Hashable, Sendable {
 /// How the loads of one key use the daemon's own share.
 enum OwnShareUse: Hashable, Sendable {
     case none
-    /// They do, from an instant on; the last of them asked at another.
-    case begun(Instant, last: Instant)
+    /// They do, and count as those that do until an instant, unless they ask again.
+    case begun(OwnShare, until: Instant)
     /// The store has given slots again, and they do until the first of those starts.
     ///
     /// Otherwise the daemons that come back would all wait for their first slots, which are behind those
     /// of the others, and the rate would be left unused for as long.
-    case ending(Instant)
+    case ending(OwnShare)
 
-    /// Notes that the store, which was asked at an instant, has given slots.
-    ///
-    /// Loads that have used no share for longer than `interval`, the time between two of its slots, do
-    /// not begin to.
-    mutating func lineBegins(askedAt asked: Instant, _ interval: Duration) {
-        guard case .begun(let begin, let last) = self else { return }
-        self = asked - last <= interval ? .ending(begin) : .none
+    /// How long loads that wait for a slot of a slow share count as those that use it.
+    private static let longest = Duration.seconds(30)
+
+    /// Makes the use of a share by a load that asks at an instant; `interval` is the time between two of
+    /// its slots, and there are none after `end`.
+    init(
+        _ share: OwnShare, at now: Instant, interval: Duration,
+        notAfter end: Instant = .distantFuture
+    ) {
+        let soon = now + min(interval, Self.longest) + .milliseconds(100)
+        self = .begun(share, until: min(soon, end))
     }
 
-    /// Notes that the slots of the line are given up before the first has started.
-    mutating func lineIsGone(at now: Instant) {
-        if case .ending(let begin) = self { self = .begun(begin, last: now) }
+    /// Whether there is nothing to remember at an instant, for a key that has no slots.
+    func isOver(at now: Instant) -> Bool {
+        if case .begun(_, let end) = self { end < now } else { true }
+    }
+
+    /// Notes that the store, which was asked at an instant, has given slots.
+    mutating func lineBegins(askedAt asked: Instant) {
+        guard case .begun(let share, let end) = self else { return }
+        self = asked <= end ? .ending(share) : .none
+    }
+
+    /// Notes that slots of the line are given up before the first has started.
+    mutating func lineIsGone(at now: Instant, interval: Duration) {
+        if case .ending(let share) = self {
+            self = OwnShareUse(share, at: now, interval: interval)
+        }
+    }
+
+    /// Notes that slots of the line were not used in time: loads that come now do not continue what
+    /// others have begun.
+    mutating func slotsWereDropped() {
+        if case .ending = self { self = .none }
     }
 }

@@ -34,12 +34,16 @@ struct SharedKey: Sendable {
     /// Whether there is nothing to remember at an instant.
     func isIdle(at now: Instant) -> Bool {
         slots.count == 0 && exchange == .none && !isStarved
-            && (reach.map { $0 <= now } ?? true)
+            && ownShare.isOver(at: now) && (reach.map { $0 <= now } ?? true)
     }
 
     /// Drops slots that cannot be used, and asks for no more than were used, if some were late.
     mutating func drop(at now: Instant, notBefore gate: Instant?) {
-        guard slots.count > 0, slots.drop(at: now, notBefore: gate) > 0 else { return }
+        let count = slots.count
+        guard count > 0 else { return }
+        let isLate = slots.drop(at: now, notBefore: gate) > 0
+        if slots.count < count { ownShare.slotsWereDropped() }
+        guard isLate else { return }
         allowance = max(1, used)
         used = 0
     }

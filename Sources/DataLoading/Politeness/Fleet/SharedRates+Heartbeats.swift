@@ -29,8 +29,8 @@ extension SharedRates {
         }
         failures = 0
         if gatheringEnd == nil { gather(at: now) }
-        members.saw(view, at: now)
         let isReturn = storeHeard(at: now)
+        members.saw(view, at: now)
         let isGathering = members.portion < 1 && gatheringEnd.map { now < $0 } ?? false
         let pause = isGathering ? FleetPause.gathering : FleetPause.heartbeat
         restHeartbeat(until: max(now, sent + pause))
@@ -61,7 +61,7 @@ extension SharedRates {
             keys[key]?.slots = LeasedSlots()
             keys[key]?.reach = min(entry.reach ?? furthest, furthest)
             keys[key]?.nextStart = nil
-            keys[key]?.ownShare.lineIsGone(at: now)
+            keys[key]?.ownShare.lineIsGone(at: now, interval: entry.interval * members.known)
             isChange = true
         }
         return isChange

@@ -128,8 +128,7 @@ extension SharedRates {
         entry.isStarved = false
         if count > 0 {
             news.isChange = true
-            entry.ownShare.lineBegins(
-                askedAt: sent, entry.interval * members.known + window)
+            entry.ownShare.lineBegins(askedAt: sent)
         }
         if count == 0, entry.requested > 0 {
             // All who could have waited so long are told; others may ask, but not at once.

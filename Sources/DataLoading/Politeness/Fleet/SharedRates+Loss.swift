@@ -83,6 +83,7 @@ extension SharedRates {
         // Otherwise loads wait for an answer about a key, which is what counts.
         if patienceEnd != nil, !isAwaited { circuit.calm() }
         guard circuit.answered(at: now) else { return false }
+        members.storeIsBack(at: now)
         gather(at: now)
         tellOfGates()
         return true

@@ -145,31 +145,33 @@ struct SharedRates: Sendable {
         case .later(let start):
             guard entry.slots.mustBeConfirmed(at: start, within: window) else {
                 if entry.runsOut(within: prefetch, at: now) { order(key, &entry) }
-                return wait(until: start, entry)
+                return wait(for: start, lookingAt: start, entry)
             }
             // Early enough for the answer to come before the slot.
             let early = start + window / -2
-            guard early <= now else { return wait(until: early, entry) }
+            guard early <= now else { return wait(for: start, lookingAt: early, entry) }
             order(key, &entry)
-            return .wait(until: start)
+            return wait(for: start, lookingAt: start, entry)
         case .due, .none:
             entry.isStarved = true
-            // Slots that were dropped: whether loads use a share is known from its use only.
-            if case .ending = entry.ownShare { entry.ownShare = .none }
             order(key, &entry)
             return .paused
         }
     }
 
-    /// What loads do until they ask for a slot of the line.
-    private func wait(until instant: Instant, _ entry: SharedKey) -> Answer {
-        endingShare(entry, instant).map(Answer.ownShare) ?? .wait(until: instant)
+    /// What loads do until a slot of the line starts, or until they are to look at it.
+    private func wait(for start: Instant, lookingAt look: Instant, _ entry: SharedKey) -> Answer {
+        endingShare(entry, OwnShare.Line(start: start, nextLook: look)).map(Answer.ownShare)
+            ?? .wait(until: look)
     }
 
     /// The daemon's own share until the line has slots again; nil where it was not used before.
-    private func endingShare(_ entry: SharedKey, _ end: Instant) -> OwnShare? {
-        guard case .ending(let begin) = entry.ownShare else { return nil }
-        return OwnShare(daemons: members.known, begin: begin, end: end)
+    private func endingShare(_ entry: SharedKey, _ line: OwnShare.Line) -> OwnShare? {
+        guard case .ending(var share) = entry.ownShare else { return nil }
+        // The store may not know all of those yet who come back.
+        share.daemons = max(share.daemons, members.known)
+        share.line = line
+        return share
     }
 
     /// Takes a slot that was leased before the store, or the key, was lost, or one of the own share.
@@ -191,7 +193,9 @@ struct SharedRates: Sendable {
         case .later(let start): return .wait(until: start)
         case .none:
             let share = ownShare(entry, perSecond, since: since)
-            entry.ownShare = .begun(share.begin, last: now)
+            let interval = Duration.saturating(seconds: Double(share.daemons) / perSecond)
+            entry.ownShare = OwnShareUse(
+                share, at: now, interval: interval, notAfter: policy.end(since: since))
             return .ownShare(share)
         }
     }
@@ -221,7 +225,7 @@ struct SharedRates: Sendable {
         case .share(let since): .ownShare(ownShare(keys[key], perSecond, since: since))
         case .shared:
             if let entry = keys[key], case .later(let first) = entry.slots.first(at: now),
-                let share = endingShare(entry, first)
+                let share = endingShare(entry, OwnShare.Line(start: first, nextLook: first))
             {
                 .ownShare(share)
             } else {

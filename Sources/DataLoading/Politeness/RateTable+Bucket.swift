@@ -1,0 +1,35 @@
+// Copyright the DataLoading authors
+// SPDX-License-Identifier: Apache-2.0
+
+import DataLoadingSupport
+
+extension RateTable {
+    /// The slots and the gate of a key that is not idle.
+    struct Bucket: Sendable {
+        var slots = GCRA()
+        var gate: Instant?
+        /// The limit of the key's rule, so that most loads look up no rule; nil for another rule.
+        var limit: GCRA.Rate?
+        var counts = Counts()
+
+        mutating func reserve(at now: Instant, _ rate: GCRA.Rate) -> Reservation {
+            if let start = slots.reserve(at: now, notBefore: gate, rate: rate) {
+                return .wait(until: start)
+            }
+            counts.admitted.addSaturated(1)
+            return .granted
+        }
+
+        /// Takes a slot of the daemon's own share, of a rate that is all daemons' together.
+        mutating func reserve(
+            _ share: OwnShare, of perSecond: Double, at now: Instant, _ rate: GCRA.Rate
+        ) -> Reservation {
+            let first = slots.start(position: 0, at: now, notBefore: gate, rate: rate)
+            guard share.count(from: first, of: perSecond) > 0 else {
+                return share.line.map { .wait(until: $0.nextLook) } ?? .paused
+            }
+            guard case .wait(let start) = reserve(at: now, rate) else { return .granted }
+            return .wait(until: min(start, share.line?.nextLook ?? start))
+        }
+    }
+}
