@@ -142,12 +142,15 @@ class Run:
             self.calls = 0
 
     def add(self, until=None, **settings):
-        """Starts a daemon that ends when all do, or so many seconds after the first."""
+        """Starts a daemon that ends when all do, or so many seconds after the first; what is None is not
+        said."""
         rest = self.begun + (until or self.seconds) - time.monotonic()
         words = {**self.settings, "seconds": rest, **settings}
         output = tempfile.TemporaryFile("w+")
         daemon = subprocess.Popen(
-            [self.probe] + [f"{key}={value}" for key, value in words.items()], stdout=output)
+            [self.probe]
+            + [f"{key}={value}" for key, value in words.items() if value is not None],
+            stdout=output)
         self.daemons.append((daemon, output))
         started.append(daemon)
         return daemon
