@@ -31,18 +31,35 @@ import Testing
         #expect(isReturn == true)
     }
 
-    /// Asks for slots at an instant, and is given one that starts at another.
-    private mutating func lease(
-        _ count: Int = 1, at now: Instant, start: Instant, interval: Duration = ms(100)
-    ) throws {
-        #expect(table.reserve(key, at: now) == .paused)
+    /// Asks for slots at an instant.
+    private mutating func ask(
+        at now: Instant, answer: Reservation = .paused
+    ) throws -> UInt64 {
+        #expect(table.reserve(key, at: now) == answer)
         table.shared?.prepare(key)
         let demand = SlotDemand(count: 2, latest: .distantFuture)
-        let begun = try #require(table.shared?.begin(key, rule, demand, at: now) ?? nil)
+        return try #require(table.shared?.begin(key, rule, demand, at: now) ?? nil).number
+    }
+
+    /// Asks for slots at an instant, and is given some that start at another.
+    private mutating func lease(
+        _ count: Int = 1, at now: Instant, start: Instant, interval: Duration = ms(100),
+        answer: Reservation = .paused
+    ) throws {
+        let number = try ask(at: now, answer: answer)
         let lease = QuotaLease(
             count: count, firstStart: start - now, interval: interval, lead: start - now,
             gate: .zero)
-        _ = table.shared?.answered(key, begun.number, lease, at: now)
+        _ = table.shared?.answered(key, number, lease, at: now)
+    }
+
+    /// Sends a heartbeat that is answered at once; returns whether loads are to ask again.
+    @discardableResult private mutating func beat(
+        _ view: FleetView, at now: Instant
+    ) throws -> Bool {
+        table.shared?.orderHeartbeat()
+        let number = try #require(table.shared?.beginHeartbeat(at: now) ?? nil)
+        return table.shared?.heartbeatAnswered(number, view, at: now, chance: 0) ?? false
     }
 
     @Test mutating func `the last load of its own leaves its interval before the line begins`()
@@ -145,26 +162,60 @@ import Testing
 
     @Test mutating func `slots that are given up do not end the share`() throws {
         returned(at: .at(250))
-        // At the half of the rate, as long as only one of the two is there.
+        // At the half of the rate, as long as only one of the others is there.
         try lease(2, at: .at(250), start: .at(10_000), interval: ms(200))
         #expect(table.reserve(key, at: .at(260)) == .wait(until: .at(400)))
-        table.shared?.orderHeartbeat()
-        let number = try #require(table.shared?.beginHeartbeat(at: .at(300)) ?? nil)
-        let isChange = table.shared?.heartbeatAnswered(
-            number, FleetView(present: 2, known: 2), at: .at(300), chance: 0)
-        #expect(isChange == true)
+        let isChange = try beat(FleetView(present: 2, known: 3), at: .at(300))
+        #expect(isChange)
         try lease(at: .at(310), start: .at(1_000))
         #expect(table.reserve(key, at: .at(310)) == .wait(until: .at(400)))
         #expect(table.reserve(key, at: .at(400)) == .granted)
     }
 
+    @Test(arguments: [(present: 1, waits: 400), (2, 850)] as [(present: Int, waits: Int64)])
+    mutating func `a line that all daemons have leased leaves no room for a share`(
+        present: Int, waits: Int64
+    ) throws {
+        returned(at: .at(250))
+        try beat(FleetView(present: present, known: 2), at: .at(250))
+        try lease(at: .at(250), start: .at(900))
+        #expect(table.reserve(key, at: .at(250)) == .wait(until: .at(waits)))
+    }
+
+    @Test(arguments: [1_200, 1_800] as [Int64])
+    mutating func `a daemon that the others still count waits for the line`(
+        back: Int64
+    ) throws {
+        try beat(FleetView(present: 1, known: 2), at: .at(0))
+        table.shared?.lose(at: .at(10))
+        for instant in stride(from: 10, to: back, by: 5) {
+            _ = table.reserve(key, at: .at(instant))
+        }
+        let isReturn = table.shared?.storeHeard(at: .at(back))
+        #expect(isReturn == true)
+        try lease(at: .at(back), start: .at(back + 600))
+        let answer = table.reserve(key, at: .at(back))
+        #expect((answer == .wait(until: .at(back + 550))) == (back == 1_200), "\(answer)")
+    }
+
+    @Test mutating func `a key that was refused alone waits for the line`() throws {
+        table.shared?.wasMissed = true
+        let number = try ask(at: .at(0))
+        _ = table.shared?.failed(key, number, at: .at(0), chance: 0)
+        // About another key.
+        table.shared?.lastAnswer = .at(1)
+        _ = table.shared?.wake(at: .at(300), chance: 0)
+        #expect(table.shared?.refusedCount == 1)
+        #expect(table.reserve(key, at: .at(500)) == .granted)
+        _ = table.shared?.wake(at: .at(600), chance: 0)
+        try lease(at: .at(600), start: .at(1_600), answer: .wait(until: .at(700)))
+        #expect(table.reserve(key, at: .at(600)) == .wait(until: .at(1_550)))
+    }
+
     @Test mutating func `the share is as small as it was while others are not back`() throws {
         returned(at: .at(250))
         try lease(at: .at(250), start: .at(5_000))
-        table.shared?.orderHeartbeat()
-        let number = try #require(table.shared?.beginHeartbeat(at: .at(260)) ?? nil)
-        _ = table.shared?.heartbeatAnswered(
-            number, FleetView(present: 1, known: 1), at: .at(260), chance: 0)
+        try beat(FleetView(present: 1, known: 1), at: .at(260))
         #expect(table.reserve(key, at: .at(260)) == .wait(until: .at(400)))
         // The store has forgotten the other one, who may come back within three seconds.
         #expect(table.shared?.members.portion == 0.5)

@@ -26,7 +26,9 @@ struct FleetMembers: Sendable {
     }
 
     /// The number among whom the rate is divided.
-    var known: Int {
+    var known: Int { max(told, before?.known ?? 0) }
+
+    private var told: Int {
         switch stage {
         case .unknown: expected
         case .first(let view, _): max(view.known, view.present, expected)
@@ -50,7 +52,10 @@ struct FleetMembers: Sendable {
     /// It may have been away for longer than it remembers daemons, or know nothing any more, and those that
     /// it does not know yet use their own shares.
     mutating func storeIsBack(at now: Instant) {
-        before = (known, now + FleetPause.gatheringLength)
+        if case .unknown = stage { return }
+        // A store that is lost again and again does not keep alive who has gone.
+        if let before, now < before.until { return }
+        before = (told, now + FleetPause.gatheringLength)
     }
 
     /// Notes the answer to a heartbeat.
@@ -58,8 +63,8 @@ struct FleetMembers: Sendable {
         func limited(_ number: Int) -> Int {
             min(max(number, Self.range.lowerBound), Self.range.upperBound)
         }
-        var view = FleetView(present: limited(view.present), known: limited(view.known))
-        if let before, now < before.until { view.known = max(view.known, before.known) }
+        let view = FleetView(present: limited(view.present), known: limited(view.known))
+        if let before, before.until <= now { self.before = nil }
         stage =
             switch stage {
             case .unknown: .first(view, at: now)

@@ -30,6 +30,7 @@ extension SharedRates {
         failures = 0
         if gatheringEnd == nil { gather(at: now) }
         let isReturn = storeHeard(at: now)
+        lastHeartbeat = sent
         members.saw(view, at: now)
         let isGathering = members.portion < 1 && gatheringEnd.map { now < $0 } ?? false
         let pause = isGathering ? FleetPause.gathering : FleetPause.heartbeat

@@ -81,6 +81,15 @@ extension SharedRates {
     /// The part of the rate for those who reach the store; all of it if the others pause.
     private var portion: Double { policy == .pause ? 1 : members.portion }
 
+    /// Whether the slots of the line that come before those of a key now leave room for this daemon's own
+    /// share.
+    ///
+    /// They do not where the others counted this daemon when they leased them: it was away for a moment
+    /// only, or the store refused one key alone.
+    private func leavesRoom(for entry: SharedKey) -> Bool {
+        wasMissed && portion < 1 && !entry.trust.isRefused
+    }
+
     private func isDry(_ entry: SharedKey, at now: Instant) -> Bool {
         switch entry.slots.first(at: now) {
         case .none: true
@@ -108,6 +117,7 @@ extension SharedRates {
         }
         let isReturn = storeAnswered(at: now)
         lastAnswer = now
+        if !leavesRoom(for: entry) { entry.ownShare = .none }
         entry.trust = .trusted
         note(roundTrip: now - sent)
         var news = LeaseNews(isChange: entry.isStarved, isReturn: isReturn)

@@ -83,6 +83,7 @@ extension SharedRates {
         // Otherwise loads wait for an answer about a key, which is what counts.
         if patienceEnd != nil, !isAwaited { circuit.calm() }
         guard circuit.answered(at: now) else { return false }
+        wasMissed = lastHeartbeat.map { now - $0 > FleetCounts.presence } ?? true
         members.storeIsBack(at: now)
         gather(at: now)
         tellOfGates()

@@ -57,6 +57,10 @@ struct SharedRates: Sendable {
     /// Until when heartbeats come faster while daemons are missing, which may be about to come back;
     /// nil before the first.
     var gatheringEnd: Instant?
+    /// When the last heartbeat that was answered was sent.
+    var lastHeartbeat: Instant?
+    /// Whether the others did not count this daemon when the store was last found again.
+    var wasMissed = false
     /// When the store has last answered about any key.
     var lastAnswer: Instant?
     /// The time that answers take lately.
