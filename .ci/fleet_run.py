@@ -22,7 +22,7 @@ class Server:
         self.directory = directory
         self.port = port
         self.arguments = [
-            "redis-server", "--port", str(port), "--unixsocket", self.path, "--save", "",
+            os.environ.get("REDIS_SERVER", "redis-server"), "--port", str(port), "--unixsocket", self.path, "--save", "",
             "--appendonly", "no", "--dir", directory, *more,
         ]
         self.environment = dict(os.environ)

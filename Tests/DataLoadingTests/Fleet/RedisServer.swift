@@ -13,9 +13,11 @@
         /// Whether it is installed; continuous integration installs it.
         static let isInstalled = executable != nil
 
-        private static let executable = ["/usr/bin/redis-server", "/usr/bin/valkey-server"].first {
-            FileManager.default.isExecutableFile(atPath: $0)
-        }
+        /// `REDIS_SERVER` in the environment is the path of another one, which then is used alone.
+        private static let executable =
+            (ProcessInfo.processInfo.environment["REDIS_SERVER"].map { [$0] }
+            ?? ["/usr/bin/redis-server", "/usr/bin/valkey-server"])
+            .first { FileManager.default.isExecutableFile(atPath: $0) }
 
         struct NotStarted: Error {}
 
