@@ -22,8 +22,8 @@ class Server:
         self.directory = directory
         self.port = port
         self.arguments = [
-            os.environ.get("REDIS_SERVER", "redis-server"), "--port", str(port), "--unixsocket", self.path, "--save", "",
-            "--appendonly", "no", "--dir", directory, *more,
+            os.environ.get("REDIS_SERVER", "redis-server"), "--port", str(port),
+            "--unixsocket", self.path, "--save", "", "--appendonly", "no", "--dir", directory, *more,
         ]
         self.environment = dict(os.environ)
         self.clock = os.path.join(directory, "clock")

@@ -24,9 +24,10 @@ extension RateTable {
         mutating func reserve(
             _ share: OwnShare, of perSecond: Double, at now: Instant, _ rate: GCRA.Rate
         ) -> Reservation {
+            slots.skip(to: share.begin)
             let first = slots.start(position: 0, at: now, notBefore: gate, rate: rate)
-            guard share.count(from: first, of: perSecond) > 0 else {
-                return share.line.map { .wait(until: $0.nextLook) } ?? .paused
+            if let line = share.line, share.count(from: first, of: perSecond) == 0 {
+                return .wait(until: line.nextLook)
             }
             guard case .wait(let start) = reserve(at: now, rate) else { return .granted }
             return .wait(until: min(start, share.line?.nextLook ?? start))

@@ -166,10 +166,7 @@ struct RateTable: Sendable {
         case .paused, nil: return .paused
         case .ownShare(let share):
             guard let rate = share.rate(of: perSecond) else { return .paused }
-            return bucket(of: key, at: now) { bucket in
-                bucket.slots.skip(to: share.begin)
-                return bucket.reserve(share, of: perSecond, at: now, rate)
-            }
+            return bucket(of: key, at: now) { $0.reserve(share, of: perSecond, at: now, rate) }
         }
     }
 

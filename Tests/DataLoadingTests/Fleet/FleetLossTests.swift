@@ -44,6 +44,11 @@ extension LongComputations {
             #expect(quarters[0] >= 55 && quarters[1] >= 90, "\(quarters)")
             #expect(counts[1...].allSatisfy { (392...411).contains($0) }, "\(counts)")
             #expect(fleet.most(in: .seconds(1), from: start) <= 411)
+            fleet.heal()
+            let healed = fleet.now
+            let after = Self.run(&fleet, 4)
+            #expect(fleet.most(in: .seconds(1), from: healed) <= 411)
+            #expect(after[0] >= 320 && after[1...].allSatisfy { $0 >= 392 }, "\(after)")
         }
 
         /// Cuts so many off, and lets them come back; returns what was started in the quarters of a second

@@ -8,7 +8,6 @@ import Testing
 
 /// A daemon whose store is back uses its own share until the first slot of the line starts.
 @Suite struct OwnShareTests {
-    private static let rate = 10.0
     private let key: RuleKey
     private let rule: RateRule
     /// One of two daemons, which may start a load each 200 ms without a store.
@@ -216,7 +215,8 @@ import Testing
         returned(at: .at(250))
         try lease(at: .at(250), start: .at(5_000))
         try beat(FleetView(present: 1, known: 1), at: .at(260))
-        #expect(table.reserve(key, at: .at(260)) == .wait(until: .at(400)))
+        #expect(table.reserve(key, at: .at(400)) == .granted)
+        #expect(table.reserve(key, at: .at(410)) == .wait(until: .at(600)))
         // The store has forgotten the other one, who may come back within three seconds.
         #expect(table.shared?.members.portion == 0.5)
     }

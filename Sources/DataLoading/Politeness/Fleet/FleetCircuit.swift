@@ -99,11 +99,7 @@ extension LossPolicy {
 
     /// What is to be done at an instant where the store was lost at another.
     func mode(since loss: Instant, at now: Instant) -> FleetMode {
-        switch self {
-        case .pause: .paused
-        case .share(for: nil): .share(since: loss)
-        case .share(for: let limit?): now - loss < limit ? .share(since: loss) : .paused
-        }
+        now < end(since: loss) ? .share(since: loss) : .paused
     }
 }
 

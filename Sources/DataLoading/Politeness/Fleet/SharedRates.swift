@@ -197,9 +197,9 @@ struct SharedRates: Sendable {
         case .later(let start): return .wait(until: start)
         case .none:
             let share = ownShare(entry, perSecond, since: since)
-            let interval = Duration.saturating(seconds: Double(share.daemons) / perSecond)
             entry.ownShare = OwnShareUse(
-                share, at: now, interval: interval, notAfter: policy.end(since: since))
+                share, at: now, interval: share.interval(of: perSecond),
+                notAfter: policy.end(since: since))
             return .ownShare(share)
         }
     }
