@@ -67,6 +67,10 @@ public struct DataLoaderResponse: Sendable, OpaquelyMirrored {
         set { fields.change { $0.metrics = newValue } }
     }
 
+    /// The numbers of the metrics.
+    package var figures: LoadFigures { LoadFigures(fields.value.metrics) }
+    /// The peer of the metrics.
+    package var remoteAddress: String? { fields.value.metrics.remoteAddress }
     /// When the load was performed, by the service's clock; nil for a response that no load has.
     package var begun: Instant? { fields.value.begun }
     /// Whether what arrived of a body that breaks off may lack a piece in the middle.

@@ -43,12 +43,12 @@ final class AccessLogger: ConsumptionObserver {
     ) {
         let bytesMoved = bytesDownloaded > 0 || bytesUploaded > 0
         guard sampling.keeps(response, bytesMoved: bytesMoved) else { return }
-        let (date, trace) = (timekeeper.date, tracer.trace(of: response))
+        let (time, trace) = (LogTime(timekeeper.date), tracer.trace(of: response))
         memory.withLock { memory in
-            var bytes = FixedBytes(memory.bytes)
-            LogLine.write(
+            var bytes = memory.begin(format, time)
+            LogLine.writeRest(
                 response, bytesDownloaded: bytesDownloaded, bytesUploaded: bytesUploaded,
-                trace: trace, at: date, format, to: &bytes)
+                trace: trace, at: time, format, to: &bytes)
             writer.append(bytes.written)
         }
     }
@@ -63,14 +63,4 @@ final class AccessLogger: ConsumptionObserver {
 
     /// Writes what waits and closes the file; false if that took longer than a limit.
     func close(within limit: Duration) async -> Bool { await writer.close(within: limit) }
-}
-
-/// Memory for a line: an array for each would be an allocation of 4 KiB for each load.
-private final class LineMemory: Sendable {
-    nonisolated(unsafe) let bytes = UnsafeMutableBufferPointer<UInt8>.allocate(
-        capacity: LogLine.maxLength)
-
-    deinit {
-        bytes.deallocate()
-    }
 }

@@ -6,14 +6,15 @@ import DataLoadingTransport
 import Foundation
 
 extension LogLine {
-    /// Writes the line of a load that ended.
-    static func write(
+    /// Writes the rest of the line of a load that ended.
+    static func writeRest(
         _ response: DataLoaderResponse, bytesDownloaded: Int64, bytesUploaded: Int64,
-        trace: LoggedTrace?, at date: Date, _ format: AccessLog.Format, to bytes: inout FixedBytes
+        trace: LoggedTrace?, at time: LogTime, _ format: AccessLog.Format,
+        to bytes: inout FixedBytes
     ) {
-        let (request, metrics) = (response.request, response.metrics)
+        let (request, metrics) = (response.request, response.figures)
         let outcome = OutcomeWord(response.error)
-        write(format, LogTime(date), to: &bytes) { line in
+        writeRest(format, time, to: &bytes) { line in
             // The maximum lengths add up to less than that of a line, with all keys and numbers.
             line.add("source", request.sourceIdentifier, maxBytes: 256)
             // A load that never started has no number.
@@ -46,7 +47,7 @@ extension LogLine {
             line.add("wait.slot", metrics.admissionTime)
             line.add("wait.auth", metrics.authorisationTime)
             line.add("wait.backoff", metrics.backOffTime)
-            line.add("peer", metrics.remoteAddress, maxBytes: 256)
+            line.add("peer", response.remoteAddress, maxBytes: 256)
             line.add("reused", metrics.reusedConnection)
             line.add("trace_id", trace?.traceID, maxBytes: 32)
             line.add("span_id", trace?.spanID, maxBytes: 16)

@@ -19,32 +19,35 @@ struct LogLine {
     static func make(
         _ format: AccessLog.Format, time: LogTime, _ body: (inout LogLine) -> Void
     ) -> [UInt8] {
-        FixedBytes.array(capacity: maxLength) { bytes in write(format, time, to: &bytes, body) }
+        FixedBytes.array(capacity: maxLength) { bytes in
+            writeStart(format, time, to: &bytes)
+            writeRest(format, time, to: &bytes, body)
+        }
     }
 
-    /// Writes a line of a time and what `body` adds, ended by a line feed.
-    static func write(
+    /// Writes the start of a line: its time, to the second.
+    static func writeStart(
+        _ format: AccessLog.Format, _ time: LogTime, to bytes: inout FixedBytes
+    ) {
+        bytes.append(contentsOf: format == .json ? "{\"time\":\"" : "time=")
+        time.appendSecond(to: &bytes)
+    }
+
+    /// Writes the rest of a line: the fraction of its time, what `body` adds, and a line feed.
+    static func writeRest(
         _ format: AccessLog.Format, _ time: LogTime, to bytes: inout FixedBytes,
         _ body: (inout LogLine) -> Void
     ) {
         var line = LogLine(format: format, bytes: bytes)
         // For its end, so that the next line begins anew whatever this one has.
         line.bytes.keep(free: 2)
-        line.begin(time)
+        time.appendFraction(to: &line.bytes)
+        if format == .json { line.bytes.append(UInt8(ascii: "\"")) }
         body(&line)
         line.bytes.keep(free: 0)
         if format == .json { line.bytes.append(UInt8(ascii: "}")) }
         line.bytes.append(UInt8(ascii: "\n"))
         bytes = line.bytes
-    }
-
-    private mutating func begin(_ time: LogTime) {
-        if format == .json { bytes.append(UInt8(ascii: "{")) }
-        beginValue("time")
-        // A time has no character that either format would escape.
-        if format == .json { bytes.append(UInt8(ascii: "\"")) }
-        time.append(to: &bytes)
-        if format == .json { bytes.append(UInt8(ascii: "\"")) }
     }
 
     /// Adds a text that may contain anything, in at most `maxBytes`; nil adds nothing.
@@ -74,12 +77,16 @@ struct LogLine {
         let length = origin.host.utf8.count + target.pathAndQuery.utf8.count
         guard length <= maxBytes - 18 else { return false }
         let isAdded = target.pathAndQuery.utf8.withContiguousStorageIfAvailable { path in
-            let end = path.firstIndex(of: UInt8(ascii: "?")) ?? path.count
-            let shown = UnsafeBufferPointer(rebasing: path[..<end])
-            guard shown.allSatisfy(PrintableText.isPlain) else { return false }
-            // As for any text: logfmt needs quotes around "=" and "…".
+            var end = 0
+            var hasEquals = false
+            while end < path.count, path[end] != UInt8(ascii: "?") {
+                guard PrintableText.isPlain(path[end]) else { return false }
+                if path[end] == UInt8(ascii: "=") { hasEquals = true }
+                end += 1
+            }
             let hasQuery = end < path.count
-            let isQuoted = format == .json || hasQuery || shown.contains(UInt8(ascii: "="))
+            // As for any text: logfmt needs quotes around "=" and "…".
+            let isQuoted = format == .json || hasQuery || hasEquals
             beginValue(key)
             if isQuoted { bytes.append(UInt8(ascii: "\"")) }
             bytes.append(contentsOf: origin.isSecure ? "https://" : "http://")
@@ -88,7 +95,7 @@ struct LogLine {
                 bytes.append(UInt8(ascii: ":"))
                 bytes.appendDecimal(Int64(origin.port))
             }
-            bytes.append(contentsOf: shown)
+            bytes.append(contentsOf: UnsafeBufferPointer(rebasing: path[..<end]))
             if hasQuery { bytes.append(contentsOf: "?…") }
             if isQuoted { bytes.append(UInt8(ascii: "\"")) }
             return true
@@ -107,6 +114,8 @@ struct LogLine {
     mutating func add(_ key: StaticString, _ duration: Duration) {
         beginValue(key)
         let milliseconds = max(0, duration.wholeNanoseconds) / 1_000_000
+        // Most waits.
+        if milliseconds == 0 { return bytes.append(contentsOf: "0.000") }
         bytes.appendDecimal(milliseconds / 1_000)
         bytes.append(UInt8(ascii: "."))
         bytes.appendDecimal(milliseconds % 1_000, digits: 3)
@@ -119,17 +128,22 @@ struct LogLine {
     }
 
     private mutating func beginValue(_ key: StaticString) {
+        let length = key.utf8CodeUnitCount
         switch format {
         case .json:
-            if bytes.count > 1 { bytes.append(UInt8(ascii: ",")) }
-            bytes.append(UInt8(ascii: "\""))
-            bytes.append(contentsOf: key)
-            bytes.append(UInt8(ascii: "\""))
-            bytes.append(UInt8(ascii: ":"))
+            bytes.write(length + 4) { text in
+                text[0] = UInt8(ascii: ",")
+                text[1] = UInt8(ascii: "\"")
+                (text + 2).update(from: key.utf8Start, count: length)
+                text[length + 2] = UInt8(ascii: "\"")
+                text[length + 3] = UInt8(ascii: ":")
+            }
         case .logfmt:
-            if bytes.count > 0 { bytes.append(UInt8(ascii: " ")) }
-            bytes.append(contentsOf: key)
-            bytes.append(UInt8(ascii: "="))
+            bytes.write(length + 2) { text in
+                text[0] = UInt8(ascii: " ")
+                (text + 1).update(from: key.utf8Start, count: length)
+                text[length + 1] = UInt8(ascii: "=")
+            }
         }
     }
 }

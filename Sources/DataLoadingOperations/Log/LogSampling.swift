@@ -15,11 +15,11 @@ struct LogSampling {
 
     /// Whether a load has a line.
     func keeps(_ response: DataLoaderResponse, bytesMoved: Bool) -> Bool {
-        guard keepsOneIn > 1, response.metrics.totalTime < keepsSlowerThan else { return true }
+        guard keepsOneIn > 1, response.figures.totalTime < keepsSlowerThan else { return true }
         switch OutcomeWord(response.error) {
         case .failure: return true
         case .cancelled where bytesMoved: return true
-        case .cancelled, .success: return isChosen(response.metrics.load)
+        case .cancelled, .success: return isChosen(response.figures.load)
         }
     }
 

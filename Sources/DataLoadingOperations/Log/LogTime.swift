@@ -16,10 +16,23 @@ struct LogTime {
         milliseconds = Int64(exactly: min(max(rounded, -1e15), 1e15)) ?? 0
     }
 
+    /// The second that it is in, since the Unix epoch.
+    var second: Int64 { split.second }
+
+    private var split: (second: Int64, milliseconds: Int64) {
+        let (second, rest) = milliseconds.quotientAndRemainder(dividingBy: 1_000)
+        return rest < 0 ? (second - 1, rest + 1_000) : (second, rest)
+    }
+
     /// Appends it, as `2026-01-01T00:00:00.000Z`.
     func append(to bytes: inout some ByteSink) {
-        let (seconds, rest) = milliseconds.quotientAndRemainder(dividingBy: 1_000)
-        let date = CivilDate(secondsSince1970: rest < 0 ? seconds - 1 : seconds)
+        appendSecond(to: &bytes)
+        appendFraction(to: &bytes)
+    }
+
+    /// Appends the date and the time to the second, without "Z".
+    func appendSecond(to bytes: inout some ByteSink) {
+        let date = CivilDate(secondsSince1970: second)
         bytes.appendDecimal(date.year, digits: 4)
         bytes.append(UInt8(ascii: "-"))
         bytes.appendDecimal(date.month, digits: 2)
@@ -31,8 +44,12 @@ struct LogTime {
         bytes.appendDecimal(date.secondOfDay / 60 % 60, digits: 2)
         bytes.append(UInt8(ascii: ":"))
         bytes.appendDecimal(date.secondOfDay % 60, digits: 2)
+    }
+
+    /// Appends the milliseconds, and "Z".
+    func appendFraction(to bytes: inout some ByteSink) {
         bytes.append(UInt8(ascii: "."))
-        bytes.appendDecimal(rest < 0 ? rest + 1_000 : rest, digits: 3)
+        bytes.appendDecimal(split.milliseconds, digits: 3)
         bytes.append(UInt8(ascii: "Z"))
     }
 }

@@ -22,16 +22,28 @@ final class AttemptRecorder: Sendable {
         self.timekeeper = timekeeper
     }
 
-    /// Counts an attempt that starts, and adds the fields of its span.
-    func begin(_ attempt: inout TransportRequest) -> BegunAttempt {
+    /// Begins the span of an attempt, and adds the fields that tell its server.
+    ///
+    /// It is nil for most attempts; `mayTrace` says whether it may be another.
+    func trace(_ attempt: inout TransportRequest) -> SpanPlace? { tracer.begin(&attempt) }
+
+    /// Whether an attempt may be a span.
+    func mayTrace(_ attempt: TransportRequest) -> Bool { tracer.mayBegin(attempt) }
+
+    /// Counts an attempt that starts, and that may have a span.
+    func begin(_ attempt: TransportRequest, _ span: SpanPlace?) -> BegunAttempt {
         let labels = ActiveLabels(
             host: registry.hosts.label(forURL: attempt.text), method: MethodLabel(attempt.method))
         registry.attemptBegan(labels)
-        let span = tracer.begin(&attempt)
-        let start =
-            listeners.isEmpty
-            ? nil : BegunAttempt.Start(request: attempt, date: timekeeper.date)
-        return BegunAttempt(labels: labels, span: span, begun: timekeeper.now, start: start)
+        let details = span == nil && listeners.isEmpty ? nil : makeDetails(attempt, span)
+        return BegunAttempt(labels: labels, begun: timekeeper.now, details: details)
+    }
+
+    // Not inlined: the compiler then copies the request where there are no details, too.
+    @inline(never) private func makeDetails(
+        _ attempt: TransportRequest, _ span: SpanPlace?
+    ) -> BegunAttempt.Details {
+        BegunAttempt.Details(span, listeners.isEmpty ? nil : attempt, timekeeper.date)
     }
 
     /// Counts the end of an attempt.
@@ -47,7 +59,9 @@ final class AttemptRecorder: Sendable {
                 status: status.flatMap { StatusLabel($0) },
                 error: reason, version: VersionLabel(reported: report.httpVersion)),
             nanoseconds: now.nanoseconds(since: attempt.begun),
-            attempt.span.flatMap { $0.own.sample(at: timekeeper.date.nanosecondsSinceEpoch) })
+            attempt.details?.span.flatMap {
+                $0.own.sample(at: timekeeper.date.nanosecondsSinceEpoch)
+            })
         guard let record = attempt.record(status: status, error: error, report, at: now) else {
             return
         }

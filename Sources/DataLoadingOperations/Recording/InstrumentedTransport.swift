@@ -22,9 +22,17 @@ struct InstrumentedTransport: Transport {
 
     func start(_ attempt: TransportRequest, sink: any TransportSink) -> any TransportTask {
         guard attempt.cachePolicy != .cacheOnly else { return next.start(attempt, sink: sink) }
+        // A copy of a request costs as much as to count it.
+        guard recorder.mayTrace(attempt) else { return start(attempt, nil, sink) }
         var attempt = attempt
-        let begun = recorder.begin(&attempt)
-        return next.start(attempt, sink: MeasuredSink(begun, sink, recorder))
+        let span = recorder.trace(&attempt)
+        return start(attempt, span, sink)
+    }
+
+    private func start(
+        _ attempt: TransportRequest, _ span: SpanPlace?, _ sink: any TransportSink
+    ) -> any TransportTask {
+        next.start(attempt, sink: MeasuredSink(recorder.begin(attempt, span), sink, recorder))
     }
 
     func reset() async { await next.reset() }

@@ -17,18 +17,18 @@ final class LoadRecorder: ConsumptionObserver {
     func endedRequest(
         with response: DataLoaderResponse, bytesDownloaded: Int64, bytesUploaded: Int64
     ) {
-        let metrics = response.metrics
+        let figures = response.figures
         let request = response.request
         var record = LoadRecord(
             host: registry.hosts.label(of: (try? request.target)?.origin),
             source: registry.sources.label(request.sourceIdentifier),
             outcome: OutcomeWord(response.error),
             error: response.error.flatMap { ErrorLabel($0) })
-        record.duration = metrics.totalTime.wholeNanoseconds
-        record.slotWait = metrics.admissionTime.wholeNanoseconds
-        record.authorisationWait = metrics.authorisationTime.wholeNanoseconds
-        record.backOffWait = metrics.backOffTime.wholeNanoseconds
-        record.retries = Int64(metrics.retries)
+        record.duration = figures.totalTime.wholeNanoseconds
+        record.slotWait = figures.admissionTime.wholeNanoseconds
+        record.authorisationWait = figures.authorisationTime.wholeNanoseconds
+        record.backOffWait = figures.backOffTime.wholeNanoseconds
+        record.retries = Int64(figures.retries)
         record.received = bytesDownloaded
         record.sent = bytesUploaded
         registry.loadEnded(record)

@@ -2,20 +2,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import DataLoading
-import DataLoadingSupport
 import Foundation
 
 /// Passes the events of one attempt on, and counts its end.
 final class MeasuredSink: TransportSink {
-    private struct State: Sendable {
-        var status: HTTPStatus?
-        var isEnded = false
-    }
-
     private let attempt: BegunAttempt
     private let next: any TransportSink
     private let recorder: AttemptRecorder
-    private let state = Locked(State())
+    // Without a lock: a transport calls a sink from one thread at a time.
+    nonisolated(unsafe) private var status: HTTPStatus?
+    nonisolated(unsafe) private var isEnded = false
 
     init(_ attempt: BegunAttempt, _ next: any TransportSink, _ recorder: AttemptRecorder) {
         self.attempt = attempt
@@ -26,7 +22,7 @@ final class MeasuredSink: TransportSink {
     func didSend(_ bodyBytes: Int64, of total: Int64?) { next.didSend(bodyBytes, of: total) }
 
     func didReceive(_ head: ResponseHead) {
-        state.withLock { $0.status = head.status }
+        status = head.status
         next.didReceive(head)
     }
 
@@ -45,11 +41,8 @@ final class MeasuredSink: TransportSink {
 
     /// Counts the first end only, where a transport ends an attempt twice.
     private func ended(_ report: TransportReport, _ error: DataLoaderError?) {
-        let (isFirst, status) = state.withLock { state in
-            defer { state.isEnded = true }
-            return (!state.isEnded, state.status)
-        }
-        guard isFirst else { return }
+        guard !isEnded else { return }
+        isEnded = true
         recorder.end(attempt, status: status, error: error, report)
     }
 }

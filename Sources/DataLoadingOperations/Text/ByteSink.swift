@@ -11,6 +11,10 @@ extension [UInt8]: ByteSink {}
 extension ByteSink {
     /// Appends a number in decimal digits, with zeros in front up to a number of digits, at most 20.
     mutating func appendDecimal(_ number: Int64, digits: Int = 1) {
+        // Most numbers in a line of a log.
+        if number >= 0, number < 10, digits == 1 {
+            return appendDigit(UInt32(truncatingIfNeeded: number))
+        }
         if number < 0 { append(UInt8(ascii: "-")) }
         if number.magnitude < 1_000, digits <= 3 {
             return appendShort(UInt32(truncatingIfNeeded: number.magnitude), digits: digits)

@@ -8,12 +8,15 @@
 struct FixedBytes: ByteSink {
     private let memory: UnsafeMutableBufferPointer<UInt8>
     /// The number of bytes that were written.
-    private(set) var count = 0
-    /// The bytes that are kept free for the end.
-    private var reserve = 0
+    private(set) var count: Int
+    /// The number of bytes that may be written.
+    private var limit: Int
 
-    init(_ memory: UnsafeMutableBufferPointer<UInt8>) {
+    /// Takes memory; `count` is the number of its bytes that were written before.
+    init(_ memory: UnsafeMutableBufferPointer<UInt8>, count: Int = 0) {
         self.memory = memory
+        self.count = min(max(0, count), memory.count)
+        limit = memory.count
     }
 
     /// What was written.
@@ -29,21 +32,27 @@ struct FixedBytes: ByteSink {
     }
 
     /// Keeps so many bytes free, until another number is kept.
-    mutating func keep(free bytes: Int) { reserve = bytes }
+    mutating func keep(free bytes: Int) { limit = memory.count - bytes }
 
     mutating func append(_ byte: UInt8) {
-        guard count < memory.count - reserve else { return }
+        guard count < limit else { return }
         memory[count] = byte
         count += 1
     }
 
     /// Appends all bytes or, where they do not fit, none.
     mutating func append(contentsOf bytes: UnsafeBufferPointer<UInt8>) {
-        guard bytes.count <= memory.count - reserve - count, let source = bytes.baseAddress,
-            let start = memory.baseAddress
-        else { return }
-        (start + count).update(from: source, count: bytes.count)
-        count += bytes.count
+        guard let source = bytes.baseAddress else { return }
+        write(bytes.count) { $0.update(from: source, count: bytes.count) }
+    }
+
+    /// Lets `body` write so many bytes or, where they do not fit, nothing.
+    @inline(__always) mutating func write(
+        _ length: Int, _ body: (UnsafeMutablePointer<UInt8>) -> Void
+    ) {
+        guard length <= limit - count, let start = memory.baseAddress else { return }
+        body(start + count)
+        count += length
     }
 
     mutating func append(contentsOf text: StaticString) {

@@ -23,11 +23,15 @@ struct Tracer: Sendable {
         numbers = random.withGenerator { TraceNumbers(using: &$0) }
     }
 
+    /// Whether an attempt may be a span: most have no trace, and need no look at their fields.
+    func mayBegin(_ attempt: TransportRequest) -> Bool {
+        tracing != .whenAsked || attempt.hasOptions
+    }
+
     /// Begins the span of an attempt, and adds the fields that tell its server; nil without a trace,
     /// and for a request that has such a field already.
     func begin(_ attempt: inout TransportRequest) -> SpanPlace? {
         let asked = attempt.traceParent
-        // Most attempts have no trace, and need no look at their fields.
         guard asked != nil || tracing != .whenAsked, !attempt.headers.contains("traceparent")
         else { return nil }
         let reported = attempt.reportedLoad
@@ -57,12 +61,13 @@ struct Tracer: Sendable {
     ///
     /// Nil without a trace. Where loads are no spans, one that made no attempt has begun none.
     func trace(of response: DataLoaderResponse) -> LoggedTrace? {
-        let (request, metrics) = (response.request, response.metrics)
-        if let span = place(ofEnded: metrics.load, request)?.own {
+        let (request, figures) = (response.request, response.figures)
+        guard tracing != .whenAsked || request.hasOptions else { return nil }
+        if let span = place(ofEnded: figures.load, request)?.own {
             return LoggedTrace(traceID: span.traceID, spanID: span.spanID)
         }
         let asked = request.traceParent
-        let begun = metrics.attempts > 0 ? place(ofLoad: metrics.load, asked: asked)?.own : nil
+        let begun = figures.attempts > 0 ? place(ofLoad: figures.load, asked: asked)?.own : nil
         return (asked ?? begun).map { LoggedTrace(traceID: $0.traceID, spanID: nil) }
     }
 

@@ -51,6 +51,23 @@ import Testing
         #expect(table.label(of: origin) == table.label(forURL: url))
     }
 
+    @Test func `a URL has its label whatever was asked before it`() {
+        let hosts = (0..<12).map { "h\($0).test" }
+        let urls = hosts.flatMap { host in
+            [host, host.uppercased(), host + ":80", host + ".evil.test"].flatMap { authority in
+                ["http://\(authority)/", "https://\(authority)/x?y", "http://\(authority)"]
+            }
+        }
+        let expected = urls.map { HostTable(hosts).label(forURL: $0) }
+        #expect(Set(expected).count == 25)
+        let table = HostTable(hosts)
+        for _ in 0..<2 {
+            #expect(urls.map { table.label(forURL: $0) } == expected)
+            let origins = urls.map { (try? RequestTarget(text: $0))?.origin }
+            #expect(origins.map { table.label(of: $0) } == expected)
+        }
+    }
+
     @Test func `the host that is found is the one to which a request goes`() {
         let letters = Array("aA1-.:/[]@%?#_é ")
         property { generator in

@@ -11,11 +11,12 @@ extension LogLine {
         _ format: AccessLog.Format, _ response: DataLoaderResponse, down: Int64 = 0, up: Int64 = 0,
         tracer: Tracer = Tracer()
     ) -> String {
+        let time = LogTime(Date(timeIntervalSince1970: 1_767_225_600.25))
         let bytes = FixedBytes.array(capacity: maxLength) { bytes in
-            write(
+            writeStart(format, time, to: &bytes)
+            writeRest(
                 response, bytesDownloaded: down, bytesUploaded: up,
-                trace: tracer.trace(of: response),
-                at: Date(timeIntervalSince1970: 1_767_225_600.25), format, to: &bytes)
+                trace: tracer.trace(of: response), at: time, format, to: &bytes)
         }
         return String(decoding: bytes.dropLast(), as: UTF8.self)
     }

@@ -247,4 +247,17 @@ import Testing
         LogTime(Date(timeIntervalSince1970: seconds)).append(to: &bytes)
         #expect(String(decoding: bytes, as: UTF8.self) == text)
     }
+
+    @Test(arguments: [AccessLog.Format.json, .logfmt])
+    func `each line has its own time, also where it begins like the one before it`(
+        format: AccessLog.Format
+    ) {
+        var memory = LineMemory()
+        let seconds = [0, 0.25, 0.999, 1, 59.5, 60, 86_400.5, -0.001, -1, 0.5, .infinity, 0]
+        for time in seconds.map({ LogTime(Date(timeIntervalSince1970: $0)) }) {
+            var bytes = memory.begin(format, time)
+            LogLine.writeRest(format, time, to: &bytes) { $0.add("load", 7) }
+            #expect(Array(bytes.written) == LogLine.make(format, time: time) { $0.add("load", 7) })
+        }
+    }
 }

@@ -8,8 +8,7 @@ import DataLoadingTransport
 /// It is made of closed lists only, never of a text that a server or a user chose.
 struct ErrorLabel: Hashable, Sendable {
     private enum Value: Hashable, Sendable {
-        /// The name of a kind, one of the library's constants.
-        case kind(String)
+        case kind(ErrorName)
         case status(StatusLabel)
         case otherStatus
     }
@@ -31,13 +30,15 @@ struct ErrorLabel: Hashable, Sendable {
         switch error.kind {
         case .cancelled: return nil
         case .status(let status): value = StatusLabel(status).map { .status($0) } ?? .otherStatus
-        default: value = .kind(error.name)
+        default:
+            guard let name = error.kind.errorName else { return nil }
+            value = .kind(name)
         }
     }
 
     var label: Label {
         switch value {
-        case .kind(let name): Label("error.type", name)
+        case .kind(let name): Label("error.type", name.rawValue)
         case .status(let status): Label("error.type", String(status.code))
         case .otherStatus: Label("error.type", LabelNames.other)
         }

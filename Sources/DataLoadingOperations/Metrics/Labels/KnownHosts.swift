@@ -3,6 +3,7 @@
 
 import DataLoadingSupport
 import DataLoadingTransport
+import Foundation
 
 /// The hosts that have labels of their own: what is under the lock of a `HostTable`.
 struct KnownHosts: Sendable {
@@ -19,6 +20,11 @@ struct KnownHosts: Sendable {
     private var hashes: [UInt64] = []
     /// The labels of the origins that the entries represent.
     private var labels: [Origin: HostLabel] = [:]
+    /// The first origins that loads had: comparing so few takes less time than one look into a table.
+    private var firstOrigins: [(origin: Origin, label: HostLabel)] = []
+    /// The starts of the first URLs that attempts had, the first slash of the path included.
+    private var firstStarts: [(text: [UInt8], label: HostLabel)] = []
+    private static let compared = 8
     /// The number of hosts; a further port of a host counts as one more.
     private(set) var count = 0
 
@@ -54,10 +60,30 @@ struct KnownHosts: Sendable {
         }
     }
 
-    func label(of origin: Origin) -> HostLabel? { labels[origin] }
+    mutating func label(of origin: Origin) -> HostLabel? {
+        for index in firstOrigins.indices where firstOrigins[index].origin == origin {
+            return firstOrigins[index].label
+        }
+        guard let label = labels[origin] else { return nil }
+        if firstOrigins.count < Self.compared { firstOrigins.append((origin, label)) }
+        return label
+    }
 
-    func label(forURL url: URLAuthority.Bytes) -> HostLabel? {
-        guard let found = URLAuthority(of: url) else { return nil }
+    mutating func label(forURL url: URLAuthority.Bytes) -> HostLabel? {
+        for index in firstStarts.indices where firstStarts[index].text.isStart(of: url) {
+            return firstStarts[index].label
+        }
+        guard let found = URLAuthority(of: url), let label = label(of: found, in: url) else {
+            return nil
+        }
+        if firstStarts.count < Self.compared {
+            let path = url[found.host.upperBound...].firstIndex(of: UInt8(ascii: "/"))
+            if let path { firstStarts.append((Array(url[...path]), label)) }
+        }
+        return label
+    }
+
+    private func label(of found: URLAuthority, in url: URLAuthority.Bytes) -> HostLabel? {
         for index in hashes.indices where hashes[index] == found.hash {
             let host = url[found.host]
             guard entries[index].ports.contains(found.port),
@@ -66,5 +92,16 @@ struct KnownHosts: Sendable {
             return HostLabel(index: UInt8(clamping: index), port: found.port)
         }
         return nil
+    }
+}
+
+extension [UInt8] {
+    /// Whether other bytes begin with these.
+    fileprivate func isStart(of bytes: URLAuthority.Bytes) -> Bool {
+        guard bytes.count >= count else { return false }
+        return withUnsafeBytes { own in
+            guard let own = own.baseAddress, let other = bytes.baseAddress else { return false }
+            return memcmp(own, other, count) == 0
+        }
     }
 }
