@@ -45,6 +45,8 @@ public final class Operations: Sendable {
     private let healthCheck: HealthCheck
     private let tracer: Tracer
     private let telemetry: TelemetryExporter?
+    /// What adds attempts to the log; nil where it has none.
+    private let attemptLog: AttemptLog?
     /// What the dashboard shows; nil without one.
     private let live: LiveState?
     private let timekeeper: any Timekeeper
@@ -86,7 +88,8 @@ public final class Operations: Sendable {
         self.timekeeper = timekeeper
         let transport = service.transport ?? service.makeDefaultTransport()
         live = configuration.endpoint?.servesDashboard == true ? LiveState(timekeeper) : nil
-        let listeners: [(any AttemptListener)?] = [telemetry?.spans, live]
+        attemptLog = configuration.makeAttemptLog()
+        let listeners: [(any AttemptListener)?] = [telemetry?.spans, live, attemptLog]
         service.transport = transport.counted(
             by: registry, telling: listeners.compactMap(\.self), tracer: tracer,
             timekeeper: timekeeper)
@@ -129,6 +132,8 @@ public final class Operations: Sendable {
         }
         if configuration.forbidsCoreDumps { CoreDumps.forbid() }
         registry.observe(service)
+        registry.nameHosts(of: service, by: configuration)
+        attemptLog?.use(running.logger)
         if let logger = running.logger { registry.observe(logger) }
         registry.observe(reloads)
         // Not on a queue, which may be too slow for all of them, and costs a change of threads: none of
@@ -145,14 +150,7 @@ public final class Operations: Sendable {
 
     private func makeRunning(_ service: DataLoaderService) throws(OperationsError) -> Running {
         if let name = configuration.malformedName { throw .malformed(name: name) }
-        var logger: AccessLogger?
-        do throws(LogFileError) {
-            logger = try configuration.log.map { log throws(LogFileError) in
-                try AccessLogger(log, tracer: tracer)
-            }
-        } catch {
-            throw .log(path: error.path, reason: error.reason)
-        }
+        let logger = try configuration.makeLogger(tracer)
         let watchdog = Watchdog(
             environment: configuration.variables, process: getpid(), manager: manager,
             timerQueue: service.runtime.timerQueue, echoes: [service.transportEcho])
@@ -236,9 +234,7 @@ public final class Operations: Sendable {
         if running != nil { manager.reloading() }
         defer {
             // Also of one that has failed in the middle.
-            if let service = running?.service {
-                registry.hosts.add(configuration.hosts(of: service.rateLimiter, service.resolver))
-            }
+            if let running { registry.hosts.add(configuration.hosts(of: running.service)) }
             running?.logger?.reopen()
             if running != nil { manager.ready() }
         }

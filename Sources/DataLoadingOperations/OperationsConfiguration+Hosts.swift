@@ -5,11 +5,27 @@ import DataLoading
 
 extension OperationsConfiguration {
     /// The hosts that have labels of their own, of a service's rates and addresses as they are now.
+    func hosts(of service: DataLoaderService) -> [String] {
+        hosts(of: service.rateLimiter, service.resolver)
+    }
+
+    /// The hosts that have labels of their own, of a service's rates and addresses as they are now.
     func hosts(of limiter: RateLimiter, _ resolver: HostResolver) -> [String] {
         switch labelledHosts {
         case .none: []
         case .only(let hosts): hosts
         case .configured: limiter.ratedOrigins + resolver.addressStates.map(\.host)
+        }
+    }
+}
+
+extension MetricRegistry {
+    /// Names hosts that have got a rate or addresses, whenever all metrics are read.
+    ///
+    /// A program may change them at any time, and not only while it reloads.
+    func nameHosts(of service: DataLoaderService, by configuration: OperationsConfiguration) {
+        add { [weak service, hosts] _ in
+            if let service { hosts.add(configuration.hosts(of: service)) }
         }
     }
 }

@@ -43,12 +43,21 @@ public struct AccessLog: Sendable {
     public var format: Format
     /// The place to which lines go.
     public var output: Output
+    /// Whether each attempt has a line too, when it ends; default false.
+    ///
+    /// Such a line has `kind` "attempt", `resend`, the number of attempts before it, `cause`, why it was
+    /// made (`retry`, `resumption`, `redirect`, `reauthorisation`, `next_address`, `replacement` or
+    /// `whole_response`; none for the first), and the times until there was a connection, until TLS was
+    /// ready, and until the first byte. `load` is the number that the line of its load has; an attempt
+    /// that several loads share has none.
+    public var includesAttempts = false
     /// The maximum number of bytes that wait to be written, at least 4,096; default 1 MiB.
     public var buffer = 1_048_576
     /// One load of so many has a line if nothing was remarkable about it; default 1, which is all.
     ///
     /// A hash of the load's number chooses. Loads that failed, that were cancelled after they had
-    /// moved bytes, or that were slow always have a line.
+    /// moved bytes, or that were slow always have a line. So do such attempts, with
+    /// ``includesAttempts``; the others have one if their load was chosen.
     public var keepsOneIn = 1
     /// The total time from which a load is slow; default 1 s.
     public var keepsSlowerThan: Duration = .seconds(1)

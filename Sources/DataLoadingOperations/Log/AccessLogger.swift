@@ -53,6 +53,17 @@ final class AccessLogger: ConsumptionObserver {
         }
     }
 
+    /// Adds the line of an attempt, if it is to have one.
+    func attemptEnded(_ attempt: AttemptRecord) {
+        guard sampling.keeps(attempt) else { return }
+        let time = LogTime(timekeeper.date)
+        memory.withLock { memory in
+            var bytes = memory.begin(format, time)
+            LogLine.writeRest(attempt, at: time, format, to: &bytes)
+            writer.append(bytes.written)
+        }
+    }
+
     /// Adds a line about an error of the daemon itself, whatever the sampling is.
     func tell(_ error: String) {
         LogLine.error(error, at: timekeeper.date, format).withUnsafeBufferPointer(writer.append)

@@ -110,6 +110,11 @@ struct LogLine {
         bytes.appendDecimal(number)
     }
 
+    /// Adds a duration in seconds, rounded down to a millisecond; nil adds nothing.
+    mutating func add(_ key: StaticString, _ duration: Duration?) {
+        if let duration { add(key, duration) }
+    }
+
     /// Adds a duration in seconds, rounded down to a millisecond.
     mutating func add(_ key: StaticString, _ duration: Duration) {
         beginValue(key)

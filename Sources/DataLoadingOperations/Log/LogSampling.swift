@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import DataLoading
+import DataLoadingSupport
 
 /// The choice of the loads that have a line in an access log.
 struct LogSampling {
@@ -21,6 +22,15 @@ struct LogSampling {
         case .cancelled where bytesMoved: return true
         case .cancelled, .success: return isChosen(response.figures.load)
         }
+    }
+
+    /// Whether an attempt has a line: one of a chosen load, and one that failed or was slow.
+    func keeps(_ attempt: AttemptRecord) -> Bool {
+        guard keepsOneIn > 1, attempt.ended - attempt.begun < keepsSlowerThan else { return true }
+        if attempt.errorType != nil { return true }
+        // What was cancelled before anything was received is not remarkable.
+        if attempt.error != nil { return attempt.report.bytesMoved }
+        return isChosen(attempt.reportedLoad ?? attempt.context.load)
     }
 
     /// Whether a hash of the number of a load is divisible: the mixer of SplitMix64.

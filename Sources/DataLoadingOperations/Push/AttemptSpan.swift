@@ -37,7 +37,7 @@ struct AttemptSpan: Sendable {
         template = isInternal ? nil : attempt.template?.cutForLabel
         url = ShownURL(attempt.url)
         status = attempt.status
-        error = Self.errorType(of: attempt)
+        error = attempt.errorType
         resendCount = attempt.context.resendCount
         version = attempt.report.httpVersion
         peer = attempt.report.remoteAddress
@@ -50,13 +50,6 @@ struct AttemptSpan: Sendable {
         guard !isInternal else { return nil }
         let text = template.flatMap { template in shown.origin.map { $0.text + template } }
         return (text ?? shown.text).cut(to: ShownURL.maxLength)
-    }
-
-    /// Why the attempt is an error; nil for a success, and where the program cancelled it.
-    private static func errorType(of attempt: AttemptRecord) -> String? {
-        if let error = attempt.error { return error.kind == .cancelled ? nil : error.name }
-        guard let status = attempt.status, status.rawValue >= 400 else { return nil }
-        return String(status.rawValue)
     }
 
     /// The address of a peer, or the path of its socket.

@@ -9,6 +9,8 @@ import Foundation
 struct AttemptRecord: Sendable {
     /// The load that made it, and why.
     let context: AttemptContext
+    /// The number of the load that observers are told of; nil without one, or where it is not known.
+    let reportedLoad: Int64?
     let method: HTTPMethod
     /// The URL as it was sent; it may hold secrets, and is shown as `redactedText` only.
     let url: URL
@@ -30,6 +32,22 @@ struct AttemptRecord: Sendable {
     /// Why it failed; nil when it ended with a whole response.
     let error: DataLoaderError?
     let report: TransportReport
+}
+
+extension AttemptRecord {
+    /// Why the attempt is an error; nil for a success, and where the program cancelled it.
+    var errorType: String? {
+        if let error { return error.kind == .cancelled ? nil : error.name }
+        guard let status, status.rawValue >= 400 else { return nil }
+        return String(status.rawValue)
+    }
+}
+
+extension TransportReport {
+    /// Whether any byte was sent or received.
+    var bytesMoved: Bool {
+        headBytesSent > 0 || bodyBytesSent > 0 || headBytesReceived > 0 || bodyBytesReceived > 0
+    }
 }
 
 /// Is told of every attempt that ended.

@@ -33,8 +33,9 @@ struct BegunAttempt: Sendable {
     ) -> AttemptRecord? {
         guard let details, let request = details.request else { return nil }
         return AttemptRecord(
-            context: request.context, method: request.method, url: request.url,
-            template: request.template, host: labels.host,
+            context: request.context, reportedLoad: request.reportedLoad,
+            method: request.method, url: request.url, template: request.template,
+            host: labels.host,
             parent: details.span?.parent, span: details.span?.own, begun: begun, ended: end,
             date: details.date, status: status, error: error, report: report)
     }

@@ -7,15 +7,19 @@ import DataLoadingSupport
 import Foundation
 
 extension AttemptRecord {
-    /// A sampled attempt that succeeded.
-    static func make(isInternal: Bool = false) -> AttemptRecord {
+    /// A sampled attempt that succeeded, or failed with an error.
+    static func make(
+        _ error: DataLoaderError? = nil, _ report: TransportReport = TransportReport(),
+        isInternal: Bool = false
+    ) -> AttemptRecord {
         var context = AttemptContext()
         context.isInternal = isInternal
         let span = TraceContext.makeRoot()
         return AttemptRecord(
-            context: context, method: .get, url: testURL("https://api.test/secret"),
+            context: context, reportedLoad: nil, method: .get,
+            url: testURL("https://api.test/secret"),
             template: isInternal ? "/secret" : nil, host: .other, parent: nil, span: span,
             begun: Instant(nanoseconds: 0), ended: Instant(nanoseconds: 5), date: Date(),
-            status: .ok, error: nil, report: TransportReport())
+            status: error == nil ? .ok : nil, error: error, report: report)
     }
 }

@@ -49,8 +49,9 @@ final class DashboardScene: Sendable {
         context.isInternal = attempt.isInternal
         state.attemptEnded(
             AttemptRecord(
-                context: context, method: .get, url: testURL(url), template: nil, host: .other,
-                parent: nil, span: nil, begun: begun, ended: clock.instant, date: date,
+                context: context, reportedLoad: load, method: .get, url: testURL(url),
+                template: nil, host: .other, parent: nil, span: nil, begun: begun,
+                ended: clock.instant, date: date,
                 status: attempt.status, error: attempt.error, report: attempt.report))
     }
 

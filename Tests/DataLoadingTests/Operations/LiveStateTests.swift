@@ -182,8 +182,9 @@ extension AttemptRecord {
     /// An attempt about which nothing matters.
     fileprivate static func make() -> AttemptRecord {
         AttemptRecord(
-            context: AttemptContext(), method: .get, url: testURL("https://api.test/"),
-            template: nil, host: .other, parent: nil, span: nil, begun: Instant(nanoseconds: 0),
+            context: AttemptContext(), reportedLoad: nil, method: .get,
+            url: testURL("https://api.test/"), template: nil, host: .other, parent: nil, span: nil,
+            begun: Instant(nanoseconds: 0),
             ended: Instant(nanoseconds: 1), date: Date(timeIntervalSince1970: 0), status: 200,
             error: nil, report: TransportReport())
     }

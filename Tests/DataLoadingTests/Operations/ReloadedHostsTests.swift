@@ -62,4 +62,18 @@ import Testing
         #expect(attempts(operations) == expected)
         await operations.shutDown(gracePeriod: .zero)
     }
+
+    @Test func `hosts that get a rate outside of a reload are named from the next look on`()
+        async throws
+    {
+        let scene = try TelemetryScene()
+        await scene.load()
+        try scene.service.rateLimiter.replaceRates(
+            [.host(of: testURL("https://api.test/"), requestsPerSecond: 1_000)],
+            defaultRequestsPerSecond: nil)
+        #expect(attempts(scene.operations) == ["_OTHER": 1])
+        await scene.load()
+        #expect(attempts(scene.operations) == ["_OTHER": 1, "api.test": 1])
+        await scene.operations.shutDown(gracePeriod: .zero)
+    }
 }
