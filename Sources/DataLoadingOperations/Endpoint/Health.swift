@@ -9,5 +9,8 @@ public struct Health: Hashable, Sendable {
     /// Whether new loads may start; false before the start, and while the service shuts down.
     public let isReady: Bool
     /// What is wrong, in words; empty when nothing is.
+    ///
+    /// A ready service may have some: a store of shared rates that does not answer, and credentials
+    /// that could not be fetched, keep no load from starting, and the next one may get them.
     public let reasons: [String]
 }

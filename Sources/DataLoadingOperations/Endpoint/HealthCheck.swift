@@ -76,13 +76,32 @@ final class HealthCheck: Sendable {
         if await !timerAnswers { reasons.append("the service's timer does not answer") }
         if await !transportAnswers { reasons.append("the transport's thread does not answer") }
         let isLive = reasons.isEmpty
+        let snapshot = service.snapshot()
         switch readiness {
         case .starting: reasons.append("it has not started")
         case .ending: reasons.append("it shuts down")
-        case .ready where service.snapshot().stage != .open: reasons.append("it shuts down")
+        case .ready where snapshot.stage != .open: reasons.append("it shuts down")
         case .ready: break
         }
-        return Health(isLive: isLive, isReady: reasons.isEmpty, reasons: reasons)
+        return Health(
+            isLive: isLive, isReady: reasons.isEmpty, reasons: reasons + Self.remarks(on: snapshot))
+    }
+
+    /// What is wrong with an open service that takes loads all the same.
+    ///
+    /// Without names: nobody needs a token to read it.
+    static func remarks(on snapshot: ServiceSnapshot) -> [String] {
+        guard snapshot.stage == .open else { return [] }
+        var remarks: [String] = []
+        if let sharing = snapshot.sharing, sharing.source != .store {
+            remarks.append("the store of shared rates does not answer")
+        }
+        switch snapshot.credentials.count(where: { $0.hasFailed && !$0.isUsable }) {
+        case 0: break
+        case 1: remarks.append("an authoriser could not get a credential")
+        case let count: remarks.append("\(count) authorisers could not get a credential")
+        }
+        return remarks
     }
 
     /// Whether a part answers in time; one that owes an answer is not asked again, since each question is

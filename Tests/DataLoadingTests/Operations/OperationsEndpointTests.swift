@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 @testable import DataLoading
+import DataLoadingAuth
 @testable import DataLoadingOperations
 import DataLoadingSupport
 import DataLoadingTesting
@@ -182,6 +183,34 @@ extension SocketTests {
                 for _ in 0..<200 { group.addTask { await operations.health().isLive } }
                 for await isLive in group { #expect(isLive) }
             }
+        }
+
+        @Test func `a service whose credential could not be fetched says so, and stays ready`()
+            async throws
+        {
+            struct Unavailable: Error {}
+            let scene = try EndpointScene()
+            let token = TokenAuthoriser(hosts: ["api.test"]) { _ in throw Unavailable() }
+            let loader = scene.service.makeFactory(authorisers: [token]).makeDataLoader()
+            #expect(try await scene.load("/readyz") == (200, "ok\n"))
+            let request = DataLoaderRequest(url: testURL("https://api.test/"))
+            await #expect(throws: DataLoaderError.self) { try await loader.response(for: request) }
+            let remark = "an authoriser could not get a credential"
+            #expect(try await scene.load("/readyz") == (200, remark + "\n"))
+            #expect(try await scene.load("/healthz") == (200, remark + "\n"))
+            await scene.operations.shutDown(gracePeriod: .zero)
+            #expect(await scene.operations.health().reasons.contains(remark) == false)
+        }
+
+        @Test(arguments: [
+            (SharingState.Source.store, []),
+            (.ownShare, ["the store of shared rates does not answer"]),
+            (.none, ["the store of shared rates does not answer"]),
+        ]) func `a lost store of shared rates is told`(
+            source: SharingState.Source, remarks: [String]
+        ) {
+            let sharing = SharingState(source: source, present: 6, known: 8)
+            #expect(HealthCheck.remarks(on: .make(sharing: sharing)) == remarks)
         }
 
         @Test func `the process is ready until it ends, and the endpoint ends with it`()
