@@ -10,6 +10,12 @@ public import Foundation
 ///
 /// The driving methods return when the event has been delivered. After the end or a cancellation
 /// they have no effect, like a closed connection.
+///
+/// A one-shot body is read to its end, as by a transport that sends it, before the first event that
+/// shows that the request was written: progress, a head, or a failure that is not `.nothingWritten`.
+/// If it cannot be read, or its length is not the declared one, the attempt fails with
+/// `.requestBody` in place of that event. A request that was not written leaves the stream to the
+/// next attempt.
 public final class ScriptedAttempt: TransportTask {
     private struct State: Sendable {
         /// Nil once the attempt is over, so that nothing of the load is kept.
@@ -18,6 +24,8 @@ public final class ScriptedAttempt: TransportTask {
         var isPaused = false
         var pauses = 0
         var report = TransportReport()
+        /// What reading the body has given; nil before it was read.
+        var body: Result<Data?, DataLoaderError>?
     }
 
     /// Identifies a transport's queue, so that an attempt can be driven from it.
@@ -49,6 +57,18 @@ public final class ScriptedAttempt: TransportTask {
     /// Returns once it was paused or resumed at least `count` times in all; true means paused.
     public func waitForFlowChanges(_ count: Int) async -> [Bool] { await flow.first(count) }
 
+    /// Reads the request's body as a transport that sends it does; nil if it has none.
+    ///
+    /// The first call reads the body to its end, on the transport's queue, unless the attempt has
+    /// read it already; the other calls return the same bytes. A stream that blocks blocks the
+    /// transport's attempts.
+    ///
+    /// - Throws: `DataLoaderError.requestBody(reason:)` if the body cannot be read, if it is shorter
+    ///   or longer than its declared length, or if an earlier attempt has read the one-shot stream.
+    public func readBody() throws(DataLoaderError) -> Data? {
+        try onQueue { bodyBytes() }.get()
+    }
+
     /// Sets the report of sent and received bytes that the end of the attempt delivers.
     public func setReport(_ report: TransportReport) {
         state.withLock { $0.report = report }
@@ -67,7 +87,10 @@ public final class ScriptedAttempt: TransportTask {
 
     /// Delivers upload progress.
     public func reportSent(_ bodyBytes: Int64, of total: Int64?) {
-        onQueue { openSink?.didSend(bodyBytes, of: total) }
+        onQueue {
+            guard hasWrittenBody() else { return }
+            openSink?.didSend(bodyBytes, of: total)
+        }
     }
 
     /// Delivers a head.
@@ -79,7 +102,7 @@ public final class ScriptedAttempt: TransportTask {
     package func sendHeadOfUnsafeBody(status: Int, headers: HTTPHeaders) {
         var head = DataLoading.ResponseHead(status: HTTPStatus(rawValue: status), headers: headers)
         head.mayLackPieces = true
-        onQueue { openSink?.didReceive(head) }
+        onQueue { deliver(head) }
     }
 
     /// Delivers a piece of the body.
@@ -133,8 +156,12 @@ public final class ScriptedAttempt: TransportTask {
     }
 
     func deliverHead(_ status: Int, _ headers: HTTPHeaders) {
-        openSink?.didReceive(
-            DataLoading.ResponseHead(status: HTTPStatus(rawValue: status), headers: headers))
+        deliver(DataLoading.ResponseHead(status: HTTPStatus(rawValue: status), headers: headers))
+    }
+
+    private func deliver(_ head: DataLoading.ResponseHead) {
+        guard hasWrittenBody() else { return }
+        openSink?.didReceive(head)
     }
 
     func deliverBody(_ bytes: Data) {
@@ -154,12 +181,39 @@ public final class ScriptedAttempt: TransportTask {
     func deliverFailure(
         _ error: DataLoaderError, _ sent: SentState, evenIfCancelled: Bool = false
     ) {
-        guard evenIfCancelled || openSink != nil, let (sink, report) = takeEnd() else { return }
+        guard evenIfCancelled || openSink != nil else { return }
+        if sent != .nothingWritten, !evenIfCancelled, !hasWrittenBody() { return }
+        end(with: error, sent)
+    }
+
+    private func end(with error: DataLoaderError, _ sent: SentState) {
+        guard let (sink, report) = takeEnd() else { return }
         sink.didFail(TransportFailure(error, sent: sent, report: report))
     }
 
+    /// Reads a body that can be read once; false if it cannot be read, which ends the attempt.
+    private func hasWrittenBody() -> Bool {
+        guard case .oneShot? = request.body, openSink != nil else { return true }
+        switch bodyBytes() {
+        case .success: return true
+        case .failure(let error):
+            // One that was cancelled meanwhile ends as cancelled.
+            if openSink != nil { end(with: error, .written) }
+            return false
+        }
+    }
+
+    /// The bytes of the body, which the first call reads; to be called on the transport's queue.
+    private func bodyBytes() -> Result<Data?, DataLoaderError> {
+        if let known = state.withLock({ $0.body }) { return known }
+        // A user's stream is read outside the lock.
+        let read = Result { () throws(DataLoaderError) in try request.body?.readAll() }
+        state.withLock { $0.body = read }
+        return read
+    }
+
     /// Runs `body` on the transport's queue; inline when called there.
-    private func onQueue(_ body: () -> Void) {
+    private func onQueue<Value>(_ body: () -> Value) -> Value {
         if DispatchQueue.getSpecific(key: Self.mark) == ObjectIdentifier(queue) {
             body()
         } else {
@@ -178,5 +232,17 @@ public final class ScriptedAttempt: TransportTask {
             state.sink = nil
             return (sink, state.report)
         }
+    }
+}
+
+extension RequestBody {
+    /// Reads the body to its end.
+    fileprivate func readAll() throws(DataLoaderError) -> Data {
+        if let bytes { return bytes }
+        var source = try openSource()
+        defer { source.close() }
+        var bytes = Data()
+        while let chunk = try source.next() { bytes.append(chunk) }
+        return bytes
     }
 }

@@ -11,8 +11,10 @@ public import Foundation
 /// ```swift
 /// let transport = ScriptedTransport([.fail(.connectRefused), .respond(status: 200)])
 /// ```
-/// It records every attempt. Answers are delivered on a private serial queue, never inline in
-/// `start`. `.cacheOnly` attempts fail with `.notCached`, as with the library's network transports.
+/// It records every attempt, and reads a one-shot body as a transport that sends it does;
+/// `ScriptedAttempt.readBody()` returns the bytes of any body. Answers are delivered on a private
+/// serial queue, never inline in `start`. `.cacheOnly` attempts fail with `.notCached`, as with the
+/// library's network transports.
 public final class ScriptedTransport: Transport {
     private struct State: Sendable {
         var answers: [ScriptedAnswer]

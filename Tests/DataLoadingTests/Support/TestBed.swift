@@ -185,17 +185,8 @@ private let pattern: [UInt8] = {
 }()
 
 extension ScriptedAttempt {
-    /// Reads the request body as a transport does; nil if there is none or no more.
-    @discardableResult func takeBody() -> Data? {
-        switch request.body {
-        case .data(let data), .encoded(let data, _): data
-        case .file(let url): try? Data(contentsOf: url)
-        case .stream(_, let provider): (try? provider())?.allBytes
-        case .oneShot(let stream, _): stream.take()?.allBytes
-        case .multipart(let form): form.bytes
-        case nil: nil
-        }
-    }
+    /// Reads the request body as a transport does; nil if there is none or it cannot be read.
+    @discardableResult func takeBody() -> Data? { try? readBody() }
 }
 
 extension MultipartForm {
@@ -206,21 +197,6 @@ extension MultipartForm {
             case .bytes(let data): body += data
             case .file(let url): body += (try? Data(contentsOf: url)) ?? Data()
             }
-        }
-    }
-}
-
-extension InputStream {
-    /// The rest of the stream.
-    fileprivate var allBytes: Data {
-        open()
-        defer { close() }
-        var bytes = Data()
-        var buffer = [UInt8](repeating: 0, count: 4_096)
-        while true {
-            let count = read(&buffer, maxLength: buffer.count)
-            guard count > 0 else { return bytes }
-            bytes.append(contentsOf: buffer.prefix(count))
         }
     }
 }
