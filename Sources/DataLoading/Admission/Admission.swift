@@ -142,6 +142,13 @@ final class Admission: Sendable {
         state.withLock { $0.remove(ticket, timerQueue) }
     }
 
+    /// Gives a load in the queue another priority, and the place that it would have had with it.
+    ///
+    /// `priority` is called under the lock, so that of several calls the last one has the last word.
+    func move(_ ticket: Ticket, to priority: () -> Priority) {
+        state.withLock { $0.move(ticket, to: priority()) }
+    }
+
     private func admit(_ candidates: [Candidate]) {
         for candidate in candidates { candidate.waiting.admitted(epoch: candidate.epoch) }
     }

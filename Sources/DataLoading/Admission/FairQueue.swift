@@ -72,10 +72,35 @@ struct FairQueue<Element: Sendable>: Sendable {
     }
 
     mutating func remove(_ ticket: Ticket) -> Element? {
-        guard ticket.serial != 0, waiters.serial(at: ticket.index) == ticket.serial,
-            let waiter = waiters[ticket.index]
-        else { return nil }
+        guard let waiter = waiter(of: ticket) else { return nil }
         return takeOut(ticket.index, line: waiter.line)
+    }
+
+    /// Gives a waiting element another priority; its ticket stays valid.
+    ///
+    /// Its place in the line of its loader is that of its arrival, as if it had had the priority from
+    /// the start.
+    mutating func move(_ ticket: Ticket, to priority: Priority) {
+        guard let waiter = waiter(of: ticket), let key = lines[waiter.line]?.key,
+            key.priority != priority
+        else { return }
+        let newKey = LineKey(loader: key.loader, priority: priority)
+        let newLine = lineOf[newKey] ?? addLine(newKey)
+        guard var old = lines[waiter.line]?.waiting, var new = lines[newLine]?.waiting else {
+            return
+        }
+        waiters.move(ticket.index, from: &old, to: &new)
+        waiters[ticket.index] = Waiter(element: waiter.element, line: newLine)
+        lines[waiter.line]?.waiting = old
+        lines[newLine]?.waiting = new
+        removeIfEmpty(waiter.line)
+    }
+
+    private func waiter(of ticket: Ticket) -> Waiter? {
+        guard ticket.serial != 0, waiters.serial(at: ticket.index) == ticket.serial else {
+            return nil
+        }
+        return waiters[ticket.index]
     }
 
     /// Removes the elements that match, in no particular order.
@@ -117,15 +142,18 @@ struct FairQueue<Element: Sendable>: Sendable {
     }
 
     private mutating func takeOut(_ index: Int, line: Int) -> Element? {
-        guard var waiting = lines[line]?.waiting, let key = lines[line]?.key else { return nil }
+        guard var waiting = lines[line]?.waiting else { return nil }
         let waiter = waiters.remove(index, from: &waiting)
         lines[line]?.waiting = waiting
         count -= 1
-        if waiting.count == 0 {
-            _ = lines.remove(line, from: &rings[key.priority.rank])
-            lineOf[key] = nil
-            if rings[key.priority.rank].count == 0 { passedOver[key.priority.rank] = 0 }
-        }
+        removeIfEmpty(line)
         return waiter?.element
+    }
+
+    private mutating func removeIfEmpty(_ line: Int) {
+        guard let key = lines[line]?.key, lines[line]?.waiting.count == 0 else { return }
+        _ = lines.remove(line, from: &rings[key.priority.rank])
+        lineOf[key] = nil
+        if rings[key.priority.rank].count == 0 { passedOver[key.priority.rank] = 0 }
     }
 }

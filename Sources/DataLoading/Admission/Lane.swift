@@ -44,6 +44,11 @@ struct Lane: Sendable {
         return Admission.Ticket(key: application.lane, lane: number, place: place)
     }
 
+    /// Gives a waiting load another priority.
+    mutating func move(_ ticket: Admission.Ticket, to priority: Priority) {
+        if number == ticket.lane { queue.move(ticket.place, to: priority) }
+    }
+
     /// Removes a waiting load; returns how many are left, or nil when it does not wait here.
     mutating func remove(_ ticket: Admission.Ticket) -> Int? {
         guard number == ticket.lane, queue.remove(ticket.place) != nil else { return nil }

@@ -179,6 +179,10 @@ struct Lanes: Sendable {
         return true
     }
 
+    mutating func move(_ ticket: Admission.Ticket, to priority: Priority) {
+        lanes[ticket.key]?.move(ticket, to: priority)
+    }
+
     private mutating func forgetIfEmpty(_ key: LaneKey, _ timerQueue: TimerQueue) {
         guard lanes[key]?.queue.isEmpty == true else { return }
         stopWaiting(key, timerQueue)

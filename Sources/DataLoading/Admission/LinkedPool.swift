@@ -99,6 +99,24 @@ struct LinkedPool<Element: Sendable>: Sendable {
         list.count += 1
     }
 
+    /// Moves an element to another list, before the elements there that were appended to the pool
+    /// later than it; its index and its serial number stay.
+    ///
+    /// It looks through those that were appended later.
+    mutating func move(_ index: Int, from list: inout List, to other: inout List) {
+        guard nodes.indices.contains(index), nodes[index].element != nil else { return }
+        unlink(index, from: &list)
+        var (previous, next) = (other.last, Int?.none)
+        while let last = previous, nodes[last].serial > nodes[index].serial {
+            (previous, next) = (nodes[last].previous, last)
+        }
+        nodes[index].previous = previous
+        nodes[index].next = next
+        if let previous { nodes[previous].next = index } else { other.first = index }
+        if let next { nodes[next].previous = index } else { other.last = index }
+        other.count += 1
+    }
+
     private mutating func unlink(_ index: Int, from list: inout List) {
         let (previous, next) = (nodes[index].previous, nodes[index].next)
         if let previous { nodes[previous].next = next } else { list.first = next }

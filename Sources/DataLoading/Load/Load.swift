@@ -213,6 +213,9 @@ final class Load: Sendable {
     /// The request of the next attempt; nil when the epoch has passed.
     func sending(epoch: Int) -> Sending? { machine.withLock { $0.sending(epoch: epoch) } }
 
+    /// The priority with which the load waits for its slots.
+    var priority: Priority { machine.withLock { $0.facts.base.priority } }
+
     /// The data of the load; nil when the epoch has passed.
     func facts(epoch: Int) -> LoadFacts? { machine.withLock { $0.facts(epoch: epoch) } }
 

@@ -53,8 +53,8 @@ enum LoadAction: Sendable {
     /// Ask for a rate slot and a connection slot.
     case apply(Sending, hasWaited: Bool, epoch: Int)
     case withdraw(Admission.Ticket)
-    /// Give up a place in the queue for that of a more urgent load, unless the load has its slots.
-    indirect case moveUp(Admission.Ticket, epoch: Int)
+    /// Take the place in the queue that belongs to the load's priority, unless the load has its slots.
+    indirect case changePlace(Admission.Ticket)
     /// Give the slots back.
     case leave(Origin)
     /// Give back the slots of a load that was admitted and does not use them, after this call: the load

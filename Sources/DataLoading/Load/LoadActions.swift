@@ -36,8 +36,7 @@ extension Load {
             context.queue.async { task.cancel() }
         case .apply(let sending, let hasWaited, let epoch): apply(sending, hasWaited, epoch)
         case .withdraw(let ticket): _ = runtime.admission.withdraw(ticket)
-        case .moveUp(let ticket, let epoch):
-            if runtime.admission.withdraw(ticket) { handle(.mustApplyAgain(epoch: epoch)) }
+        case .changePlace(let ticket): runtime.admission.move(ticket) { self.priority }
         case .dial(let sending, let candidate, let epoch): dial(sending, candidate, epoch)
         case .release(let candidate, let origin):
             runtime.resolver.report(candidate, forHost: origin.host, outcome: .neutral)

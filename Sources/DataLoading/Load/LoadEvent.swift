@@ -49,10 +49,9 @@ enum LoadEvent: Sendable {
     /// The load holds its slots for this attempt; `mayAskNow` says whether authorisers can be asked
     /// at once.
     case admitted(AttemptSink, mayAskNow: Bool, epoch: Int)
-    /// The load lost its place in the queue, because a rate was set for a part of its origin or it
-    /// is more urgent now.
+    /// The load lost its place in the queue, because a rate was set for a part of its origin.
     case mustApplyAgain(epoch: Int)
-    /// A load waits for this one that may be more urgent.
+    /// The priority of the most urgent load that waits for this one.
     case carries(Priority)
     /// The pause's timer was set.
     case timerSet(TimerQueue.Entry, epoch: Int)

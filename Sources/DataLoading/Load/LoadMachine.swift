@@ -404,16 +404,16 @@ extension LoadMachine {
         // Withdrawing has no effect on a load that was admitted meanwhile: it keeps its slots.
         guard epoch == self.epoch, case .applying = state else { return [.withdraw(ticket)] }
         state = .queued(ticket)
-        return facts.base.priority > appliedPriority ? [.moveUp(ticket, epoch: epoch)] : []
+        return facts.base.priority != appliedPriority ? [.changePlace(ticket)] : []
     }
 
-    /// Makes the load as urgent as one that waits for it.
+    /// Makes the load as urgent as the most urgent one that waits for it.
     private mutating func carries(_ priority: Priority) -> LoadActionList {
-        guard priority > facts.base.priority else { return [] }
+        guard priority != facts.base.priority else { return [] }
         facts.base.priority = priority
-        // An application that was not answered yet moves up afterwards.
+        // An application that was not answered yet changes its place afterwards.
         guard case .queued(let ticket) = state else { return [] }
-        return [.moveUp(ticket, epoch: epoch)]
+        return [.changePlace(ticket)]
     }
 
     private mutating func mustApplyAgain(_ epoch: Int, _ now: Instant) -> LoadActionList {

@@ -7,11 +7,11 @@
 /// request.coalescing = .sameRequest
 /// ```
 /// Loads of one factory that share are one request on the wire: one token, one place in the queue,
-/// one response for all of them. The request is as urgent as the most urgent of them. Each keeps its
-/// own deadline, its own cancellation and its own outcome. The request runs until its last load
-/// has left. A load can join until the head of the response has arrived: the request may have been
-/// sent before a change that the program has made since. Loads in chunks and loads with a
-/// `responseSink` never share.
+/// one response for all of them. The request is as urgent as the most urgent of those that still
+/// wait for it. Each keeps its own deadline, its own cancellation and its own outcome. The request
+/// runs until its last load has left. A load can join until the head of the response has arrived:
+/// the request may have been sent before a change that the program has made since. Loads in chunks
+/// and loads with a `responseSink` never share.
 public enum Coalescing: RequestOption, Hashable, Sendable {
     /// The load is sent by itself; the default.
     case none

@@ -16,7 +16,7 @@ import Testing
             var model = NaiveQueue()
             var tickets: [(id: Int, ticket: FairQueue<Int>.Ticket)] = []
             for id in 0..<500 {
-                switch Int.random(in: 0..<9, using: &generator) {
+                switch Int.random(in: 0..<10, using: &generator) {
                 case 0..<5:
                     let owner = Int.random(in: 0..<4, using: &generator)
                     let priority = Priority.allCases.randomElement(using: &generator) ?? .normal
@@ -30,6 +30,11 @@ import Testing
                 case 7:
                     guard let (id, ticket) = tickets.randomElement(using: &generator) else { break }
                     if (queue.remove(ticket) == id) != model.remove(id) { return "removed \(id)" }
+                case 8:
+                    guard let (id, ticket) = tickets.randomElement(using: &generator) else { break }
+                    let priority = Priority.allCases.randomElement(using: &generator) ?? .normal
+                    queue.move(ticket, to: priority)
+                    model.move(id, to: priority)
                 default:
                     guard id % 5 == 0 else { break }
                     let factor = Int.random(in: 2..<7, using: &generator)
@@ -121,6 +126,21 @@ private struct NaiveQueue {
         if !line.waiting.isEmpty { rings[ring].append(line) }
         forgetEmptyRings()
         return id
+    }
+
+    /// The ids are in the order of arrival.
+    mutating func move(_ id: Int, to priority: Priority) {
+        for ring in rings.indices where ring != priority.rank {
+            guard let line = rings[ring].firstIndex(where: { $0.waiting.contains(id) }) else {
+                continue
+            }
+            let owner = rings[ring][line].owner
+            _ = remove(id)
+            append(id, owner: owner, priority: priority)
+            let new = rings[priority.rank].firstIndex { $0.owner == owner }
+            if let new { rings[priority.rank][new].waiting.sort() }
+            return
+        }
     }
 
     mutating func remove(_ id: Int) -> Bool {

@@ -13,7 +13,7 @@ import Testing
             var model = [[(id: Int, index: Int, serial: UInt64)]](repeating: [], count: 3)
             for id in 0..<500 {
                 let list = Int.random(in: 0..<3, using: &generator)
-                switch Int.random(in: 0..<6, using: &generator) {
+                switch Int.random(in: 0..<7, using: &generator) {
                 case 0..<3:
                     let index = pool.append(id, to: &lists[list])
                     model[list].append((id, index, pool.serial(at: index)))
@@ -32,6 +32,18 @@ import Testing
                     let moved = model[list].remove(at: place)
                     model[list].append(moved)
                     pool.moveToEnd(moved.index, of: &lists[list])
+                case 5:
+                    guard let place = model[list].indices.randomElement(using: &generator) else {
+                        break
+                    }
+                    let moved = model[list].remove(at: place)
+                    let other = (list + Int.random(in: 1..<3, using: &generator)) % 3
+                    let last = model[other].lastIndex { $0.serial < moved.serial }
+                    model[other].insert(moved, at: last.map { $0 + 1 } ?? 0)
+                    var (old, new) = (lists[list], lists[other])
+                    pool.move(moved.index, from: &old, to: &new)
+                    (lists[list], lists[other]) = (old, new)
+                    if pool.serial(at: moved.index) != moved.serial { return "another serial" }
                 default:
                     guard let node = model[list].randomElement(using: &generator) else { break }
                     if pool[node.index] != node.id { return "another element" }

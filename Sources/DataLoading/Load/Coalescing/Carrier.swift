@@ -26,10 +26,19 @@ final class Carrier: LoadEnd {
         /// The loads that wait, in the order in which they came.
         var members: [Member] = []
         var mayBeJoined = true
-        /// That of the most urgent load which has joined.
-        var priority = Priority.low
+        var urgency = Urgency()
         /// Whether a load has taken the bytes and times as its own.
         var wasCounted = false
+
+        /// The load that is sent, and the priority that it has to be told next; nil, which ends the
+        /// telling, if there is none.
+        mutating func nextPriority() -> (Load, Priority)? {
+            guard case .running(let load) = stage, let priority = urgency.next() else {
+                urgency.endTelling()
+                return nil
+            }
+            return (load, priority)
+        }
     }
 
     let queue: DispatchQueue
@@ -50,28 +59,36 @@ final class Carrier: LoadEnd {
 
     /// Adds a load; false when the head of the response has arrived, or no load waits any more.
     func join(_ load: Load, _ epoch: Int) -> Bool {
-        let priority = load.request.priority
-        let (hasJoined, carrier) = state.withLock { state -> (Bool, Load?) in
-            guard state.mayBeJoined else { return (false, nil) }
+        let hasJoined = state.withLock { state in
+            guard state.mayBeJoined else { return false }
             state.members.append(Member(load: load, epoch: epoch))
-            guard priority > state.priority else { return (true, nil) }
-            state.priority = priority
-            guard case .running(let carrier) = state.stage else { return (true, nil) }
-            return (true, carrier)
+            state.urgency.add(load.request.priority)
+            return true
         }
-        carrier?.handle(.carries(priority))
+        updatePriority()
         return hasJoined
     }
 
     /// Notes the load that is sent.
     func started(_ load: Load) {
-        let (isAbandoned, priority) = state.withLock { state in
-            guard case .starting = state.stage else { return (false, state.priority) }
+        let isAbandoned = state.withLock { state in
+            guard case .starting = state.stage else { return false }
             state.stage = .running(load)
-            return (state.members.isEmpty, state.priority)
+            return state.members.isEmpty
         }
         if isAbandoned { return load.cancel() }
-        load.handle(.carries(priority))
+        updatePriority()
+    }
+
+    /// Makes the load that is sent as urgent as the most urgent load that waits for it.
+    ///
+    /// Only one thread at a time tells the load, and until nothing has changed meanwhile: the last
+    /// priority that the load is told is the present one.
+    private func updatePriority() {
+        guard state.withLock({ $0.urgency.beginTelling() }) else { return }
+        while let (load, priority) = state.withLock({ $0.nextPriority() }) {
+            load.handle(.carries(priority))
+        }
     }
 
     /// Removes a load that has ended by itself; the last one ends the carrier.
@@ -81,6 +98,7 @@ final class Carrier: LoadEnd {
         let (last, left) = state.withLock { state -> (Load?, [Member]) in
             let left = state.members.filter { $0.load === load }
             state.members.removeAll { $0.load === load }
+            for _ in left { state.urgency.remove(load.request.priority) }
             guard !left.isEmpty, state.members.isEmpty else { return (nil, left) }
             state.mayBeJoined = false
             guard case .running(let carrier) = state.stage else { return (nil, left) }
@@ -90,6 +108,7 @@ final class Carrier: LoadEnd {
         guard !left.isEmpty else { return mayHaveSent }
         if !state.withLock({ $0.mayBeJoined }) { table.remove(self, key) }
         last?.cancel()
+        updatePriority()
         // Only a cancelled attempt can say whether any of it was sent.
         return mayHaveSent
     }
