@@ -149,6 +149,19 @@ final class Admission: Sendable {
         state.withLock { $0.move(ticket, to: priority()) }
     }
 
+    /// The wait of a load in the queue, if it ends after a deadline, which may be another load's.
+    func wait(of ticket: Ticket, tooLongFor deadline: Instant) -> Duration? {
+        state.withLock { lanes in
+            let (remaining, rule) = (deadline - timerQueue.now, ticket.key.rule)
+            // As in `hopelessWait`, the exact place costs more.
+            guard let atEnd = limiter.wait(for: rule, position: lanes.length(ticket.key)),
+                atEnd > remaining, let position = lanes.position(of: ticket),
+                let inTurn = limiter.wait(for: rule, position: position), inTurn > remaining
+            else { return nil }
+            return inTurn
+        }
+    }
+
     private func admit(_ candidates: [Candidate]) {
         for candidate in candidates { candidate.waiting.admitted(epoch: candidate.epoch) }
     }
@@ -163,8 +176,9 @@ final class Admission: Sendable {
         case .part(let origin): askAgain([RuleKey(origin: origin)])
         case .all(let moved): askAgain(moved)
         }
-        let (started, hopeless) = withLanes { lanes in
+        let (started, hopeless, shared) = withLanes { lanes in
             var started: [Candidate] = []
+            var shared: [Candidate] = []
             var hopeless: [(Candidate, Duration)] = []
             for key in changedLanes(change, lanes) {
                 started += pump(key, &lanes)
@@ -173,13 +187,15 @@ final class Admission: Sendable {
                 else { continue }
                 let late = lanes.removeAll(key, dueBefore: timerQueue.now + wait, timerQueue)
                 hopeless += late.map { ($0, wait) }
+                shared += lanes.shared(key)
             }
-            return (started, hopeless)
+            return (started, hopeless, shared)
         }
         admit(started)
         for (candidate, wait) in hopeless {
             candidate.waiting.refused(epoch: candidate.epoch, .rateLimited(wait: wait))
         }
+        for candidate in shared { candidate.waiting.mayStartLater() }
     }
 
     private func changedLanes(_ change: RateChange, _ lanes: Lanes) -> [LaneKey] {
@@ -202,7 +218,8 @@ final class Admission: Sendable {
         for candidate in moved { candidate.waiting.mustAskAgain(epoch: candidate.epoch) }
     }
 
-    fileprivate func laneIsDue(_ key: LaneKey) {
+    /// Starts the loads of a rule whose next slot is due.
+    func laneIsDue(_ key: LaneKey) {
         admit(withLanes { pumpInTurns(key, &$0) })
     }
 
@@ -276,20 +293,5 @@ final class Admission: Sendable {
             return nil
         }
         return inTurn
-    }
-}
-
-/// Pumps a lane when its next slot is due.
-private final class LaneCall: TimerTarget {
-    private let admission: Admission
-    private let key: LaneKey
-
-    init(admission: Admission, key: LaneKey) {
-        self.admission = admission
-        self.key = key
-    }
-
-    func timerFired(_ tag: Int) {
-        admission.laneIsDue(key)
     }
 }

@@ -103,6 +103,19 @@ struct FairQueue<Element: Sendable>: Sendable {
         return waiters[ticket.index]
     }
 
+    /// The elements that match, in no particular order.
+    func elements(where matches: (Element) -> Bool) -> [Element] {
+        var found: [Element] = []
+        for line in lineOf.values {
+            var next = lines[line]?.waiting.first
+            while let index = next {
+                if let element = waiters[index]?.element, matches(element) { found.append(element) }
+                next = waiters.index(after: index)
+            }
+        }
+        return found
+    }
+
     /// Removes the elements that match, in no particular order.
     mutating func removeAll(where matches: (Element) -> Bool) -> [Element] {
         var removed: [Element] = []
@@ -122,7 +135,26 @@ struct FairQueue<Element: Sendable>: Sendable {
     /// Counts turns: a loader with few waiting elements is not behind one with thousands.
     func position(loader: ObjectIdentifier, priority: Priority) -> Int {
         let own = lineOf[LineKey(loader: loader, priority: priority)]
-        let ahead = own.flatMap { lines[$0]?.waiting.count } ?? 0
+        return position(behind: own.flatMap { lines[$0]?.waiting.count } ?? 0, priority)
+    }
+
+    /// The number of elements that would leave before one that waits, if no others join; nil when it
+    /// does not wait.
+    ///
+    /// It looks through the line of the element.
+    func position(of ticket: Ticket) -> Int? {
+        guard let waiter = waiter(of: ticket), let line = lines[waiter.line] else { return nil }
+        var ahead = 0
+        var next = line.waiting.first
+        while let index = next, index != ticket.index {
+            ahead += 1
+            next = waiters.index(after: index)
+        }
+        // The count of its own line has the element itself.
+        return position(behind: ahead, line.key.priority) - 1
+    }
+
+    private func position(behind ahead: Int, _ priority: Priority) -> Int {
         var position = 0
         for ring in rings.indices where ring >= priority.rank {
             var next = rings[ring].first
@@ -132,7 +164,7 @@ struct FairQueue<Element: Sendable>: Sendable {
                 next = lines.index(after: line)
             }
         }
-        // The element's own line has `ahead` elements, all of which leave first.
+        // The elements that are ahead in the element's own line leave first.
         return position
     }
 

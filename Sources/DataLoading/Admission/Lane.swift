@@ -49,6 +49,11 @@ struct Lane: Sendable {
         if number == ticket.lane { queue.move(ticket.place, to: priority) }
     }
 
+    /// The place of a waiting load; nil when it does not wait here.
+    func position(of ticket: Admission.Ticket) -> Int? {
+        number == ticket.lane ? queue.position(of: ticket.place) : nil
+    }
+
     /// Removes a waiting load; returns how many are left, or nil when it does not wait here.
     mutating func remove(_ ticket: Admission.Ticket) -> Int? {
         guard number == ticket.lane, queue.remove(ticket.place) != nil else { return nil }

@@ -63,6 +63,14 @@ struct Lanes: Sendable {
             .position(loader: application.loader, priority: application.priority) ?? 0
     }
 
+    /// The place of a waiting load; nil when it does not wait.
+    func position(of ticket: Admission.Ticket) -> Int? { lanes[ticket.key]?.position(of: ticket) }
+
+    /// The waiting loads of a lane that other loads wait for.
+    func shared(_ key: LaneKey) -> [Admission.Candidate] {
+        lanes[key]?.queue.elements { $0.waiting.isShared } ?? []
+    }
+
     /// The origins with loads that wait or hold slots.
     var origins: [Origin: (waiting: Int, running: Int)] {
         var found = shared.taken.merging(streams.taken, uniquingKeysWith: +)

@@ -11,4 +11,9 @@ protocol Waiting: AnyObject, Sendable {
     func mustAskAgain(epoch: Int)
     /// The load cannot start before its deadline; called instead of `admitted`, under no lock.
     func refused(epoch: Int, _ error: DataLoaderError)
+    /// Whether other loads, with deadlines of their own, wait for this one.
+    var isShared: Bool { get }
+    /// The rate of a load that is shared has changed, and it may start later than before; called
+    /// under no lock.
+    func mayStartLater()
 }

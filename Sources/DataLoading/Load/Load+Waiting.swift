@@ -16,5 +16,9 @@ extension Load: Waiting {
 
     func mustAskAgain(epoch: Int) { handle(.mustApplyAgain(epoch: epoch)) }
 
+    var isShared: Bool { end.isShared }
+
+    func mayStartLater() { end.isQueued(self) }
+
     func refused(epoch: Int, _ error: DataLoaderError) { handle(.failed(error, epoch: epoch)) }
 }

@@ -213,6 +213,13 @@ final class Load: Sendable {
     /// The request of the next attempt; nil when the epoch has passed.
     func sending(epoch: Int) -> Sending? { machine.withLock { $0.sending(epoch: epoch) } }
 
+    /// The wait for the slots, if the load is in the queue and the wait ends after a deadline.
+    func wait(tooLongFor deadline: Instant) -> Duration? {
+        machine.withLock { $0.ticket }.flatMap {
+            runtime.admission.wait(of: $0, tooLongFor: deadline)
+        }
+    }
+
     /// The priority with which the load waits for its slots.
     var priority: Priority { machine.withLock { $0.facts.base.priority } }
 

@@ -142,7 +142,9 @@ extension Load {
             bypassesConnectionLimit: isForAuthoriser, hasWaited: hasWaited)
         switch runtime.admission.enter(application) {
         case .admitted: dial(sending, nil, epoch)
-        case .queued(let ticket): handle(.queued(ticket, epoch: epoch))
+        case .queued(let ticket):
+            handle(.queued(ticket, epoch: epoch))
+            end.isQueued(self)
         case .refused(let error): handle(.failed(error, epoch: epoch))
         }
     }

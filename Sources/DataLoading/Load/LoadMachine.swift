@@ -1048,6 +1048,11 @@ extension LoadMachine {
         }
     }
 
+    /// The place of the load in the queue, if it has one.
+    var ticket: Admission.Ticket? {
+        if case .queued(let ticket) = state { ticket } else { nil }
+    }
+
     /// Takes what events have replaced, to release it when no lock is held.
     mutating func takeReplaced() -> [LoadFacts.Replaced] { facts.takeReplaced() }
 

@@ -8,7 +8,8 @@
 /// ```
 /// Loads of one factory that share are one request on the wire: one token, one place in the queue,
 /// one response for all of them. The request is as urgent as the most urgent of those that still
-/// wait for it. Each keeps its own deadline, its own cancellation and its own outcome. The request
+/// wait for it. Each keeps its own deadline, its own cancellation and its own outcome; one whose
+/// deadline passes before the rate lets the request start ends `.rateLimited` at once. The request
 /// runs until its last load has left. A load can join until the head of the response has arrived:
 /// the request may have been sent before a change that the program has made since. Loads in chunks
 /// and loads with a `responseSink` never share.

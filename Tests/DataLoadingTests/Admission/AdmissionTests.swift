@@ -171,6 +171,8 @@ private final class AdmissionBench {
         func admitted(epoch: Int) { isAdmitted.withLock { $0 = true } }
         func mustAskAgain(epoch: Int) {}
         func refused(epoch: Int, _ error: DataLoaderError) {}
+        var isShared: Bool { false }
+        func mayStartLater() {}
     }
 
     private struct Entry {

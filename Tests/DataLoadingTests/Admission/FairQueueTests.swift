@@ -96,6 +96,29 @@ import Testing
             return place <= told && told <= place + 3 ? nil : "told \(told), was \(place)"
         }
     }
+
+    @Test func `the fair queue predicts the position of an element that waits`() {
+        let owners = (0..<4).map { _ in Owner() }
+        property(cases: 300) { generator in
+            var queue = FairQueue<Int>()
+            var tickets: [FairQueue<Int>.Ticket] = []
+            for id in 0..<Int.random(in: 1..<40, using: &generator) {
+                let owner = owners[Int.random(in: 0..<4, using: &generator)]
+                tickets.append(
+                    queue.append(id, loader: ObjectIdentifier(owner), priority: .normal))
+                if id % 3 == 2 { _ = queue.popFirst() }
+            }
+            let id = tickets.indices.randomElement(using: &generator) ?? 0
+            let told = queue.position(of: tickets[id])
+            var order: [Int] = []
+            while let next = queue.popFirst() { order.append(next) }
+            guard let place = order.firstIndex(of: id) else {
+                return told == nil ? nil : "told \(told ?? 0) of an element that has left"
+            }
+            guard let told else { return "told nothing of an element that waits" }
+            return place <= told && told <= place + 3 ? nil : "told \(told), was \(place)"
+        }
+    }
 }
 
 /// The same rules in the simplest form: arrays that are searched.

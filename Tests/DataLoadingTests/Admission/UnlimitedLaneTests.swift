@@ -15,6 +15,8 @@ import Testing
         func admitted(epoch: Int) { isAdmitted.withLock { $0 = true } }
         func mustAskAgain(epoch: Int) {}
         func refused(epoch: Int, _ error: DataLoaderError) {}
+        var isShared: Bool { false }
+        func mayStartLater() {}
     }
 
     private let clock = ManualClock()

@@ -91,6 +91,27 @@ final class Carrier: LoadEnd {
         }
     }
 
+    /// Ends a load that has joined, if its deadline passes before the request can start.
+    func refuse(_ load: Load, _ epoch: Int) {
+        guard let deadline = load.deadline,
+            case .running(let carrier) = state.withLock({ $0.stage }),
+            let wait = carrier.wait(tooLongFor: deadline)
+        else { return }
+        load.refuse(epoch, becauseOf: wait)
+    }
+
+    /// Ends the loads whose deadlines pass before the request can start.
+    func isQueued(_ load: Load) {
+        let members = state.withLock { $0.members }
+        guard let first = members.compactMap(\.load.deadline).min(),
+            let wait = load.wait(tooLongFor: first)
+        else { return }
+        let start = load.runtime.timerQueue.now + wait
+        for member in members where (member.load.deadline ?? .distantFuture) < start {
+            member.load.refuse(member.epoch, becauseOf: wait)
+        }
+    }
+
     /// Removes a load that has ended by itself; the last one ends the carrier.
     ///
     /// - Returns: Whether a server may have got the request, or may get it while others wait.

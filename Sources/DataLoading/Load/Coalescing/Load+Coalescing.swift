@@ -18,6 +18,13 @@ extension Load {
             carrier.started(context.start(whole, carrier, in: context.background))
         }
         handle(.follows(carrier, epoch: epoch))
+        if !isNew { carrier.refuse(self, epoch) }
+    }
+
+    /// Ends a load whose deadline passes before the request that it shares can start.
+    func refuse(_ epoch: Int, becauseOf wait: Duration) {
+        let error = DataLoaderError.rateLimited(wait: wait)
+        handle(.failed(error.occurring(.waitingForSlot), epoch: epoch))
     }
 }
 

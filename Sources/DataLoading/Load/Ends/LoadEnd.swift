@@ -37,6 +37,9 @@ protocol LoadEnd: AnyObject, Sendable {
     /// Whether the load is sent for several others, each of which has its own outcome.
     var isShared: Bool { get }
 
+    /// Notifies that the load waits in the queue for its slots, perhaps for longer than before.
+    func isQueued(_ load: Load)
+
     /// The loader whose turn in the queue the load takes; nil for its own.
     var loader: LoadRegistry? { get }
 
@@ -81,6 +84,8 @@ extension LoadEnd {
     var isObserved: Bool { true }
 
     var isShared: Bool { false }
+
+    func isQueued(_ load: Load) {}
 
     var loader: LoadRegistry? { nil }
 
