@@ -59,7 +59,7 @@ public final class Operations: Sendable {
     /// configuration.
     ///
     /// Set the transport, the limits, the rates and the addresses before: metrics name the hosts that
-    /// are configured now, and those that a reload adds.
+    /// are configured now, and those that are added later.
     public convenience init(
         _ configuration: OperationsConfiguration = OperationsConfiguration(),
         instrumenting service: inout DataLoaderService.Configuration
@@ -131,8 +131,9 @@ public final class Operations: Sendable {
             throw .shutDown
         }
         if configuration.forbidsCoreDumps { CoreDumps.forbid() }
-        registry.observe(service)
+        // First, so that what is read of the service has their names.
         registry.nameHosts(of: service, by: configuration)
+        registry.observe(service)
         attemptLog?.use(running.logger)
         if let logger = running.logger { registry.observe(logger) }
         registry.observe(reloads)

@@ -24,8 +24,17 @@ extension MetricRegistry {
     ///
     /// A program may change them at any time, and not only while it reloads.
     func nameHosts(of service: DataLoaderService, by configuration: OperationsConfiguration) {
+        guard configuration.labelledHosts == .configured else { return }
         add { [weak service, hosts] _ in
-            if let service { hosts.add(configuration.hosts(of: service)) }
+            guard let service, !hosts.isFull else { return }
+            hosts.add(service.configuredHosts)
         }
+    }
+}
+
+extension DataLoaderService {
+    /// The hosts that have rates or addresses now.
+    fileprivate var configuredHosts: [String] {
+        rateLimiter.ratedOrigins + resolver.addressStates.map(\.host)
     }
 }

@@ -9,7 +9,7 @@ public struct OperationsConfiguration: Sendable, OpaquelyMirrored {
     /// Which hosts have labels of their own in metrics, at most 64; all others are "_OTHER".
     public enum LabelledHosts: Hashable, Sendable {
         /// Those that have a rate or fallback addresses when the service is instrumented, after each
-        /// `reload(_:)`, and when the metrics are read; a host that has lost them keeps its label.
+        /// `reload(_:)`, and when metrics are read; a host that has lost them keeps its label.
         case configured
         /// These, as "api.example.com" or "[::1]:8443".
         case only([String])

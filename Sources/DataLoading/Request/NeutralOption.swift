@@ -8,5 +8,3 @@
 /// option names. `RequestOption` demands that options which become credentials stay with their
 /// origin, so those that do not need no mark.
 package protocol NeutralOption {}
-
-extension URLTemplate: NeutralOption {}

@@ -1,9 +1,9 @@
 // Copyright the DataLoading authors
 // SPDX-License-Identifier: Apache-2.0
 
-/// What of a load's metrics an observer inside the package counts or writes for each load.
+/// The numbers of a load's metrics that observers of this package use.
 ///
-/// It holds no text and no list: to copy those of `LoadMetrics` costs as much as to count a load.
+/// Without texts and lists: to copy those of `LoadMetrics` costs as much as to count a load.
 package struct LoadFigures: Sendable {
     package let load: Int64
     package let source: ResponseSource

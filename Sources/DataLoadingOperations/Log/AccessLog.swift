@@ -1,7 +1,8 @@
 // Copyright the DataLoading authors
 // SPDX-License-Identifier: Apache-2.0
 
-/// A log with one line for each load that ended, for programs that read it.
+/// A log with one line for each load that ended, and if wanted for each attempt, for programs that read
+/// it.
 ///
 /// ```swift
 /// var log = AccessLog(.json, to: .file("/var/log/feed/access.log"))
@@ -45,11 +46,14 @@ public struct AccessLog: Sendable {
     public var output: Output
     /// Whether each attempt has a line too, when it ends; default false.
     ///
-    /// Such a line has `kind` "attempt", `resend`, the number of attempts before it, `cause`, why it was
-    /// made (`retry`, `resumption`, `redirect`, `reauthorisation`, `next_address`, `replacement` or
-    /// `whole_response`; none for the first), and the times until there was a connection, until TLS was
-    /// ready, and until the first byte. `load` is the number that the line of its load has; an attempt
-    /// that several loads share has none.
+    /// Such a line has `kind` "attempt"; `resend`, the number of attempts before it, those at further
+    /// addresses included; `cause`, why it was made (`retry`, `resumption`, `redirect`, `reauthorisation`,
+    /// `next_address`, `replacement` or `whole_response`; none for the first); `seconds`, all of its time;
+    /// and for what it had of them `connect` and `tls`, the times that they took, and `first.byte`, that
+    /// until the first byte. Where a template takes the place of the URL, `server` is its origin.
+    ///
+    /// `load` is the number that the line of its load has. An attempt that several loads share has none,
+    /// and where interceptors load more than once, each time begins with `resend` 0 and without a cause.
     public var includesAttempts = false
     /// The maximum number of bytes that wait to be written, at least 4,096; default 1 MiB.
     public var buffer = 1_048_576
@@ -57,7 +61,8 @@ public struct AccessLog: Sendable {
     ///
     /// A hash of the load's number chooses. Loads that failed, that were cancelled after they had
     /// moved bytes, or that were slow always have a line. So do such attempts, with
-    /// ``includesAttempts``; the others have one if their load was chosen.
+    /// ``includesAttempts``; of the others those of chosen loads have one, and one in so many of those
+    /// that loads share.
     public var keepsOneIn = 1
     /// The total time from which a load is slow; default 1 s.
     public var keepsSlowerThan: Duration = .seconds(1)

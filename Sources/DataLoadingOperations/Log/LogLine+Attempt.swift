@@ -21,12 +21,15 @@ extension LogLine {
             // The URL of an authoriser's own load may be secret as a whole.
             if !context.isInternal {
                 if let template = attempt.template {
-                    line.add("url.template", template, maxBytes: 2_048)
+                    line.add("url.template", template, maxBytes: 1_024)
+                    let target = try? RequestTarget(attempt.url)
+                    line.add("server", target?.origin.text, maxBytes: 512)
                 } else {
                     line.add("url", attempt.url.redactedText, maxBytes: 2_048)
                 }
             }
             line.add("status", attempt.status.map { Int64($0.rawValue) })
+            line.add("outcome", attempt.outcome.rawValue, maxBytes: 64)
             line.add("error.type", attempt.errorType, maxBytes: 64)
             line.add("resend", Int64(context.resendCount))
             line.add("cause", context.cause?.word, maxBytes: 64)
@@ -43,6 +46,14 @@ extension LogLine {
             line.add("trace_id", attempt.span?.traceID, maxBytes: 32)
             line.add("span_id", attempt.span?.spanID, maxBytes: 16)
         }
+    }
+}
+
+extension AttemptRecord {
+    /// How the attempt ended, in the words of the line of a load.
+    fileprivate var outcome: OutcomeWord {
+        if error?.kind == .cancelled { return .cancelled }
+        return errorType == nil ? .success : .failure
     }
 }
 

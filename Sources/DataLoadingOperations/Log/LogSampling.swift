@@ -4,7 +4,7 @@
 import DataLoading
 import DataLoadingSupport
 
-/// The choice of the loads that have a line in an access log.
+/// The choice of the loads and attempts that have a line in an access log.
 struct LogSampling {
     private let keepsOneIn: UInt64
     private let keepsSlowerThan: Duration
@@ -28,8 +28,9 @@ struct LogSampling {
     func keeps(_ attempt: AttemptRecord) -> Bool {
         guard keepsOneIn > 1, attempt.ended - attempt.begun < keepsSlowerThan else { return true }
         if attempt.errorType != nil { return true }
-        // What was cancelled before anything was received is not remarkable.
-        if attempt.error != nil { return attempt.report.bytesMoved }
+        // Only a cancelled one has an error that is none.
+        if attempt.error != nil, attempt.report.bytesMoved { return true }
+        // One that loads share has a number of its own.
         return isChosen(attempt.reportedLoad ?? attempt.context.load)
     }
 

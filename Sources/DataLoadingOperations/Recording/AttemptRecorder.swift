@@ -24,7 +24,7 @@ final class AttemptRecorder: Sendable {
 
     /// Begins the span of an attempt, and adds the fields that tell its server.
     ///
-    /// It is nil for most attempts; `mayTrace` says whether it may be another.
+    /// It is nil for most attempts, and for all for which `mayTrace` is false.
     func trace(_ attempt: inout TransportRequest) -> SpanPlace? { tracer.begin(&attempt) }
 
     /// Whether an attempt may be a span.

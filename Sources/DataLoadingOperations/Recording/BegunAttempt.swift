@@ -27,7 +27,7 @@ struct BegunAttempt: Sendable {
     let begun: Instant
     let details: Details?
 
-    /// The record of its end, for who is told.
+    /// The record of its end, for listeners.
     func record(
         status: HTTPStatus?, error: DataLoaderError?, _ report: TransportReport, at end: Instant
     ) -> AttemptRecord? {

@@ -40,6 +40,9 @@ final class MeasuredSink: TransportSink {
     }
 
     /// Counts the first end only, where a transport ends an attempt twice.
+    ///
+    /// One that breaks its contract further, and does so on two threads at the same time, may be counted
+    /// twice.
     private func ended(_ report: TransportReport, _ error: DataLoaderError?) {
         guard !isEnded else { return }
         isEnded = true

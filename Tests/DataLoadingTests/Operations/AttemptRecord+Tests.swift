@@ -10,13 +10,13 @@ extension AttemptRecord {
     /// A sampled attempt that succeeded, or failed with an error.
     static func make(
         _ error: DataLoaderError? = nil, _ report: TransportReport = TransportReport(),
-        isInternal: Bool = false
+        isInternal: Bool = false, load: Int64? = nil
     ) -> AttemptRecord {
         var context = AttemptContext()
         context.isInternal = isInternal
         let span = TraceContext.makeRoot()
         return AttemptRecord(
-            context: context, reportedLoad: nil, method: .get,
+            context: context, reportedLoad: load, method: .get,
             url: testURL("https://api.test/secret"),
             template: isInternal ? "/secret" : nil, host: .other, parent: nil, span: span,
             begun: Instant(nanoseconds: 0), ended: Instant(nanoseconds: 5), date: Date(),

@@ -55,7 +55,7 @@ import Testing
         let hosts = (0..<12).map { "h\($0).test" }
         let urls = hosts.flatMap { host in
             [host, host.uppercased(), host + ":80", host + ".evil.test"].flatMap { authority in
-                ["http://\(authority)/", "https://\(authority)/x?y", "http://\(authority)"]
+                ["http://\(authority)/", "https://\(authority)?y/x", "http://\(authority)"]
             }
         }
         let expected = urls.map { HostTable(hosts).label(forURL: $0) }

@@ -260,4 +260,20 @@ import Testing
             #expect(Array(bytes.written) == LogLine.make(format, time: time) { $0.add("load", 7) })
         }
     }
+
+    @Test func `a line of the same second has the start of the one before and its own fraction`() {
+        var memory = LineMemory()
+        let lines = [0.25, 0.5, 1].map { seconds in
+            let time = LogTime(Date(timeIntervalSince1970: seconds))
+            var bytes = memory.begin(.json, time)
+            LogLine.writeRest(.json, time, to: &bytes) { $0.add("load", 7) }
+            return String(decoding: bytes.written, as: UTF8.self)
+        }
+        #expect(
+            lines == [
+                "{\"time\":\"1970-01-01T00:00:00.250Z\",\"load\":7}\n",
+                "{\"time\":\"1970-01-01T00:00:00.500Z\",\"load\":7}\n",
+                "{\"time\":\"1970-01-01T00:00:01.000Z\",\"load\":7}\n",
+            ])
+    }
 }

@@ -63,7 +63,7 @@ import Testing
         await operations.shutDown(gracePeriod: .zero)
     }
 
-    @Test func `hosts that get a rate outside of a reload are named from the next look on`()
+    @Test func `hosts that get a rate outside of a reload are named from the next scrape on`()
         async throws
     {
         let scene = try TelemetryScene()
@@ -71,6 +71,10 @@ import Testing
         try scene.service.rateLimiter.replaceRates(
             [.host(of: testURL("https://api.test/"), requestsPerSecond: 1_000)],
             defaultRequestsPerSecond: nil)
+        let first = String(decoding: scene.operations.exposition().body, as: UTF8.self)
+        #expect(
+            first.contains("dataloading_rate_limit_per_second{server_address=\"api.test\"")
+        )
         #expect(attempts(scene.operations) == ["_OTHER": 1])
         await scene.load()
         #expect(attempts(scene.operations) == ["_OTHER": 1, "api.test": 1])

@@ -18,11 +18,16 @@ struct HostTable: Sendable {
         add(hosts)
     }
 
+    /// Whether no further host has a label of its own.
+    var isFull: Bool { known.withLock { $0.count >= Self.maxHosts } }
+
     /// Adds hosts that it does not have.
     ///
     /// Those beyond the maximum have no label of their own, and neither has what is no host.
     func add(_ hosts: some Sequence<String>) {
         for host in hosts {
+            // To read a host costs more than to ask.
+            if isFull { return }
             let text = host.contains("://") ? host : "https://" + host
             guard let origin = (try? RequestTarget(text: text))?.origin else { continue }
             known.withLock { known in
@@ -38,7 +43,7 @@ struct HostTable: Sendable {
 
     /// The label of the host of a URL; `other` for what is no URL of the table's hosts.
     ///
-    /// Each attempt asks, so nothing is allocated.
+    /// Each attempt asks, so that nothing is allocated but for the first few.
     func label(forURL text: String) -> HostLabel {
         var text = text
         return text.withUTF8 { url in known.withLock { $0.label(forURL: url) } } ?? .other

@@ -77,8 +77,11 @@ struct KnownHosts: Sendable {
             return nil
         }
         if firstStarts.count < Self.compared {
-            let path = url[found.host.upperBound...].firstIndex(of: UInt8(ascii: "/"))
-            if let path { firstStarts.append((Array(url[...path]), label)) }
+            // A query may hold what is secret, and is not kept.
+            let end = url[found.host.upperBound...].firstIndex { "/?#".utf8.contains($0) }
+            if let end, url[end] == UInt8(ascii: "/") {
+                firstStarts.append((Array(url[...end]), label))
+            }
         }
         return label
     }
