@@ -78,7 +78,8 @@ public final class Operations: Sendable {
             target: TargetLabels(
                 serviceName: configuration.serviceName,
                 serviceVersion: configuration.serviceVersion, instance: configuration.instance),
-            hosts: HostTable(configuration.hosts(of: service.rateLimiter, service.resolver)),
+            hosts: HostTable(
+                configuration.labelledHosts.hosts(of: service.rateLimiter, service.resolver)),
             maxSeries: min(max(1, configuration.seriesLimit), 10_000))
         manager = ServiceManager(environment: configuration.variables)
         reloads = ReloadRecord(timekeeper)
@@ -132,7 +133,7 @@ public final class Operations: Sendable {
         }
         if configuration.forbidsCoreDumps { CoreDumps.forbid() }
         // First, so that what is read of the service has their names.
-        registry.nameHosts(of: service, by: configuration)
+        registry.nameHosts(of: service, configuration.labelledHosts)
         registry.observe(service)
         attemptLog?.use(running.logger)
         if let logger = running.logger { registry.observe(logger) }
@@ -235,7 +236,7 @@ public final class Operations: Sendable {
         if running != nil { manager.reloading() }
         defer {
             // Also of one that has failed in the middle.
-            if let running { registry.hosts.add(configuration.hosts(of: running.service)) }
+            if let running { registry.addHosts(of: running.service, configuration.labelledHosts) }
             running?.logger?.reopen()
             if running != nil { manager.ready() }
         }

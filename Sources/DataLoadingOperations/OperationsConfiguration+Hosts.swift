@@ -3,15 +3,10 @@
 
 import DataLoading
 
-extension OperationsConfiguration {
-    /// The hosts that have labels of their own, of a service's rates and addresses as they are now.
-    func hosts(of service: DataLoaderService) -> [String] {
-        hosts(of: service.rateLimiter, service.resolver)
-    }
-
-    /// The hosts that have labels of their own, of a service's rates and addresses as they are now.
+extension OperationsConfiguration.LabelledHosts {
+    /// The hosts that have labels of their own, of rates and addresses as they are now.
     func hosts(of limiter: RateLimiter, _ resolver: HostResolver) -> [String] {
-        switch labelledHosts {
+        switch self {
         case .none: []
         case .only(let hosts): hosts
         case .configured: limiter.ratedOrigins + resolver.addressStates.map(\.host)
@@ -20,21 +15,20 @@ extension OperationsConfiguration {
 }
 
 extension MetricRegistry {
-    /// Names hosts that have got a rate or addresses, whenever all metrics are read.
-    ///
-    /// A program may change them at any time, and not only while it reloads.
-    func nameHosts(of service: DataLoaderService, by configuration: OperationsConfiguration) {
-        guard configuration.labelledHosts == .configured else { return }
-        add { [weak service, hosts] _ in
-            guard let service, !hosts.isFull else { return }
-            hosts.add(service.configuredHosts)
-        }
+    /// Names the hosts that have got a rate or addresses since.
+    func addHosts(of service: DataLoaderService, _ labelled: OperationsConfiguration.LabelledHosts)
+    {
+        // The others never change, and a table that is full takes none.
+        guard labelled == .configured, !hosts.isFull else { return }
+        hosts.add(labelled.hosts(of: service.rateLimiter, service.resolver))
     }
-}
 
-extension DataLoaderService {
-    /// The hosts that have rates or addresses now.
-    fileprivate var configuredHosts: [String] {
-        rateLimiter.ratedOrigins + resolver.addressStates.map(\.host)
+    /// Names hosts whenever all metrics are read: a program may change its rates and addresses at any
+    /// time, and not only while it reloads.
+    func nameHosts(of service: DataLoaderService, _ labelled: OperationsConfiguration.LabelledHosts)
+    {
+        add { [weak self, weak service] _ in
+            if let self, let service { addHosts(of: service, labelled) }
+        }
     }
 }

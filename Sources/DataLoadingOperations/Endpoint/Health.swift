@@ -10,7 +10,7 @@ public struct Health: Hashable, Sendable {
     public let isReady: Bool
     /// What is wrong, in words; empty when nothing is.
     ///
-    /// A ready service may have some: a store of shared rates that does not answer, and credentials
-    /// that could not be fetched, keep no load from starting, and the next one may get them.
+    /// A ready service may have some, too: a store of shared rates that does not answer may do so again,
+    /// and a credential that could not be fetched is fetched for the next load.
     public let reasons: [String]
 }

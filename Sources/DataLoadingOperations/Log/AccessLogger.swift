@@ -43,23 +43,28 @@ final class AccessLogger: ConsumptionObserver {
     ) {
         let bytesMoved = bytesDownloaded > 0 || bytesUploaded > 0
         guard sampling.keeps(response, bytesMoved: bytesMoved) else { return }
-        let (time, trace) = (LogTime(timekeeper.date), tracer.trace(of: response))
-        memory.withLock { memory in
-            var bytes = memory.begin(format, time)
+        let trace = tracer.trace(of: response)
+        append { time, bytes in
             LogLine.writeRest(
                 response, bytesDownloaded: bytesDownloaded, bytesUploaded: bytesUploaded,
                 trace: trace, at: time, format, to: &bytes)
-            writer.append(bytes.written)
         }
     }
 
     /// Adds the line of an attempt, if it is to have one.
     func attemptEnded(_ attempt: AttemptRecord) {
         guard sampling.keeps(attempt) else { return }
+        append { time, bytes in
+            LogLine.writeRest(attempt, at: time, format, to: &bytes)
+        }
+    }
+
+    /// Adds a line of now, of which `body` writes the rest.
+    private func append(_ body: (LogTime, inout FixedBytes) -> Void) {
         let time = LogTime(timekeeper.date)
         memory.withLock { memory in
             var bytes = memory.begin(format, time)
-            LogLine.writeRest(attempt, at: time, format, to: &bytes)
+            body(time, &bytes)
             writer.append(bytes.written)
         }
     }

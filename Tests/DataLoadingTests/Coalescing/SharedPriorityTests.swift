@@ -23,6 +23,13 @@ import Testing
         return bed.transport.attempts.map(\.request.url.path)
     }
 
+    private func urgentLoadComesAndLeaves(_ bed: TestBed) {
+        let urgent = bed.loader.perform(shared(.high))
+        bed.settle()
+        urgent.cancel()
+        bed.settle()
+    }
+
     @Test func `a shared request is no more urgent than the loads that still wait for it`() async {
         let bed = TestBed { $0.limits.total = 1 }
         bed.loader.perform(.make("/before"))
@@ -30,10 +37,7 @@ import Testing
         bed.loader.perform(.make("/other"))
         bed.settle()
         bed.loader.perform(shared(.high)).cancel()
-        let urgent = bed.loader.perform(shared(.high))
-        bed.settle()
-        urgent.cancel()
-        bed.settle()
+        urgentLoadComesAndLeaves(bed)
         #expect(await order(bed, of: 3) == ["/before", "/other", "/shared"])
         bed.expectNothingLeft()
     }
@@ -60,10 +64,7 @@ import Testing
         bed.loader.perform(.make("/other"))
         bed.loader.perform(shared(.low))
         bed.loader.perform(shared(.high))
-        let urgent = bed.loader.perform(shared(.high))
-        bed.settle()
-        urgent.cancel()
-        bed.settle()
+        urgentLoadComesAndLeaves(bed)
         #expect(await order(bed, of: 3) == ["/before", "/shared", "/other"])
         bed.expectNothingLeft()
     }
@@ -75,10 +76,7 @@ import Testing
         bed.loader.perform(shared(.normal))
         bed.loader.perform(.make("/last"))
         bed.settle()
-        let urgent = bed.loader.perform(shared(.high))
-        bed.settle()
-        urgent.cancel()
-        bed.settle()
+        urgentLoadComesAndLeaves(bed)
         #expect(await order(bed, of: 4) == ["/before", "/first", "/shared", "/last"])
         bed.expectNothingLeft()
     }

@@ -97,6 +97,20 @@ import Testing
         #expect(spans[3].spanId == scene.fields[3].map { String($0.dropFirst(36).prefix(16)) })
     }
 
+    @Test func `a path that a template hides stays hidden at the origin that a redirect leads to`()
+        async throws
+    {
+        let location = "https://api.test:8443/reset/secret"
+        let scene = try TelemetryScene([.respond(status: 301, headers: ["Location": location])])
+        await scene.load("/reset/secret", trace: try .sampled) {
+            $0[option: URLTemplate.self] = "/reset/{token}"
+        }
+        #expect(
+            try await scene.spans().map { $0["url.full"] } == [
+                "https://api.test/reset/{token}", "https://api.test:8443/reset/{token}",
+            ])
+    }
+
     @Test func `a cancelled attempt is no error, and an unknown method no name`() async throws {
         let scene = try TelemetryScene([.hold])
         let trace = try TraceContext.sampled
