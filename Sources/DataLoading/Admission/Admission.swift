@@ -176,23 +176,23 @@ final class Admission: Sendable {
         case .part(let origin): askAgain([RuleKey(origin: origin)])
         case .all(let moved): askAgain(moved)
         }
-        let (started, hopeless, shared) = withLanes { lanes in
+        let (started, late, shared) = withLanes { lanes in
             var started: [Candidate] = []
             var shared: [Candidate] = []
-            var hopeless: [(Candidate, Duration)] = []
+            var late: [(Candidate, Duration)] = []
             for key in changedLanes(change, lanes) {
                 started += pump(key, &lanes)
-                guard lanes.length(key) > 0,
-                    let wait = limiter.wait(for: key.rule, position: 0)
-                else { continue }
-                let late = lanes.removeAll(key, dueBefore: timerQueue.now + wait, timerQueue)
-                hopeless += late.map { ($0, wait) }
+                // Nothing is known of the loads of a rate that is zero.
+                guard limiter.wait(for: key.rule, position: 0) != nil else { continue }
+                late += lanes.removeLate(key, timerQueue) {
+                    limiter.wait(for: key.rule, position: $0)
+                }
                 shared += lanes.shared(key)
             }
-            return (started, hopeless, shared)
+            return (started, late, shared)
         }
         admit(started)
-        for (candidate, wait) in hopeless {
+        for (candidate, wait) in late {
             candidate.waiting.refused(epoch: candidate.epoch, .rateLimited(wait: wait))
         }
         for candidate in shared { candidate.waiting.mayStartLater() }

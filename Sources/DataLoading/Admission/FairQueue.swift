@@ -58,9 +58,7 @@ struct FairQueue<Element: Sendable>: Sendable {
     }
 
     mutating func popFirst() -> Element? {
-        guard let ring = nextClass(), let line = rings[ring].first,
-            let first = lines[line]?.waiting.first
-        else { return nil }
+        guard let (first, line, ring) = next else { return nil }
         for other in rings.indices where other != ring && rings[other].count > 0 {
             passedOver[other] += 1
         }
@@ -69,6 +67,14 @@ struct FairQueue<Element: Sendable>: Sendable {
         // The line had its turn. An empty line has already left its ring.
         if rings[ring].first == line { lines.moveToEnd(line, of: &rings[ring]) }
         return element
+    }
+
+    /// The element that leaves next.
+    private var next: (waiter: Int, line: Int, ring: Int)? {
+        guard let ring = nextClass(), let line = rings[ring].first,
+            let first = lines[line]?.waiting.first
+        else { return nil }
+        return (first, line, ring)
     }
 
     mutating func remove(_ ticket: Ticket) -> Element? {
@@ -116,15 +122,21 @@ struct FairQueue<Element: Sendable>: Sendable {
         return found
     }
 
-    /// Removes the elements that match, in no particular order.
-    mutating func removeAll(where matches: (Element) -> Bool) -> [Element] {
+    /// Removes the elements that match in their place, in the order in which they would leave.
+    ///
+    /// The place of an element is the number of those that stay and leave before it.
+    mutating func removeAll(where matches: (Element, Int) -> Bool) -> [Element] {
         var removed: [Element] = []
-        for line in lineOf.values {
-            var next = lines[line]?.waiting.first
-            while let index = next {
-                next = waiters.index(after: index)
-                guard let waiter = waiters[index], matches(waiter.element) else { continue }
-                if let element = takeOut(index, line: line) { removed.append(element) }
+        var rest = self
+        var place = 0
+        while let (waiter, line, _) = rest.next, let element = rest.waiters[waiter]?.element {
+            if matches(element, place) {
+                _ = rest.takeOut(waiter, line: line)
+                _ = takeOut(waiter, line: line)
+                removed.append(element)
+            } else {
+                _ = rest.popFirst()
+                place += 1
             }
         }
         return removed

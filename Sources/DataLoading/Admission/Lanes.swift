@@ -206,15 +206,27 @@ struct Lanes: Sendable {
         return removed
     }
 
-    /// Removes the loads whose deadline passes before an instant.
-    mutating func removeAll(
-        _ key: LaneKey, dueBefore instant: Instant, _ timerQueue: TimerQueue
-    ) -> [Admission.Candidate] {
-        let removed = lanes[key]?.queue.removeAll { $0.deadline < instant }
-        guard let removed, !removed.isEmpty else { return [] }
+    /// Removes the loads of a lane that would start after their deadline; returns them with their
+    /// waits. `wait` is that of the load in a place of the lane; nil when it is not known.
+    mutating func removeLate(
+        _ key: LaneKey, _ timerQueue: TimerQueue, wait: (_ position: Int) -> Duration?
+    ) -> [(late: Admission.Candidate, wait: Duration)] {
+        guard let index = lanes.index(forKey: key) else { return [] }
+        let now = timerQueue.now
+        // The order of a long lane is only worked out when some load may be late.
+        let atEnd = wait(lanes.values[index].queue.count - 1).map { now + $0 } ?? .distantFuture
+        guard !lanes.values[index].queue.elements(where: { $0.deadline < atEnd }).isEmpty else {
+            return []
+        }
+        var waits: [Duration] = []
+        let removed = lanes.values[index].queue.removeAll { candidate, position in
+            guard let wait = wait(position), candidate.deadline < now + wait else { return false }
+            waits.append(wait)
+            return true
+        }
         waiting -= removed.count
         forgetIfEmpty(key, timerQueue)
-        return removed
+        return zip(removed, waits).map { ($0, $1) }
     }
 
     /// Takes the first load of a lane and gives it a slot.

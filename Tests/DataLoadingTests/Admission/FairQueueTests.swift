@@ -38,7 +38,7 @@ import Testing
                 default:
                     guard id % 5 == 0 else { break }
                     let factor = Int.random(in: 2..<7, using: &generator)
-                    let removed = queue.removeAll { $0 % factor == 0 }
+                    let removed = queue.removeAll { id, _ in id % factor == 0 }
                     if removed.sorted() != model.removeAll(multiplesOf: factor) {
                         return "removed \(removed)"
                     }
@@ -94,6 +94,29 @@ import Testing
             var place = 0
             while let next = queue.popFirst(), next != -1 { place += 1 }
             return place <= told && told <= place + 3 ? nil : "told \(told), was \(place)"
+        }
+    }
+
+    @Test func `what is removed makes room for the elements behind it, and takes no turn`() {
+        let owners = (0..<4).map { _ in Owner() }
+        property(cases: 300) { generator in
+            var queue = FairQueue<Int>()
+            var limits: [Int: Int] = [:]
+            for id in 0..<Int.random(in: 1..<60, using: &generator) {
+                let owner = owners[Int.random(in: 0..<4, using: &generator)]
+                let priority = Priority.allCases.randomElement(using: &generator) ?? .normal
+                limits[id] = Int.random(in: 0..<30, using: &generator)
+                _ = queue.append(id, loader: ObjectIdentifier(owner), priority: priority)
+            }
+            let all = Set(limits.keys)
+            let removed = queue.removeAll { id, place in place > limits[id, default: 0] }
+            var order: [Int] = []
+            while let next = queue.popFirst() { order.append(next) }
+            guard Set(order + removed) == all, order.count + removed.count == all.count else {
+                return "lost \(all.subtracting(order + removed))"
+            }
+            let late = order.enumerated().first { $0.offset > limits[$0.element, default: 0] }
+            return late.map { "\($0.element) left in place \($0.offset)" }
         }
     }
 

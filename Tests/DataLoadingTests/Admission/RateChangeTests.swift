@@ -54,6 +54,27 @@ import Testing
         #expect(bed.starts.map(\.at) == [0, 1_000, 2_000].map { ms($0) })
     }
 
+    @Test func `after a slower rate each waiting load is judged by its own place`() {
+        let bed = TestBed(otherwise: .respond(status: 200)) {
+            $0.rateLimiter = RateLimiter(defaultRequestsPerSecond: 10)
+        }
+        for (number, timeout) in [60, 60, 3, 3, 60, 3, 60].enumerated() {
+            bed.loader.perform(.make("/\(number)") { $0.timeout = .seconds(timeout) })
+        }
+        bed.service.rateLimiter.setRequestsPerSecond(
+            0.5, forHostOf: testURL("http://origin.test"))
+        bed.settle()
+        // The slot that the fourth could not wait for goes to the fifth.
+        let refused = bed.delegate.events.compactMap(\.response).filter { $0.error != nil }
+        #expect(refused.map(\.request.url.path) == ["/3", "/5"])
+        #expect(
+            refused.map(\.error)
+                == [4_100, 6_100].map { .rateLimited(wait: .milliseconds($0)) })
+        bed.clock.advance(by: .seconds(60))
+        #expect(bed.starts.map(\.path) == ["/0", "/1", "/2", "/4", "/6"])
+        #expect(bed.starts.map(\.at) == [0, 100, 2_100, 4_100, 6_100].map { ms($0) })
+    }
+
     @Test func `loads that wait for Retry-After start when it is cleared`() async {
         let bed = TestBed([.respond(status: 429, headers: ["Retry-After": "3600"])])
         let limiter = bed.service.rateLimiter
