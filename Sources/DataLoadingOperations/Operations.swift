@@ -99,7 +99,8 @@ public final class Operations: Sendable {
     /// Opens the log, watches the loads of a service, and tells systemd that it is ready.
     ///
     /// The service is the one whose configuration was instrumented. From then on the process writes no
-    /// core file, unless ``OperationsConfiguration/forbidsCoreDumps`` is false.
+    /// core file, unless ``OperationsConfiguration/forbidsCoreDumps`` is false, and has no variables any
+    /// more by which programs that it starts could speak to systemd for it.
     ///
     /// - Throws: `.malformed` for a variable of the environment, `.log` and `.endpoint` where the log or
     ///   the endpoint cannot be opened, `.startedBefore` for a second call, and `.shutDown` after or
@@ -148,6 +149,7 @@ public final class Operations: Sendable {
         healthCheck.note(.ready)
         manager.ready()
         running.watchdog?.start()
+        ServiceVariables.remove(configuration.variables)
     }
 
     private func makeRunning(_ service: DataLoaderService) throws(OperationsError) -> Running {
@@ -192,6 +194,9 @@ public final class Operations: Sendable {
         }
     }
 
+    /// The log; nil without one, and before the start.
+    var logger: AccessLogger? { running?.logger }
+
     /// The address of the endpoint, with the token in its fragment, for an operator's browser.
     ///
     /// It is nil without an endpoint on 127.0.0.1, and before the start. Who sees it can read what the
@@ -222,8 +227,8 @@ public final class Operations: Sendable {
     /// Reads the configuration again: tells systemd, calls `apply`, and opens the log's file again.
     ///
     /// `apply` should check everything before it changes anything, and then use
-    /// `RateLimiter.replaceRates`, `HostResolver.replaceAddresses` and
-    /// `StaticTokenAuthoriser.replaceToken`. What it throws is thrown on, and counted as a failed
+    /// `RateLimiter.replaceRates`, `HostResolver.replaceAddresses`,
+    /// `StaticTokenAuthoriser.replaceToken` and `replaceLogSampling`. What it throws is thrown on, and counted as a failed
     /// reload. The log is opened again in any case, because a rotation sends the same signal.
     ///
     /// Calls from several threads, and those of SIGHUP, run one after another. `apply` must not
@@ -249,20 +254,8 @@ public final class Operations: Sendable {
         reloads.note(isSuccess: true)
     }
 
-    /// Opens the log's file again, after a rotation has renamed it.
-    ///
-    /// Lines before and after are whole, and none is lost. If it cannot be opened, the log continues
-    /// with the file that it has.
-    public func reopenLog() { running?.logger?.reopen() }
-
     /// Shows a sentence about the service in `systemctl status`.
     public func showStatus(_ text: String) { manager.status(text) }
-
-    /// Tells an operator of an error: a line in the log, and the status that systemd shows.
-    func tell(_ error: String) {
-        running?.logger?.tell(error)
-        showStatus(error)
-    }
 
     /// Tells systemd that the daemon ends, shuts the service down, and closes the log.
     ///

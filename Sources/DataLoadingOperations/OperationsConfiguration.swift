@@ -77,7 +77,8 @@ public struct OperationsConfiguration: Sendable, OpaquelyMirrored {
     /// Makes a configuration from the environment of the process.
     ///
     /// `NOTIFY_SOCKET`, `WATCHDOG_USEC` and `WATCHDOG_PID` are what systemd sets for a service of
-    /// `Type=notify`, and `CREDENTIALS_DIRECTORY` for one with credentials. `OTEL_SERVICE_NAME` names the
+    /// `Type=notify`, and `CREDENTIALS_DIRECTORY` for one with credentials; the start removes the first
+    /// three from the environment. `OTEL_SERVICE_NAME` names the
     /// service, `OTEL_RESOURCE_ATTRIBUTES` describes it, and `OTEL_EXPORTER_OTLP_ENDPOINT`, or the same
     /// with `METRICS` or `TRACES` before `ENDPOINT`, sets `push`, with `OTEL_EXPORTER_OTLP_HEADERS`,
     /// `OTEL_EXPORTER_OTLP_TIMEOUT`, `OTEL_METRIC_EXPORT_INTERVAL`, and the files that

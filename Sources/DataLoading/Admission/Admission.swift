@@ -178,24 +178,24 @@ final class Admission: Sendable {
         }
         let (started, late, shared) = withLanes { lanes in
             var started: [Candidate] = []
-            var shared: [Candidate] = []
-            var late: [(Candidate, Duration)] = []
+            var (late, shared): ([Lanes.Judged], [Lanes.Judged]) = ([], [])
             for key in changedLanes(change, lanes) {
                 started += pump(key, &lanes)
                 // Nothing is known of the loads of a rate that is zero.
                 guard limiter.wait(for: key.rule, position: 0) != nil else { continue }
-                late += lanes.removeLate(key, timerQueue) {
+                let judged = lanes.removeLate(key, timerQueue) {
                     limiter.wait(for: key.rule, position: $0)
                 }
-                shared += lanes.shared(key)
+                late += judged.late
+                shared += judged.shared
             }
             return (started, late, shared)
         }
         admit(started)
-        for (candidate, wait) in late {
-            candidate.waiting.refused(epoch: candidate.epoch, .rateLimited(wait: wait))
+        for (load, wait) in late {
+            load.waiting.refused(epoch: load.epoch, .rateLimited(wait: wait))
         }
-        for candidate in shared { candidate.waiting.mayStartLater() }
+        for (load, wait) in shared { load.waiting.waits(for: wait) }
     }
 
     private func changedLanes(_ change: RateChange, _ lanes: Lanes) -> [LaneKey] {

@@ -59,10 +59,10 @@ struct FairQueue<Element: Sendable>: Sendable {
 
     mutating func popFirst() -> Element? {
         guard let (first, line, ring) = next else { return nil }
-        for other in rings.indices where other != ring && rings[other].count > 0 {
-            passedOver[other] += 1
+        for other in rings.indices {
+            passedOver[other] =
+                other == ring || rings[other].count == 0 ? 0 : passedOver[other] + 1
         }
-        passedOver[ring] = 0
         let element = takeOut(first, line: line)
         // The line had its turn. An empty line has already left its ring.
         if rings[ring].first == line { lines.moveToEnd(line, of: &rings[ring]) }
@@ -109,17 +109,15 @@ struct FairQueue<Element: Sendable>: Sendable {
         return waiters[ticket.index]
     }
 
-    /// The elements that match, in no particular order.
-    func elements(where matches: (Element) -> Bool) -> [Element] {
-        var found: [Element] = []
-        for line in lineOf.values {
+    func contains(where matches: (Element) -> Bool) -> Bool {
+        lineOf.values.contains { line in
             var next = lines[line]?.waiting.first
             while let index = next {
-                if let element = waiters[index]?.element, matches(element) { found.append(element) }
+                if let element = waiters[index]?.element, matches(element) { return true }
                 next = waiters.index(after: index)
             }
+            return false
         }
-        return found
     }
 
     /// Removes the elements that match in their place, in the order in which they would leave.
@@ -142,16 +140,17 @@ struct FairQueue<Element: Sendable>: Sendable {
         return removed
     }
 
-    /// The number of elements that would leave before one that joins now, if no others join.
+    /// The number of elements that would leave before one that joins now, if no others join, or a
+    /// smaller number.
     ///
     /// Counts turns: a loader with few waiting elements is not behind one with thousands.
     func position(loader: ObjectIdentifier, priority: Priority) -> Int {
         let own = lineOf[LineKey(loader: loader, priority: priority)]
-        return position(behind: own.flatMap { lines[$0]?.waiting.count } ?? 0, priority)
+        return position(behind: own.flatMap { lines[$0]?.waiting.count } ?? 0, in: own, priority)
     }
 
-    /// The number of elements that would leave before one that waits, if no others join; nil when it
-    /// does not wait.
+    /// The number of elements that would leave before one that waits, if no others join, or a smaller
+    /// number; nil when it does not wait.
     ///
     /// It looks through the line of the element.
     func position(of ticket: Ticket) -> Int? {
@@ -162,22 +161,42 @@ struct FairQueue<Element: Sendable>: Sendable {
             ahead += 1
             next = waiters.index(after: index)
         }
-        // The count of its own line has the element itself.
-        return position(behind: ahead, line.key.priority) - 1
+        return position(behind: ahead, in: waiter.line, line.key.priority)
     }
 
-    private func position(behind ahead: Int, _ priority: Priority) -> Int {
-        var position = 0
-        for ring in rings.indices where ring >= priority.rank {
+    /// The place of the element that has so many before it in its line; nil for a line that is new.
+    private func position(behind ahead: Int, in own: Int?, _ priority: Priority) -> Int {
+        var inClass = ahead
+        // Each line before its own has a turn more than those behind it.
+        var turns = ahead + 1
+        var next = rings[priority.rank].first
+        while let line = next {
+            if line == own {
+                turns = ahead
+            } else {
+                inClass += min(lines[line]?.waiting.count ?? 0, turns)
+            }
+            next = lines.index(after: line)
+        }
+        return inClass + min(moreUrgent(than: priority), passes(before: inClass, priority))
+    }
+
+    /// The number of waiting elements of more urgent classes.
+    private func moreUrgent(than priority: Priority) -> Int {
+        var count = 0
+        for ring in rings.indices where ring > priority.rank {
             var next = rings[ring].first
             while let line = next {
-                let waiting = lines[line]?.waiting.count ?? 0
-                position += ring > priority.rank ? waiting : min(waiting, ahead + 1)
+                count += lines[line]?.waiting.count ?? 0
                 next = lines.index(after: line)
             }
         }
-        // The elements that are ahead in the element's own line leave first.
-        return position
+        return count
+    }
+
+    /// How many more urgent elements leave at most before a class has served so many and one more.
+    private func passes(before served: Int, _ priority: Priority) -> Int {
+        max(0, Self.maxPassedOver - passedOver[priority.rank]) + Self.maxPassedOver * served
     }
 
     private func nextClass() -> Int? {
@@ -198,6 +217,5 @@ struct FairQueue<Element: Sendable>: Sendable {
         guard let key = lines[line]?.key, lines[line]?.waiting.count == 0 else { return }
         _ = lines.remove(line, from: &rings[key.priority.rank])
         lineOf[key] = nil
-        if rings[key.priority.rank].count == 0 { passedOver[key.priority.rank] = 0 }
     }
 }

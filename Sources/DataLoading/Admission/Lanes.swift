@@ -66,11 +66,6 @@ struct Lanes: Sendable {
     /// The place of a waiting load; nil when it does not wait.
     func position(of ticket: Admission.Ticket) -> Int? { lanes[ticket.key]?.position(of: ticket) }
 
-    /// The waiting loads of a lane that other loads wait for.
-    func shared(_ key: LaneKey) -> [Admission.Candidate] {
-        lanes[key]?.queue.elements { $0.waiting.isShared } ?? []
-    }
-
     /// The origins with loads that wait or hold slots.
     var origins: [Origin: (waiting: Int, running: Int)] {
         var found = shared.taken.merging(streams.taken, uniquingKeysWith: +)
@@ -206,27 +201,36 @@ struct Lanes: Sendable {
         return removed
     }
 
-    /// Removes the loads of a lane that would start after their deadline; returns them with their
-    /// waits. `wait` is that of the load in a place of the lane; nil when it is not known.
+    /// A load with the wait until its turn.
+    typealias Judged = (load: Admission.Candidate, wait: Duration)
+
+    /// Removes and returns the loads of a lane that would start after their deadline, and returns those
+    /// left that are shared; `wait` is that of the load in a place, or nil when it is not known.
     mutating func removeLate(
         _ key: LaneKey, _ timerQueue: TimerQueue, wait: (_ position: Int) -> Duration?
-    ) -> [(late: Admission.Candidate, wait: Duration)] {
-        guard let index = lanes.index(forKey: key) else { return [] }
+    ) -> (late: [Judged], shared: [Judged]) {
+        guard let index = lanes.index(forKey: key) else { return ([], []) }
         let now = timerQueue.now
         // The order of a long lane is only worked out when some load may be late.
         let atEnd = wait(lanes.values[index].queue.count - 1).map { now + $0 } ?? .distantFuture
-        guard !lanes.values[index].queue.elements(where: { $0.deadline < atEnd }).isEmpty else {
-            return []
+        let mustLook = lanes.values[index].queue.contains {
+            $0.deadline < atEnd || $0.waiting.isShared
         }
-        var waits: [Duration] = []
+        guard mustLook else { return ([], []) }
+        var (late, shared): ([Judged], [Judged]) = ([], [])
         let removed = lanes.values[index].queue.removeAll { candidate, position in
-            guard let wait = wait(position), candidate.deadline < now + wait else { return false }
-            waits.append(wait)
-            return true
+            guard let wait = wait(position) else { return false }
+            let isLate = candidate.deadline < now + wait
+            if isLate {
+                late.append((candidate, wait))
+            } else if candidate.waiting.isShared {
+                shared.append((candidate, wait))
+            }
+            return isLate
         }
         waiting -= removed.count
         forgetIfEmpty(key, timerQueue)
-        return zip(removed, waits).map { ($0, $1) }
+        return (late, shared)
     }
 
     /// Takes the first load of a lane and gives it a slot.

@@ -13,7 +13,7 @@ protocol Waiting: AnyObject, Sendable {
     func refused(epoch: Int, _ error: DataLoaderError)
     /// Whether other loads, with deadlines of their own, wait for this one.
     var isShared: Bool { get }
-    /// The rate of a load that is shared has changed, and it may start later than before; called
+    /// The rate of a load that is shared has changed, and its turn now comes after a wait; called
     /// under no lock.
-    func mayStartLater()
+    func waits(for wait: Duration)
 }

@@ -15,12 +15,16 @@ public struct CredentialState: Hashable, Sendable {
     public let failures: Int
     /// Whether the last fetch that has ended failed.
     public let hasFailed: Bool
+    /// Why the last fetch that failed did so, without any secret: the name of the error, as
+    /// "connect_refused", the words of an ``AuthorisationError``, or the type of another error; nil while
+    /// none has failed.
+    public let lastFailure: String?
     /// The number of loads that wait for a credential.
     public let waiting: Int
 
     package init(
         authoriser: String, isUsable: Bool, remaining: Duration?, fetches: Int, failures: Int,
-        hasFailed: Bool, waiting: Int
+        hasFailed: Bool, lastFailure: (any Error)? = nil, waiting: Int
     ) {
         self.authoriser = authoriser
         self.isUsable = isUsable
@@ -28,7 +32,19 @@ public struct CredentialState: Hashable, Sendable {
         self.fetches = fetches
         self.failures = failures
         self.hasFailed = hasFailed
+        self.lastFailure = lastFailure.map(Self.text)
         self.waiting = waiting
+    }
+}
+
+extension CredentialState {
+    private static func text(_ error: any Error) -> String {
+        switch error {
+        case AuthorisationError.load(let error): error.name
+        case let error as AuthorisationError: error.description
+        case let error as DataLoaderError: error.name
+        default: String(describing: type(of: error))
+        }
     }
 }
 

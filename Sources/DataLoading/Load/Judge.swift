@@ -11,10 +11,17 @@ import Foundation
 struct Judge: Sendable {
     let facts: LoadFacts
     let runtime: Runtime
+    /// The deadline: of a request that loads share, the latest of theirs.
+    let deadline: Instant?
 
-    init(_ facts: LoadFacts, _ runtime: Runtime) {
+    init(_ facts: LoadFacts, _ load: Load) {
+        self.init(facts, load.runtime, deadline: load.end.deadline(of: load))
+    }
+
+    private init(_ facts: LoadFacts, _ runtime: Runtime, deadline: Instant?) {
         self.facts = facts
         self.runtime = runtime
+        self.deadline = deadline
     }
 
     // MARK: Responses
@@ -55,7 +62,7 @@ struct Judge: Sendable {
         guard let error = broken.error else { return .fetchWhole }
         var facts = facts
         facts.resumption = .none
-        let retry = Judge(facts, runtime).retry(
+        let retry = Judge(facts, runtime, deadline: deadline).retry(
             after: .failure(error, .headReceived), target)
         return .startOver(then: retry.next(otherwise: error))
     }
@@ -205,7 +212,7 @@ struct Judge: Sendable {
             isDelivered: facts.isFinal)
         var circumstances = RetryPlanner.Circumstances(
             retries: facts.retries, request: facts.base, origin: target.origin,
-            remaining: facts.traits.deadline.map { $0 - runtime.timerQueue.now },
+            remaining: deadline.map { $0 - runtime.timerQueue.now },
             date: runtime.timekeeper.date)
         circumstances.isSpared = isSpared
         if case .failure = end { circumstances.hasProgressed = facts.hasProgressed }

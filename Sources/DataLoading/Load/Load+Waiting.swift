@@ -18,7 +18,7 @@ extension Load: Waiting {
 
     var isShared: Bool { end.isShared }
 
-    func mayStartLater() { end.isQueued(self) }
+    func waits(for wait: Duration) { end.waits(for: wait, self) }
 
     func refused(epoch: Int, _ error: DataLoaderError) { handle(.failed(error, epoch: epoch)) }
 }

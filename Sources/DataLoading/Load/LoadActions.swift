@@ -62,7 +62,7 @@ extension Load {
             runtime.admission.leave(attempt.origin, slotUse)
         case .noteAddress(let attempt, let outcome): note(outcome, of: attempt)
         case .judgeFailure(let failure, let facts, let holdsSlot, let epoch):
-            let next = Judge(facts, runtime).next(
+            let next = Judge(facts, self).next(
                 after: failure, holdsSlot: holdsSlot, load: ObjectIdentifier(self))
             handle(.decided(next, epoch: epoch))
         case .askPolicy(let failure, let isSpared, let epoch):
@@ -191,7 +191,7 @@ extension Load {
             // The policy may block: the slots are not kept while it is asked.
             next = .askPolicy(failure, isSpared: true)
         } else {
-            guard let pause = Judge(facts, runtime).standBack(from: failure) else { return false }
+            guard let pause = Judge(facts, self).standBack(from: failure) else { return false }
             next = pause
         }
         // The next load that gets the slots may skip its attempt too; these calls must not nest.
@@ -252,14 +252,14 @@ extension Load {
 
     private func judge(_ head: ResponseHead, _ attempt: AttemptSink) {
         guard let facts = facts(of: attempt) else { return }
-        handle(.judged(Judge(facts, runtime).verdict(on: head), attempt))
+        handle(.judged(Judge(facts, self).verdict(on: head), attempt))
     }
 
     /// Asks the request's own policy on the factory's queue.
     private func askPolicy(_ failure: TransportFailure, _ isSpared: Bool, _ epoch: Int) {
         let ask: @Sendable (Load) -> Void = { load in
             guard let facts = load.facts(epoch: epoch) else { return }
-            let judge = Judge(facts, load.runtime)
+            let judge = Judge(facts, load)
             let next =
                 isSpared
                 ? judge.standBack(from: failure) ?? .tryAnyway : judge.lastResort(after: failure)

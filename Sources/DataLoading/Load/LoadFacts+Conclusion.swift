@@ -85,7 +85,9 @@ extension LoadFacts {
         let isLate = hasTimedOut && now - context.begun >= .seconds(1)
         let mayConnect = outgoing.body == nil || outgoing.body?.bytes != nil
         let isSlow = isLate && mayConnect && !failure.wasHeldBack
-        if isCutShort, failure.sent == .nothingWritten, isSlow { return .serverTrouble }
+        if isCutShort, failure.sent == .nothingWritten, isSlow {
+            return .serverTrouble(.error(.timedOut))
+        }
         // An address that is too slow for one impatient request is fast enough for the others.
         if case .idleTimeout = failure.error.kind, traits.hasShortIdleTimeout { return .neutral }
         return AddressOutcome(failure)

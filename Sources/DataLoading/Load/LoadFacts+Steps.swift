@@ -63,8 +63,8 @@ extension LoadFacts {
         var request = redirect.request
         // A stream that replaced a body is in `base`, the request that was redirected.
         if request.body != nil { request.body = base.body }
-        // A more urgent load may have joined after the verdict, which has copied the request.
-        request.priority = max(request.priority, base.priority)
+        // Loads may have joined or left after the verdict, which has copied the request.
+        request.priority = base.priority
         if let target = baseTarget {
             visits.append(Redirection.Visit(method: base.method, target: target))
         }

@@ -9,18 +9,19 @@ enum AddressOutcome: Hashable, Sendable {
     /// A response other than 502, 503 and 504: the address works.
     case success
     /// No connection was made, so nothing was written.
-    case nothingWritten
+    case nothingWritten(AddressTrouble)
     /// 502, 503, 504, an idle timeout, or no connection before a load's deadline.
     ///
     /// Five in a row eject the address.
-    case serverTrouble
+    case serverTrouble(AddressTrouble)
     /// Nothing about the address: cancelled, out of file descriptors, broken during the transfer.
     case neutral
 
     /// Maps a response's status to an outcome.
     init(_ status: HTTPStatus) {
         switch status {
-        case .badGateway, .serviceUnavailable, .gatewayTimeout: self = .serverTrouble
+        case .badGateway, .serviceUnavailable, .gatewayTimeout:
+            self = .serverTrouble(.status(status))
         default: self = .success
         }
     }
@@ -29,15 +30,16 @@ enum AddressOutcome: Hashable, Sendable {
     ///
     /// A wrong certificate or pin counts as no connection. The load still ends with the error.
     init(_ failure: TransportFailure) {
+        let trouble = AddressTrouble.error(failure.error.kind.errorName)
         switch failure.error.kind {
         case .dns, .connectRefused, .connectTimeout, .tls, .certificate, .pin:
-            self = .nothingWritten
+            self = .nothingWritten(trouble)
         case .connectionReset, .noResponse:
             // A new connection was cut in the handshake; a reused one was stale.
             let isHandshake =
                 failure.sent == .nothingWritten && !failure.report.reusedConnection
-            self = isHandshake ? .nothingWritten : .neutral
-        case .idleTimeout: self = .serverTrouble
+            self = isHandshake ? .nothingWritten(trouble) : .neutral
+        case .idleTimeout: self = .serverTrouble(trouble)
         default: self = .neutral
         }
     }

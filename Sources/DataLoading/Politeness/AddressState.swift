@@ -25,4 +25,7 @@ public struct AddressState: Hashable, Sendable {
     public let ejectionRemaining: Duration?
     /// How often it was ejected since a host has listed it.
     public let ejections: Int64
+    /// Why it last did not serve an attempt, with which it may not have been ejected: the name of the
+    /// error, as "connect_refused", or the status, as "503"; nil when it has served all.
+    public let lastFailure: String?
 }

@@ -11,8 +11,13 @@ struct AddressTable: Sendable {
     /// The number of hosts that list each address, so that a change need not rebuild a set of all.
     private var listings: [String: Int] = [:]
     private var health: [String: AddressHealth] = [:]
-    /// How often each listed address was ejected, which its health forgets.
-    private var ejections: [String: Int64] = [:]
+    /// What each listed address has gone through, which its health forgets.
+    private var history: [String: History] = [:]
+
+    private struct History: Sendable {
+        var ejections: Int64 = 0
+        var lastTrouble: AddressTrouble?
+    }
 
     init(ejection: AddressHealth.Ejection) {
         self.ejection = ejection
@@ -51,12 +56,12 @@ struct AddressTable: Sendable {
 
     /// Replaces the addresses of all hosts.
     mutating func replace(_ all: [String: (addresses: [String], appendsName: Bool)]) {
-        let (known, counts) = (health, ejections)
+        let (known, before) = (health, history)
         for host in names.keys where all[host] == nil { set([], forHost: host) }
         for (host, new) in all { set(new.addresses, forHost: host, appendsName: new.appendsName) }
         // Of an address that has moved from one host to another too.
         health = known.filter { listings[$0.key] != nil }
-        ejections = counts.filter { listings[$0.key] != nil }
+        history = before.filter { listings[$0.key] != nil }
     }
 
     /// The addresses of all hosts, in their order, and their health.
@@ -69,7 +74,8 @@ struct AddressTable: Sendable {
                     host: host, address: name,
                     condition: health?.condition(at: now) ?? .inUse,
                     ejectionRemaining: until > now ? until - now : nil,
-                    ejections: ejections[name] ?? 0)
+                    ejections: history[name]?.ejections ?? 0,
+                    lastFailure: history[name]?.lastTrouble?.text)
             }
         }
     }
@@ -79,7 +85,7 @@ struct AddressTable: Sendable {
         guard left == 0 else { return listings[name] = left }
         listings[name] = nil
         health[name] = nil
-        ejections[name] = nil
+        history[name] = nil
     }
 
     /// The first usable address, else the one whose ejection ends first; nil when all are excluded.
@@ -120,8 +126,12 @@ struct AddressTable: Sendable {
         switch outcome {
         case .success: health[name] = nil
         case .neutral: health[name]?.endProbe()
-        case .nothingWritten: change(name, at: now) { $0.eject(at: now, random: random) }
-        case .serverTrouble: change(name, at: now) { $0.noteTrouble(at: now, random: random) }
+        case .nothingWritten(let trouble):
+            history[name, default: History()].lastTrouble = trouble
+            change(name, at: now) { $0.eject(at: now, random: random) }
+        case .serverTrouble(let trouble):
+            history[name, default: History()].lastTrouble = trouble
+            change(name, at: now) { $0.noteTrouble(at: now, random: random) }
         }
     }
 
@@ -132,7 +142,9 @@ struct AddressTable: Sendable {
         var record = health[name] ?? AddressHealth(ejection)
         let wasEjected = record.freeAt > now
         body(&record)
-        if !wasEjected, record.freeAt > now { ejections[name, default: 0].addSaturated(1) }
+        if !wasEjected, record.freeAt > now {
+            history[name, default: History()].ejections.addSaturated(1)
+        }
         health[name] = record
     }
 

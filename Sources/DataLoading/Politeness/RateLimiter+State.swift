@@ -60,9 +60,19 @@ extension RateLimiter {
     package var ruleStates: [RuleState] {
         withTable { table, clock in
             let now = clock.now
-            return table.states(at: now).map { state in
-                RuleState(state.key, state.rule, gate: state.gate.map { $0 - now }, state.counts)
-            }
+            return table.states(at: now).map { RuleState($0, at: now) }
+        }
+    }
+
+    /// The rates of all keys that are not idle, and what the limiter has done in all.
+    package var rateFigures: RateFigures {
+        withTable { table, clock in
+            let now = clock.now
+            let all = table.allCounts
+            return RateFigures(
+                states: table.busyStates(at: now).map { RuleState($0, at: now) },
+                defaultRequestsPerSecond: table.defaultRule.requestsPerSecond,
+                admitted: all.admitted, gateClosings: all.closings)
         }
     }
 

@@ -4,6 +4,9 @@
 import DataLoadingSupport
 
 extension RateTable {
+    /// A key with its rule, the end of its gate while it is closed, and what it has done.
+    typealias State = (key: RuleKey, rule: RateRule, gate: Instant?, counts: Counts)
+
     /// What a key has done since its rule was set.
     struct Counts: Sendable {
         /// The number of slots that were taken.

@@ -16,6 +16,8 @@ struct RateTable: Sendable {
     private var buckets: [RuleKey: Bucket] = [:]
     /// The counts of keys with a rule of their own, up to when they were last idle.
     private var earlier: [RuleKey: Counts] = [:]
+    /// The counts of keys that were forgotten.
+    private var forgotten = Counts()
     private var nextSweep = smallestSweep
     /// What is shared with other daemons; nil when nothing is.
     var shared: SharedRates?
@@ -75,6 +77,7 @@ struct RateTable: Sendable {
         self.defaultRule = defaultRule
         self.rules = rules
         for (key, counts) in earlier where rules[key] == nil {
+            if buckets[key] == nil { forgotten += counts }
             buckets[key]?.counts += counts  // What is still busy keeps counting.
             earlier[key] = nil
         }
@@ -88,7 +91,7 @@ struct RateTable: Sendable {
         }
         for key in old.subtracting(new) {
             passGate(from: key, to: RuleKey(origin: key.origin), now)
-            buckets[key] = nil
+            forgotten += buckets.removeValue(forKey: key)?.counts ?? Counts()
         }
         for key in buckets.keys {
             let limit = rule(for: key).limit
@@ -235,14 +238,30 @@ struct RateTable: Sendable {
     }
 
     /// The rules, and the keys that are closed without one, with what each has done.
-    func states(at now: Instant) -> [(key: RuleKey, rule: RateRule, gate: Instant?, counts: Counts)]
-    {
-        let closed = buckets.lazy.filter { $0.value.gate.map { $0 > now } ?? false }.map(\.key)
-        return Set(rules.keys).union(closed).map { key in
+    func states(at now: Instant) -> [State] {
+        states(at: now) { bucket in bucket.gate.map { $0 > now } ?? false }
+    }
+
+    /// The rules, and the keys without one that are closed or have used the default rate lately.
+    func busyStates(at now: Instant) -> [State] {
+        states(at: now) { bucket in bucket.limit != nil || bucket.gate.map { $0 > now } ?? false }
+    }
+
+    private func states(at now: Instant, also isMeant: (Bucket) -> Bool) -> [State] {
+        let others = buckets.compactMap { isMeant($0.value) ? $0.key : nil }
+        return Set(rules.keys).union(others).map { key in
             var counts = earlier[key] ?? Counts()
             counts += buckets[key]?.counts ?? Counts()
             return (key, rule(for: key), buckets[key]?.gate.flatMap { $0 > now ? $0 : nil }, counts)
         }
+    }
+
+    /// What all keys have done, those included that were forgotten; it never falls.
+    var allCounts: Counts {
+        var all = forgotten
+        for counts in earlier.values { all += counts }
+        for bucket in buckets.values { all += bucket.counts }
+        return all
     }
 
     private mutating func bucket<Result>(
@@ -250,7 +269,11 @@ struct RateTable: Sendable {
     ) -> Result {
         if buckets.count >= nextSweep {
             for (key, bucket) in buckets where isIdle(key, bucket, at: now) {
-                if rules[key] != nil { earlier[key, default: Counts()] += bucket.counts }
+                if rules[key] == nil {
+                    forgotten += bucket.counts
+                } else {
+                    earlier[key, default: Counts()] += bucket.counts
+                }
                 buckets[key] = nil
             }
             nextSweep = max(Self.smallestSweep, 2 * buckets.count)

@@ -1,6 +1,7 @@
 // Copyright the DataLoading authors
 // SPDX-License-Identifier: Apache-2.0
 
+import DataLoadingSupport
 import DataLoadingTransport
 
 /// A rate that was set for a host or a part of one, and what it has admitted.
@@ -22,13 +23,13 @@ public struct RuleState: Hashable, Sendable {
     /// How often a `Retry-After` has closed it.
     public let gateClosings: Int64
 
-    init(_ key: RuleKey, _ rule: RateRule, gate: Duration?, _ counts: RateTable.Counts) {
-        origin = key.origin.text
-        pathComponent = key.pathComponent.map(String.init)
-        requestsPerSecond = rule.requestsPerSecond
-        burst = rule.burst
-        gateRemaining = gate
-        admitted = counts.admitted
-        gateClosings = counts.closings
+    init(_ state: RateTable.State, at now: Instant) {
+        origin = state.key.origin.text
+        pathComponent = state.key.pathComponent.map(String.init)
+        requestsPerSecond = state.rule.requestsPerSecond
+        burst = state.rule.burst
+        gateRemaining = state.gate.map { $0 - now }
+        admitted = state.counts.admitted
+        gateClosings = state.counts.closings
     }
 }

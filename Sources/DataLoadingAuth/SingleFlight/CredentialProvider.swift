@@ -82,7 +82,8 @@ final class CredentialProvider<Credential: Sendable>: Sendable {
                 authoriser: authoriser, isUsable: issued?.isDoubted == false,
                 remaining: issued.flatMap { $0.expiry == .distantFuture ? nil : $0.expiry - now },
                 fetches: state.record.fetches, failures: state.record.failures,
-                hasFailed: state.record.hasFailed, waiting: state.waiters.count)
+                hasFailed: state.record.hasFailed, lastFailure: state.record.lastFailure,
+                waiting: state.waiters.count)
         }
     }
 

@@ -42,6 +42,8 @@ struct CredentialRecord<Credential: Sendable>: Sendable {
     private(set) var failures = 0
     /// Whether the last fetch that has ended failed.
     private(set) var hasFailed = false
+    /// The error of the last fetch that failed.
+    private(set) var lastFailure: (any Error)?
     /// The newest credential's version.
     private var version = 0
     /// The number of fetches in a row that brought a credential which had expired already.
@@ -149,6 +151,7 @@ struct CredentialRecord<Credential: Sendable>: Sendable {
         fetch = nil
         failures += 1
         hasFailed = true
+        lastFailure = error
         // The error concerns the version that the fetch began with, and no newer one.
         if ended.endsSeed || rules.endsCredential(error), ended.version == version {
             seed = nil

@@ -89,10 +89,11 @@ enum DashboardMarkup {
                 <h2 id="addresses-title">Addresses</h2>
                 <div class="box">
                   <table id="addresses">
-                    <caption>Fallback addresses, as configured</caption>
+                    <caption>Fallback addresses</caption>
                     <thead><tr>
-                        <th scope="col">Address and its host</th>
+                        <th scope="col">Address, host</th>
                         <th scope="col">State</th>
+                        <th scope="col">Last failure</th>
                       </tr></thead>
                     <tbody></tbody>
                   </table>
@@ -104,13 +105,14 @@ enum DashboardMarkup {
               <h2 id="credentials-title">Credentials</h2>
               <div class="box">
                 <table id="credentials">
-                  <caption>Tokens that authorisers hold; a token itself is never shown</caption>
+                  <caption>Credentials; no token is shown</caption>
                   <thead><tr>
                       <th scope="col">Authoriser</th>
                       <th scope="col">State</th>
-                      <th scope="col" class="n">Loads waiting</th>
+                      <th scope="col" class="n">Waiting</th>
                       <th scope="col" class="n">Fetched</th>
                       <th scope="col" class="n">Failed</th>
+                      <th scope="col">Last failure</th>
                     </tr></thead>
                   <tbody></tbody>
                 </table>

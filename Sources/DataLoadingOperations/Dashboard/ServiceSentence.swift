@@ -98,12 +98,14 @@ struct ServiceSentence {
     private static func leftOut(_ address: AddressState) -> String? {
         guard address.condition == .ejected else { return nil }
         let time = address.ejectionRemaining.map { " for \($0.wholeSecondsText)" } ?? ""
-        return "\(address.address.shown(maxBytes: 80)) is left out\(time)."
+        let reason = address.lastFailure.map { " (\($0))" } ?? ""
+        return "\(address.address.shown(maxBytes: 80)) is left out\(time)\(reason)."
     }
 
     private static func withoutCredential(_ credential: CredentialState) -> String? {
         guard credential.hasFailed, !credential.isUsable else { return nil }
-        return "\(credential.authoriser.shown(maxBytes: 80)) could not get a credential."
+        let reason = credential.lastFailure.map { " (\($0.shown(maxBytes: 80)))" } ?? ""
+        return "\(credential.authoriser.shown(maxBytes: 80)) could not get a credential\(reason)."
     }
 
     private static func sentence(_ trouble: LogTrouble) -> String {

@@ -8,8 +8,8 @@ extension EndpointHead {
     /// The maximum number of bytes of a head.
     static let limit = 8_192
 
-    /// Reads a head strictly (RFC 9112): every line ends in CR LF, no field is folded, there is
-    /// one `Host`, and there is no body.
+    /// Reads a head strictly (RFC 9112): every line ends in CR LF, no field is folded, and there is
+    /// one `Host`.
     static func read(_ bytes: some RandomAccessCollection<UInt8>) -> EndpointHead {
         let end = Array("\r\n\r\n".utf8)
         guard let last = bytes.prefix(limit).firstRange(of: end) else {
@@ -72,19 +72,22 @@ extension EndpointHead {
         guard words.target.first == "/", headers.values(for: "Host").count == 1 else {
             return .refused(.badRequest)
         }
-        guard words.method == "GET" || words.method == "HEAD" else {
-            return .refused(.methodNotAllowed)
-        }
-        let lengths = headers.values(for: "Content-Length")
-        guard headers["Transfer-Encoding"] == nil, lengths.allSatisfy({ $0 == "0" }) else {
-            return .refused(.contentTooLarge)
-        }
         let options = (headers["Connection"] ?? "").asciiLowercased
+        let refusal = refusal(of: words.method, headers)
         return .request(
             EndpointRequest(
                 isHead: words.method == "HEAD",
                 path: words.target.prefix { $0 != "?" }, headers: headers,
-                keepsAlive: words.version == "HTTP/1.1" && !options.contains("close")),
+                keepsAlive: refusal == nil && words.version == "HTTP/1.1"
+                    && !options.contains("close"),
+                refusal: refusal),
             length: length)
+    }
+
+    private static func refusal(of method: String, _ headers: HTTPHeaders) -> EndpointStatus? {
+        guard method == "GET" || method == "HEAD" else { return .methodNotAllowed }
+        let lengths = headers.values(for: "Content-Length")
+        let hasBody = headers["Transfer-Encoding"] != nil || !lengths.allSatisfy { $0 == "0" }
+        return hasBody ? .contentTooLarge : nil
     }
 }

@@ -164,7 +164,8 @@ struct EndpointLoop {
             case .later: connection.wait(for: request, until: now + Self.answerLimit)
             case .events(let feed):
                 let head = EndpointResponse(.ok, contentType: EndpointReplies.eventStream, [])
-                connection.stream(head.streamHead(at: timekeeper.date), at: now)
+                connection.stream(
+                    head.streamHead(at: timekeeper.date) + LiveEvent.retry, at: now)
                 ticks.begin(feed, at: now)
             }
         }

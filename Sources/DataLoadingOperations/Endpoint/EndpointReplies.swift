@@ -36,10 +36,11 @@ struct EndpointReplies: Sendable {
         to request: EndpointRequest, of connection: Int, at now: Instant
     ) -> Reply {
         let resource = EndpointResource(request.path, content.dashboard)
-        let needsToken = resource?.needsToken(protectsMetrics: protectsMetrics) ?? false
-        if let status = access.refusal(of: request, needsToken: needsToken, at: now) {
-            return .response(EndpointResponse(status))
-        }
+        let needsToken =
+            request.refusal == nil
+            && resource?.needsToken(protectsMetrics: protectsMetrics) ?? false
+        let status = access.refusal(of: request, needsToken: needsToken, at: now)
+        if let status = status ?? request.refusal { return .response(EndpointResponse(status)) }
         switch resource {
         case .metrics:
             let exposition = content.exposition(request.headers["Accept"])

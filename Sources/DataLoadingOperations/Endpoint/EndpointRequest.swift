@@ -3,7 +3,7 @@
 
 import DataLoading
 
-/// A request to the endpoint: no method but GET and HEAD, and no body.
+/// A request to the endpoint.
 struct EndpointRequest: Equatable {
     let isHead: Bool
     /// The path, without the query.
@@ -11,6 +11,8 @@ struct EndpointRequest: Equatable {
     let headers: HTTPHeaders
     /// Whether the connection may have another request after it.
     let keepsAlive: Bool
+    /// Why it is not answered, if its host may ask: another method than GET and HEAD, or a body.
+    var refusal: EndpointStatus?
 }
 
 /// What the bytes of a connection begin with.

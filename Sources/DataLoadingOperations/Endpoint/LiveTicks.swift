@@ -26,6 +26,9 @@ struct LiveTicks {
 
 /// An event of an event stream, as the HTML standard writes it.
 enum LiveEvent {
+    /// After how many milliseconds a reader should connect again.
+    static let retry = Array("retry: 2000\n\n".utf8)
+
     /// The event; `data` has no line feed.
     static func bytes(_ name: String, id: Int64?, _ data: [UInt8]) -> [UInt8] {
         let id = id.map { "id: \($0)\n" } ?? ""

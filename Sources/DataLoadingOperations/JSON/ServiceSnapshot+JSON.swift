@@ -79,6 +79,7 @@ extension CredentialState {
         json.member("fetches", fetches)
         json.member("failures", failures)
         json.member("hasFailed", hasFailed)
+        json.member("lastFailure", lastFailure?.shown(maxBytes: maxNameBytes))
         json.member("waiting", waiting)
     }
 }
@@ -145,5 +146,6 @@ extension AddressState {
         json.member("condition", "\(condition)")
         json.member("ejectionRemaining", seconds: ejectionRemaining)
         json.member("ejections", ejections)
+        json.member("lastFailure", lastFailure)
     }
 }

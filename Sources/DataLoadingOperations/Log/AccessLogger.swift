@@ -10,7 +10,7 @@ import Foundation
 /// It makes a line on the thread on which the load ended, and never waits for the output.
 final class AccessLogger: ConsumptionObserver {
     private let format: AccessLog.Format
-    private let sampling: LogSampling
+    private let sampling: Locked<LogSampling>
     private let tracer: Tracer
     private let writer: LogWriter
     private let timekeeper: any Timekeeper
@@ -23,7 +23,7 @@ final class AccessLogger: ConsumptionObserver {
         timekeeper: any Timekeeper = SystemTimekeeper()
     ) throws(LogFileError) {
         format = log.format
-        sampling = LogSampling(log)
+        sampling = Locked(LogSampling(log))
         self.tracer = tracer
         writer = try LogWriter(log, timekeeper: timekeeper)
         self.timekeeper = timekeeper
@@ -37,12 +37,15 @@ final class AccessLogger: ConsumptionObserver {
         LogState(dropped: Int64(writer.counts.dropped), trouble: writer.trouble)
     }
 
+    /// Chooses by other rules from now on.
+    func replaceSampling(_ sampling: LogSampling) { self.sampling.withLock { $0 = sampling } }
+
     /// Adds the line of a load, if it is to have one.
     func endedRequest(
         with response: DataLoaderResponse, bytesDownloaded: Int64, bytesUploaded: Int64
     ) {
         let bytesMoved = bytesDownloaded > 0 || bytesUploaded > 0
-        guard sampling.keeps(response, bytesMoved: bytesMoved) else { return }
+        guard sampling.withLock({ $0.keeps(response, bytesMoved: bytesMoved) }) else { return }
         let trace = tracer.trace(of: response)
         append { time, bytes in
             LogLine.writeRest(
@@ -53,7 +56,7 @@ final class AccessLogger: ConsumptionObserver {
 
     /// Adds the line of an attempt, if it is to have one.
     func attemptEnded(_ attempt: AttemptRecord) {
-        guard sampling.keeps(attempt) else { return }
+        guard sampling.withLock({ $0.keeps(attempt) }) else { return }
         append { time, bytes in
             LogLine.writeRest(attempt, at: time, format, to: &bytes)
         }

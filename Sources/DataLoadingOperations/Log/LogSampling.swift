@@ -5,13 +5,17 @@ import DataLoading
 import DataLoadingSupport
 
 /// The choice of the loads and attempts that have a line in an access log.
-struct LogSampling {
+struct LogSampling: Sendable {
     private let keepsOneIn: UInt64
     private let keepsSlowerThan: Duration
 
+    init(keepsOneIn: Int, keepsSlowerThan: Duration) {
+        self.keepsOneIn = UInt64(max(1, keepsOneIn))
+        self.keepsSlowerThan = keepsSlowerThan
+    }
+
     init(_ log: AccessLog) {
-        keepsOneIn = UInt64(max(1, log.keepsOneIn))
-        keepsSlowerThan = log.keepsSlowerThan
+        self.init(keepsOneIn: log.keepsOneIn, keepsSlowerThan: log.keepsSlowerThan)
     }
 
     /// Whether a load has a line.

@@ -51,7 +51,8 @@ extension MetricFamily {
         "dataloading.queue.capacity", unit: "{load}", .upDownCounter,
         "Number of loads that may wait in all.")
     static let rateLimit = MetricFamily(
-        "dataloading.rate.limit", unit: "{request}/s", .gauge, "The rate that is set.")
+        "dataloading.rate.limit", unit: "{request}/s", .gauge,
+        "The rate that is set; of hosts without labels the highest one, which holds for each.")
     static let rateAdmitted = MetricFamily(
         "dataloading.rate.admitted", unit: "{request}", .counter,
         "Number of requests that a rate has admitted.")

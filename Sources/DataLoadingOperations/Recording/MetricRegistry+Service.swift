@@ -29,7 +29,7 @@ extension MetricRegistry {
             }
             visitor.add(snapshot.origins, hosts)
             // Read under the lock: of two scrapes at once, the later look has the later numbers.
-            visitor.add(rules.withLock { $0.look(at: service.rateLimiter.ruleStates, hosts) })
+            visitor.add(rules.withLock { $0.look(at: service.rateLimiter.rateFigures, hosts) })
             let holders = service.credentialHolders
             visitor.add(credentials.withLock { $0.look(at: holders) })
         }
@@ -52,23 +52,27 @@ extension MetricVisitor {
         for (host, budget) in budgets { add(.whole(Int64(budget)), HostLabels(host: host)) }
     }
 
-    /// Adds rates and what they have admitted; those of hosts without labels are left out.
+    /// Adds rates and what they have admitted; those of hosts without labels are one.
     fileprivate func add(_ look: RuleTotals.Look) {
-        guard !look.totals.isEmpty else { return }
-        let rates = look.rules.compactMapValues { $0.compactMap(\.requestsPerSecond).max() }
+        let others = RuleLabels(host: .other, part: nil)
+        var totals = look.totals
+        var rates = look.rules.compactMapValues { $0.compactMap(\.requestsPerSecond).max() }
+        // Zeros too, of hosts that were closed before.
+        var gates = look.totals.mapValues { _ in Duration.zero }
+        gates.merge(look.rules.mapValues { $0.compactMap(\.gateRemaining).max() ?? .zero }) { $1 }
+        totals[others] = look.others?.total
+        rates[others] = look.others?.requestsPerSecond
+        gates[others] = look.others?.gateRemaining
+        guard !totals.isEmpty else { return }
         if !rates.isEmpty { begin(.rateLimit) }
         for (labels, rate) in rates { add(.real(rate), labels) }
         begin(.rateAdmitted)
-        for (labels, total) in look.totals { add(.whole(total.admitted), labels) }
+        for (labels, total) in totals { add(.whole(total.admitted), labels) }
         if let rest = look.rest { add(.whole(rest.admitted), OverflowLabels()) }
         begin(.gateRemaining)
-        // Zeros too, of hosts that were closed before.
-        for labels in look.totals.keys {
-            let longest = look.rules[labels]?.compactMap(\.gateRemaining).max() ?? .zero
-            add(.real(longest.inSeconds), labels)
-        }
+        for (labels, gate) in gates { add(.real(gate.inSeconds), labels) }
         begin(.gateClosings)
-        for (labels, total) in look.totals { add(.whole(total.closings), labels) }
+        for (labels, total) in totals { add(.whole(total.closings), labels) }
         if let rest = look.rest { add(.whole(rest.closings), OverflowLabels()) }
     }
 }

@@ -11,8 +11,8 @@ public import DataLoading
 /// With ``Operations`` each attempt is a span of its own, and its server gets the fields
 /// `traceparent` and `tracestate`, unless the request sets `traceparent` itself. After a redirect to
 /// another origin no server is told, whatever origin follows, but those that
-/// ``OperationsConfiguration/propagatesTo`` names. A field that the request sets itself goes wherever its
-/// other fields go.
+/// ``OperationsConfiguration/propagatesTo`` names. A field that the request sets itself stays with its
+/// origin, unless the request names it in `fieldsKeptAcrossOrigins`.
 public enum TraceParent: RequestOption, Sendable {
     /// Nil: nothing is sent.
     public static let defaultValue: TraceContext? = nil

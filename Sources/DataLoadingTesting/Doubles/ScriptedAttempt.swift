@@ -64,7 +64,8 @@ public final class ScriptedAttempt: TransportTask {
     /// transport's attempts.
     ///
     /// - Throws: `DataLoaderError.requestBody(reason:)` if the body cannot be read, if it is shorter
-    ///   or longer than its declared length, or if an earlier attempt has read the one-shot stream.
+    ///   or longer than its declared length, or, of a one-shot stream, if an earlier attempt has read
+    ///   it or this one has ended without.
     public func readBody() throws(DataLoaderError) -> Data? {
         try onQueue { bodyBytes() }.get()
     }
@@ -206,6 +207,10 @@ public final class ScriptedAttempt: TransportTask {
     /// The bytes of the body, which the first call reads; to be called on the transport's queue.
     private func bodyBytes() -> Result<Data?, DataLoaderError> {
         if let known = state.withLock({ $0.body }) { return known }
+        if case .oneShot? = request.body, openSink == nil {
+            // Another attempt may send the stream now.
+            return .failure(.requestBody(reason: "the attempt has ended"))
+        }
         // A user's stream is read outside the lock.
         let read = Result { () throws(DataLoaderError) in try request.body?.readAll() }
         state.withLock { $0.body = read }

@@ -172,7 +172,7 @@ private final class AdmissionBench {
         func mustAskAgain(epoch: Int) {}
         func refused(epoch: Int, _ error: DataLoaderError) {}
         var isShared: Bool { false }
-        func mayStartLater() {}
+        func waits(for wait: Duration) {}
     }
 
     private struct Entry {

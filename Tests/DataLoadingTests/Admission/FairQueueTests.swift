@@ -79,22 +79,76 @@ import Testing
         #expect(order.count { $0 == .high } >= 170)
     }
 
-    @Test func `the fair queue predicts a position that is never passed within a priority`() {
+    /// A queue of loads of four owners, some of which have left; with the tickets by id.
+    private func queue(
+        _ owners: [Owner], _ priorities: [Priority], _ generator: inout SeededGenerator
+    ) -> (FairQueue<Int>, [FairQueue<Int>.Ticket]) {
+        var queue = FairQueue<Int>()
+        var tickets: [FairQueue<Int>.Ticket] = []
+        for id in 0..<Int.random(in: 1..<80, using: &generator) {
+            tickets.append(
+                queue.append(
+                    id,
+                    loader: ObjectIdentifier(owners[Int.random(in: 0..<4, using: &generator)]),
+                    priority: priorities.randomElement(using: &generator) ?? .normal))
+            if id % 3 == 2 { _ = queue.popFirst() }
+        }
+        return (queue, tickets)
+    }
+
+    @Test func `the fair queue tells an element its place before it joins, and while it waits`() {
         let owners = (0..<4).map { _ in Owner() }
         property(cases: 300) { generator in
-            var queue = FairQueue<Int>()
-            for id in 0..<Int.random(in: 0..<40, using: &generator) {
-                let owner = owners[Int.random(in: 0..<4, using: &generator)]
-                _ = queue.append(id, loader: ObjectIdentifier(owner), priority: .normal)
-                if id % 3 == 2 { _ = queue.popFirst() }
-            }
+            var (queue, tickets) = queue(owners, [.normal], &generator)
             let owner = ObjectIdentifier(owners[0])
-            let told = queue.position(loader: owner, priority: .normal)
-            _ = queue.append(-1, loader: owner, priority: .normal)
-            var place = 0
-            while let next = queue.popFirst(), next != -1 { place += 1 }
-            return place <= told && told <= place + 3 ? nil : "told \(told), was \(place)"
+            let toldBefore = queue.position(loader: owner, priority: .normal)
+            tickets.append(queue.append(-1, loader: owner, priority: .normal))
+            let told = tickets.map { queue.position(of: $0) }
+            var order: [Int] = []
+            while let next = queue.popFirst() {
+                order.append(next == -1 ? tickets.count - 1 : next)
+            }
+            for (id, told) in told.enumerated() where told != order.firstIndex(of: id) {
+                return "told \(id) \(told ?? -1) of \(order)"
+            }
+            return told.last == toldBefore ? nil : "told \(toldBefore) before it joined"
         }
+    }
+
+    @Test func `of several priorities no element leaves before the place that it was told`() {
+        let owners = (0..<4).map { _ in Owner() }
+        property(cases: 300) { generator in
+            var (queue, tickets) = queue(owners, Priority.allCases, &generator)
+            let told = tickets.map { queue.position(of: $0) }
+            var order: [Int] = []
+            while let next = queue.popFirst() { order.append(next) }
+            for (place, id) in order.enumerated() {
+                guard let told = told[id] else { return "told nothing of \(id)" }
+                // Less urgent classes have one start in sixteen each.
+                guard told <= place, place <= told + 2 * (place / 15 + 1) else {
+                    return "told \(id) \(told), was \(place)"
+                }
+            }
+            return nil
+        }
+    }
+
+    @Test func `a class keeps its floor though its only element changes its priority`() {
+        let (first, second) = (Owner(), Owner())
+        var queue = FairQueue<Int>()
+        for id in 1...400 {
+            _ = queue.append(id, loader: ObjectIdentifier(first), priority: .high)
+        }
+        let ticket = queue.append(0, loader: ObjectIdentifier(second), priority: .low)
+        var order: [Int] = []
+        for number in 0..<16 {
+            if number == 12 {
+                queue.move(ticket, to: .normal)
+                queue.move(ticket, to: .low)
+            }
+            order += [queue.popFirst() ?? -1]
+        }
+        #expect(order.contains(0))
     }
 
     @Test func `what is removed makes room for the elements behind it, and takes no turn`() {
@@ -117,29 +171,6 @@ import Testing
             }
             let late = order.enumerated().first { $0.offset > limits[$0.element, default: 0] }
             return late.map { "\($0.element) left in place \($0.offset)" }
-        }
-    }
-
-    @Test func `the fair queue predicts the position of an element that waits`() {
-        let owners = (0..<4).map { _ in Owner() }
-        property(cases: 300) { generator in
-            var queue = FairQueue<Int>()
-            var tickets: [FairQueue<Int>.Ticket] = []
-            for id in 0..<Int.random(in: 1..<40, using: &generator) {
-                let owner = owners[Int.random(in: 0..<4, using: &generator)]
-                tickets.append(
-                    queue.append(id, loader: ObjectIdentifier(owner), priority: .normal))
-                if id % 3 == 2 { _ = queue.popFirst() }
-            }
-            let id = tickets.indices.randomElement(using: &generator) ?? 0
-            let told = queue.position(of: tickets[id])
-            var order: [Int] = []
-            while let next = queue.popFirst() { order.append(next) }
-            guard let place = order.firstIndex(of: id) else {
-                return told == nil ? nil : "told \(told ?? 0) of an element that has left"
-            }
-            guard let told else { return "told nothing of an element that waits" }
-            return place <= told && told <= place + 3 ? nil : "told \(told), was \(place)"
         }
     }
 }
@@ -165,12 +196,12 @@ private struct NaiveQueue {
         guard let ring = waiting.first(where: { passedOver[$0] >= 14 }) ?? waiting.last else {
             return nil
         }
-        for other in waiting where other != ring { passedOver[other] += 1 }
-        passedOver[ring] = 0
+        for other in rings.indices {
+            passedOver[other] = other == ring || rings[other].isEmpty ? 0 : passedOver[other] + 1
+        }
         var line = rings[ring].removeFirst()
         let id = line.waiting.removeFirst()
         if !line.waiting.isEmpty { rings[ring].append(line) }
-        forgetEmptyRings()
         return id
     }
 
@@ -206,10 +237,5 @@ private struct NaiveQueue {
             for line in rings[ring].indices { rings[ring][line].waiting.removeAll(where: matches) }
             rings[ring].removeAll { $0.waiting.isEmpty }
         }
-        forgetEmptyRings()
-    }
-
-    private mutating func forgetEmptyRings() {
-        for ring in rings.indices where rings[ring].isEmpty { passedOver[ring] = 0 }
     }
 }

@@ -123,20 +123,6 @@ import Testing
         #expect(bed.delegate.events.count { if case .cancelled = $0 { true } else { false } } == 8)
     }
 
-    @Test func `a load whose turn would come after its deadline ends at once`() {
-        let bed = Self.bed(rate: 1)
-        for _ in 0..<3 { bed.loader.perform(.make()) }
-        let late = DataLoaderRequest.make { $0.timeout = .seconds(2) }
-        bed.loader.perform(late)
-        bed.settle()
-        let event = bed.delegate.events.first { $0.requestIdentifier == late.uniqueIdentifier }
-        #expect(event?.response?.error == .rateLimited(wait: .seconds(3)))
-        // The slot that it did not take goes to a load that can wait.
-        bed.loader.perform(.make { $0.timeout = .milliseconds(3_001) })
-        bed.clock.advance(by: .seconds(3))
-        #expect(bed.starts.count == 4)
-    }
-
     @Test
     func `no load starts for two seconds after one Retry-After, whatever succeeds in between`() {
         let bed = Self.bed(rate: nil, otherwise: .hold)
@@ -205,20 +191,6 @@ import Testing
             #expect(later - earlier >= ms(100))
         }
         #expect(again.last ?? .zero >= ms(3_900))
-    }
-
-    @Test func `loads whose deadline comes before a gate opens are refused at once`() {
-        let bed = Self.bed(rate: 1, otherwise: .hold)
-        bed.loader.perform(.make())
-        bed.loader.perform(.make { $0.timeout = .seconds(5) })
-        bed.loader.perform(.make { $0.timeout = .seconds(50) })
-        bed.transport.attempts[0].respond(status: 429, headers: ["Retry-After": "20"])
-        bed.settle()
-        let errors = bed.delegate.events.compactMap { $0.response?.error }
-        #expect(errors.contains(.rateLimited(wait: .seconds(20))))
-        #expect(errors.count == 2)
-        bed.clock.advance(by: .seconds(20))
-        #expect(bed.starts.map(\.at) == [.zero, .seconds(20)])
     }
 
     @Test func `the rate limiter forgets the keys of idle servers`() {

@@ -16,7 +16,7 @@ import Testing
         func mustAskAgain(epoch: Int) {}
         func refused(epoch: Int, _ error: DataLoaderError) {}
         var isShared: Bool { false }
-        func mayStartLater() {}
+        func waits(for wait: Duration) {}
     }
 
     private let clock = ManualClock()

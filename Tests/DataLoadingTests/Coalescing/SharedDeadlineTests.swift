@@ -56,11 +56,13 @@ import Testing
                 initialTime: .seconds(30), maxTime: .seconds(30), jitter: .none)
         }
         bed.loader.perform(shared(.seconds(5)))
+        bed.loader.perform(shared(.seconds(50)))
         _ = await bed.attempt(0)
         bed.settle()
         bed.advance(.seconds(5))
         #expect(bed.error == late(mayHaveBeenProcessed: false))
         #expect(bed.transport.attempts.count == 1)
+        bed.loader.cancelAllLoads()
         bed.expectNothingLeft()
     }
 

@@ -42,6 +42,27 @@ import Testing
         bed.expectNothingLeft()
     }
 
+    @Test func `a redirect gives a request no priority of a load that has left`() async {
+        let bed = TestBed { $0.limits.total = 1 }
+        bed.loader.perform(shared(.low))
+        let urgent = bed.loader.perform(shared(.high))
+        let first = await bed.attempt(0)
+        bed.loader.perform(.make("/other"))
+        bed.loader.perform(.make("/next"))
+        bed.settle()
+        first.sendHead(status: 302, headers: ["Location": "/moved"])
+        bed.settle()
+        urgent.cancel()
+        bed.settle()
+        first.end()
+        for index in 1..<4 { await bed.attempt(index).respond(status: 200) }
+        bed.settle()
+        #expect(
+            bed.transport.attempts.map(\.request.url.path)
+                == ["/shared", "/other", "/next", "/moved"])
+        bed.expectNothingLeft()
+    }
+
     @Test func `a shared request has the highest priority of those that have stayed`() async {
         let bed = TestBed { $0.limits.total = 1 }
         bed.loader.perform(.make("/before"))

@@ -125,4 +125,79 @@ import Testing
         bed.loader.cancelAllLoads()
         bed.expectNothingLeft()
     }
+
+    @Test func `a load joins a request whose turn is next, however many loaders wait`() {
+        let bed = TestBed(otherwise: .respond(status: 200)) {
+            $0.rateLimiter = RateLimiter(defaultRequestsPerSecond: 1)
+        }
+        bed.loader.perform(.make("/before"))
+        bed.loader.perform(shared(.seconds(50)))
+        for number in 0..<20 {
+            let other = bed.factory.makeDataLoader(
+                delegate: bed.delegate, delegateQueue: nil, delivery: .ofTests)
+            bed.hold(other)
+            other.perform(.make("/other\(number)"))
+        }
+        let hasty = shared(.seconds(5))
+        bed.loader.perform(hasty)
+        bed.advance(.seconds(1))
+        #expect(bed.starts.map(\.path) == ["/before", "/shared"])
+        #expect(error(bed, of: hasty) == nil)
+        bed.advance(.seconds(60))
+        bed.expectNothingLeft()
+    }
+
+    @Test func `loads that join while their request enters the queue are judged too`() throws {
+        let bed = TestBed(otherwise: .respond(status: 200))
+        try close(bed, for: .seconds(30))
+        let rounds = 500
+        for round in 0..<rounds {
+            DispatchQueue.concurrentPerform(iterations: 2) { _ in
+                bed.loader.perform(
+                    .make("/\(round)") {
+                        $0.coalescing = .sameRequest
+                        $0.timeout = .seconds(5)
+                    })
+            }
+        }
+        bed.settle()
+        let errors = bed.delegate.events.compactMap { $0.response?.error }
+        #expect(errors.count == 2 * rounds)
+        // Two requests for one path may be in the queue at the same time.
+        #expect(errors.allSatisfy { if case .rateLimited = $0.kind { true } else { false } })
+        bed.expectNothingLeft()
+    }
+
+    @Test(arguments: [Coalescing.none, .sameRequest])
+    func `a Retry-After beyond the deadline of each load ends them with the status`(
+        _ coalescing: Coalescing
+    ) async {
+        let bed = TestBed([.respond(status: 429, headers: ["Retry-After": "40"])]) {
+            $0.retry.maximumRetryCount = 1
+        }
+        var request = shared(.seconds(5))
+        request.coalescing = coalescing
+        bed.loader.perform(request)
+        bed.settle()
+        let end = error(bed, of: request)
+        #expect(end == .status(.tooManyRequests))
+        #expect(end?.stopReason == .deadlineTooNear)
+        bed.expectNothingLeft()
+    }
+
+    @Test func `a request is retried for the load that can wait`() async {
+        let bed = TestBed(
+            [.respond(status: 429, headers: ["Retry-After": "40"])],
+            otherwise: .respond(status: 200)
+        ) { $0.retry.maximumRetryCount = 1 }
+        let (hasty, patient) = (shared(.seconds(5)), shared(.seconds(90)))
+        bed.loader.perform(hasty)
+        bed.loader.perform(patient)
+        bed.settle()
+        bed.advance(.seconds(80))
+        #expect(error(bed, of: hasty) != nil)
+        #expect(error(bed, of: patient) == nil)
+        #expect(bed.delegate.events.count == 2)
+        bed.expectNothingLeft()
+    }
 }

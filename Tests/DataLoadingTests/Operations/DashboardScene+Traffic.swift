@@ -105,7 +105,8 @@ extension DashboardScene {
             AddressState(
                 host: "api.example.com", address: name, condition: condition,
                 ejectionRemaining: condition == .ejected ? .milliseconds(26_300) : nil,
-                ejections: condition == .inUse ? 0 : 1)
+                ejections: condition == .inUse ? 0 : 1,
+                lastFailure: condition == .inUse ? nil : "connect_refused")
         }
         return .make(
             waiting: 12, running: 13,
@@ -122,7 +123,8 @@ extension DashboardScene {
             credentials: [
                 CredentialState(
                     authoriser: "OAuthAuthoriser", isUsable: true, remaining: .seconds(2_520),
-                    fetches: 4, failures: 1, hasFailed: false, waiting: 0)
+                    fetches: 4, failures: 1, hasFailed: false,
+                    lastFailure: AuthorisationError.timedOut, waiting: 0)
             ],
             transport: TransportSnapshot(
                 openConnections: 23, runningAttempts: 19, longestRound: .microseconds(840)))

@@ -53,14 +53,25 @@ import Testing
             ("GET / HTTP/1.1\r\nHost : a", 400), ("GET / HTTP/1.1\r\nHost: a\r\nno colon", 400),
             ("GET / HTTP/1.1\r\nHost: a\rX: b", 400), ("GET /\u{E9} HTTP/1.1\r\nHost: a", 400),
             ("GET / HTTP/1.1\r\nHost: a\u{0}b", 400), ("GET / ABC\r\nHost: a", 400),
-            ("GET / HTTP/2.0\r\nHost: a", 505), ("POST / HTTP/1.1\r\nHost: a", 405),
-            ("OPTIONS / HTTP/1.1\r\nHost: a", 405),
+            ("GET / HTTP/2.0\r\nHost: a", 505), ("POST * HTTP/1.1\r\nHost: a", 400),
+        ])
+    func `anything else is refused`(_ head: String, _ status: Int) {
+        #expect(read(head + "\r\n\r\n") == EndpointStatus(rawValue: status).map { .refused($0) })
+    }
+
+    @Test(
+        arguments: [
+            ("POST / HTTP/1.1\r\nHost: a", 405), ("OPTIONS / HTTP/1.1\r\nHost: a", 405),
             ("GET / HTTP/1.1\r\nHost: a\r\nContent-Length: 1", 413),
             ("GET / HTTP/1.1\r\nHost: a\r\nContent-Length: 0\r\nContent-Length: x", 413),
             ("GET / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked", 413),
         ])
-    func `anything else is refused`(_ head: String, _ status: Int) {
-        #expect(read(head + "\r\n\r\n") == EndpointStatus(rawValue: status).map { .refused($0) })
+    func `another method or a body is refused once its host is known, and ends the connection`(
+        _ head: String, _ status: Int
+    ) throws {
+        let request = try request(head + "\r\n\r\n")
+        #expect(request.refusal == EndpointStatus(rawValue: status))
+        #expect(!request.keepsAlive)
     }
 
     @Test func `a head of 8 KiB is read, and a longer one refused`() throws {

@@ -75,7 +75,7 @@ extension SocketTests {
                 try pass(.milliseconds(1), server)
             }
             #expect(text.contains("\r\nContent-Type: text/event-stream\r\n"))
-            let events = text.components(separatedBy: "\r\n\r\n").last ?? ""
+            let events = text.components(separatedBy: "\r\n\r\nretry: 2000\n\n").last ?? ""
             let snapshots = (1...5).map { "event: snapshot\ndata: {\"number\":\($0)}\n\n" }
             let loads = (1...3).map { "event: loads\nid: \($0)\ndata: [\($0)]\n\n" }
             #expect(events == (snapshots.prefix(1) + loads + snapshots.dropFirst()).joined())

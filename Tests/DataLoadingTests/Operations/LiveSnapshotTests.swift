@@ -37,12 +37,13 @@ import Testing
             addresses: (0..<64).map { index in
                 AddressState(
                     host: "\(path)\(index)", address: path, condition: .ejected,
-                    ejectionRemaining: .seconds(9), ejections: 1)
+                    ejectionRemaining: .seconds(9), ejections: 1, lastFailure: "connect_timeout")
             },
             credentials: (0..<64).map { index in
                 CredentialState(
                     authoriser: "\(path)\(index)", isUsable: true, remaining: .seconds(9),
-                    fetches: 1, failures: 0, hasFailed: false, waiting: 2)
+                    fetches: 1, failures: 1, hasFailed: false,
+                    lastFailure: AuthorisationError.invalidAnswer(reason: path), waiting: 2)
             },
             transport: TransportSnapshot(
                 openConnections: 9, runningAttempts: 2, longestRound: .milliseconds(3)))
@@ -84,10 +85,11 @@ import Testing
             addresses: [
                 AddressState(
                     host: "api.test", address: "edge-2", condition: .ejected,
-                    ejectionRemaining: .milliseconds(26_100), ejections: 1),
+                    ejectionRemaining: .milliseconds(26_100), ejections: 1,
+                    lastFailure: "connect_refused"),
                 AddressState(
                     host: "api.test", address: "edge-1", condition: .inUse,
-                    ejectionRemaining: nil, ejections: 0),
+                    ejectionRemaining: nil, ejections: 0, lastFailure: "503"),
             ])
         scene.state.show { service }
         scene.load(20, feature: "catalogue")
@@ -98,7 +100,7 @@ import Testing
         #expect(
             scene.sentence
                 == "Serving 3 features. api.test/catalogue is held by the server for 41 s "
-                + "(Retry-After). edge-2 is left out for 27 s. gone.test cannot be reached. "
+                + "(Retry-After). edge-2 is left out for 27 s (connect_refused). gone.test cannot be reached. "
                 + "search: 2 of 20 loads failed in the last minute (connection_reset).")
         #expect(scene.snapshot["troubles"] as? Int == 4)
     }

@@ -83,6 +83,8 @@ extension SocketTests {
                 let response = try scene.response(scene.get("/metrics", method: method))
                 #expect(response.status == "HTTP/1.1 405 Method Not Allowed")
                 #expect(response.head.contains("\r\nAllow: GET, HEAD\r\n"))
+                let foreign = scene.get("/metrics", method: method, host: "evil.test")
+                #expect(try scene.response(foreign).status == "HTTP/1.1 403 Forbidden")
             }
         }
 

@@ -30,7 +30,7 @@ import Testing
         #expect(choose() == .name)
         #expect(choose(excluding: ["a.test"]) == nil)
         #expect(resolver.address(forHost: "A.test") == "A.test")
-        report("a.test", .nothingWritten, .nothingWritten)
+        report("a.test", .unreachable, .unreachable)
         #expect(choose() == .name)
         #expect(resolver.unhealthyCount == 0)
     }
@@ -84,7 +84,7 @@ import Testing
 
     @Test func `the resolver ejects an address at once after a failed connection`() {
         resolver.setAddresses(["10.0.0.1"], forHost: "a.test")
-        report("10.0.0.1", .nothingWritten)
+        report("10.0.0.1", .unreachable)
         #expect(choose() == .name)
         clock.advance(by: .milliseconds(14_999))
         #expect(choose() == .name)
@@ -96,15 +96,15 @@ import Testing
         resolver.setAddresses(["10.0.0.1"], forHost: "a.test")
         for _ in 0..<2 {
             for _ in 0..<4 {
-                report("10.0.0.1", .serverTrouble)
+                report("10.0.0.1", .unavailable)
                 #expect(choose() == .address("10.0.0.1"))
             }
             report("10.0.0.1", .success)
         }
-        report("10.0.0.1", .serverTrouble, .neutral, .serverTrouble, .serverTrouble, .neutral)
-        report("10.0.0.1", .serverTrouble)
+        report("10.0.0.1", .unavailable, .neutral, .unavailable, .unavailable, .neutral)
+        report("10.0.0.1", .unavailable)
         #expect(choose() == .address("10.0.0.1"))
-        report("10.0.0.1", .serverTrouble)
+        report("10.0.0.1", .unavailable)
         #expect(choose() == .name)
     }
 
@@ -112,7 +112,7 @@ import Testing
         resolver.setAddresses(["10.0.0.1"], forHost: "a.test")
         for _ in 0..<2 {
             for seconds in [30, 60, 120, 240, 300, 300, 300] as [Int64] {
-                report("10.0.0.1", .nothingWritten)
+                report("10.0.0.1", .unreachable)
                 let begun = clock.elapsed
                 while choose() == .name { clock.advance(by: .milliseconds(100)) }
                 let ejected = clock.elapsed - begun
@@ -130,7 +130,7 @@ import Testing
         resolver.adopt(clock.timekeeper, random: RandomSource(SeededGenerator(seed: 7)))
         resolver.setAddresses(["10.0.0.1"], forHost: "a.test")
         for milliseconds in [400, 800, 1_000, 1_000] as [Int64] {
-            resolver.report(.address("10.0.0.1"), forHost: "a.test", outcome: .nothingWritten)
+            resolver.report(.address("10.0.0.1"), forHost: "a.test", outcome: .unreachable)
             clock.advance(by: .milliseconds(milliseconds / 2 - 1))
             #expect(resolver.choose(forHost: "a.test") == .name)
             clock.advance(by: .milliseconds(milliseconds / 2 + 1))
@@ -161,7 +161,7 @@ import Testing
         resolver.adopt(clock.timekeeper, random: RandomSource(Constant(draw: draw)))
         resolver.setAddresses(["10.0.0.1"], forHost: "a.test")
         for ejection in milliseconds {
-            report("10.0.0.1", .nothingWritten)
+            report("10.0.0.1", .unreachable)
             clock.advance(by: ms(ejection) - .nanoseconds(1))
             #expect(choose() == .name)
             clock.advance(by: .nanoseconds(draw == .max ? 1 : 20))
@@ -171,14 +171,14 @@ import Testing
 
     @Test func `one load probes an ejected address while others use the next address`() {
         resolver.setAddresses(["10.0.0.1"], forHost: "a.test")
-        report("10.0.0.1", .nothingWritten)
+        report("10.0.0.1", .unreachable)
         clock.advance(by: .seconds(31))
         #expect(resolver.address(forHost: "a.test") == "10.0.0.1")  // looking is no probe
         #expect(choose() == .address("10.0.0.1"))
         #expect(choose() == .name)
         report("10.0.0.1", .neutral)
         #expect(choose() == .address("10.0.0.1"))
-        report("10.0.0.1", .serverTrouble)
+        report("10.0.0.1", .unavailable)
         #expect(choose() == .name)
         clock.advance(by: .seconds(61))
         #expect(choose() == .address("10.0.0.1"))
@@ -189,7 +189,7 @@ import Testing
 
     @Test func `a probe that is never reported is forgotten after a minute`() {
         resolver.setAddresses(["10.0.0.1"], forHost: "a.test")
-        report("10.0.0.1", .nothingWritten)
+        report("10.0.0.1", .unreachable)
         clock.advance(by: .seconds(31))
         #expect(choose() == .address("10.0.0.1"))
         clock.advance(by: .milliseconds(59_999))
@@ -200,11 +200,11 @@ import Testing
 
     @Test func `the address whose ejection ends first is tried when all are ejected`() {
         resolver.setAddresses(["10.0.0.1", "10.0.0.2"], forHost: "a.test")
-        report("10.0.0.2", .nothingWritten)
+        report("10.0.0.2", .unreachable)
         clock.advance(by: .seconds(31))
-        report("10.0.0.1", .nothingWritten)
-        report("10.0.0.2", .nothingWritten)  // for the second time: 30 to 60 s
-        report("a.test", .nothingWritten)
+        report("10.0.0.1", .unreachable)
+        report("10.0.0.2", .unreachable)  // for the second time: 30 to 60 s
+        report("a.test", .unreachable)
         clock.advance(by: .seconds(1))
         let first = choose()
         #expect(first == .address("10.0.0.1") || first == .name)
@@ -214,7 +214,7 @@ import Testing
 
     @Test func `loads that fail after an ejection do not prolong it`() {
         resolver.setAddresses(["10.0.0.1"], forHost: "a.test")
-        for _ in 0..<50 { report("10.0.0.1", .nothingWritten) }
+        for _ in 0..<50 { report("10.0.0.1", .unreachable) }
         clock.advance(by: .seconds(31))
         #expect(choose() == .address("10.0.0.1"))
     }
@@ -236,7 +236,7 @@ import Testing
 
     @Test func `address health is kept as long as any host lists the address`() {
         resolver.setAddresses(["10.0.0.1"], forHost: "a.test")
-        report("10.0.0.1", .nothingWritten)
+        report("10.0.0.1", .unreachable)
         resolver.setAddresses(["10.0.0.2", "10.0.0.1"], forHost: "a.test")
         #expect(resolver.unhealthyCount == 1)
         resolver.setAddresses(["10.0.0.1"], forHost: "b.test")
@@ -255,32 +255,5 @@ import Testing
         #expect(resolver.choose(forHost: "a.test") == .name)
         clock.advance(by: .seconds(31))
         #expect(resolver.choose(forHost: "a.test") == .address("10.0.0.1"))
-    }
-
-    @Test func `only failures of the address itself count against an address`() {
-        func outcome(
-            _ error: DataLoaderError, _ sent: SentState = .nothingWritten, reused: Bool = false
-        ) -> AddressOutcome {
-            var report = TransportReport()
-            report.reusedConnection = reused
-            return AddressOutcome(TransportFailure(error, sent: sent, report: report))
-        }
-        for error in [.dns, .connectRefused, .connectTimeout, .tls, .pin] as [DataLoaderError] {
-            #expect(outcome(error) == .nothingWritten)
-        }
-        #expect(outcome(.certificate(reason: "")) == .nothingWritten)
-        #expect(outcome(.connectionReset) == .nothingWritten)
-        #expect(outcome(.connectionReset, reused: true) == .neutral)
-        #expect(outcome(.connectionReset, .written) == .neutral)
-        #expect(outcome(.idleTimeout, .written) == .serverTrouble)
-        #expect(outcome(.resources(reason: "")) == .neutral)
-        #expect(outcome(.cancelled) == .neutral)
-        #expect(outcome(.http2(reason: "REFUSED_STREAM")) == .neutral)
-        for status in [502, 503, 504] {
-            #expect(AddressOutcome(HTTPStatus(rawValue: status)) == .serverTrouble)
-        }
-        for status in [200, 304, 404, 429, 500] {
-            #expect(AddressOutcome(HTTPStatus(rawValue: status)) == .success)
-        }
     }
 }

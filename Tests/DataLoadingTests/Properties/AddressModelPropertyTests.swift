@@ -15,10 +15,10 @@ import Testing
         func outcome(_ generator: inout SeededGenerator) -> AddressOutcome {
             switch self {
             case .works: .success
-            case .refuses, .blackHole: .nothingWritten
-            case .unavailable, .stalls: .serverTrouble
+            case .refuses, .blackHole: .unreachable
+            case .unavailable, .stalls: .unavailable
             case .flaps:
-                [.success, .nothingWritten, .neutral].randomElement(using: &generator) ?? .neutral
+                [.success, .unreachable, .neutral].randomElement(using: &generator) ?? .neutral
             }
         }
     }

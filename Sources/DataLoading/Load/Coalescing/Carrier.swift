@@ -12,6 +12,8 @@ final class Carrier: LoadEnd {
     private struct Member: Sendable {
         let load: Load
         let epoch: Int
+        /// The number of those that came before.
+        let arrival: Int
     }
 
     private enum Stage: Sendable {
@@ -23,12 +25,53 @@ final class Carrier: LoadEnd {
 
     private struct State: Sendable {
         var stage = Stage.starting
-        /// The loads that wait, in the order in which they came.
-        var members: [Member] = []
+        /// The loads that wait.
+        private(set) var members: [ObjectIdentifier: Member] = [:]
+        private var arrivals = 0
         var mayBeJoined = true
         var urgency = Urgency()
+        /// Whether a load has joined that `refuse` has left to the thread that tells priorities.
+        var hasUnjudged = false
         /// Whether a load has taken the bytes and times as its own.
         var wasCounted = false
+
+        /// The loads that wait, in the order in which they came.
+        var inOrder: [Member] { members.values.sorted { $0.arrival < $1.arrival } }
+
+        mutating func add(_ load: Load, _ epoch: Int) {
+            members[ObjectIdentifier(load)] = Member(load: load, epoch: epoch, arrival: arrivals)
+            arrivals += 1
+            urgency.add(load.request.priority)
+        }
+
+        mutating func remove(_ load: Load) -> Member? {
+            guard let member = members.removeValue(forKey: ObjectIdentifier(load)) else {
+                return nil
+            }
+            urgency.remove(load.request.priority)
+            return member
+        }
+
+        mutating func removeAll() -> [Member] {
+            defer { members = [:] }
+            return inOrder
+        }
+
+        /// The load whose place a load that has joined is judged by; nil when another thread judges it,
+        /// which is about to give it another place, or to start it.
+        mutating func judging() -> Load? {
+            guard case .running(let load) = stage else { return nil }
+            guard urgency.isTelling else { return load }
+            hasUnjudged = true
+            return nil
+        }
+
+        /// The load that is sent, if loads that have joined are to be judged now.
+        mutating func takeUnjudged() -> Load? {
+            guard hasUnjudged, case .running(let load) = stage else { return nil }
+            hasUnjudged = false
+            return load
+        }
 
         /// The load that is sent, and the priority that it has to be told next; nil, which ends the
         /// telling, if there is none.
@@ -61,8 +104,7 @@ final class Carrier: LoadEnd {
     func join(_ load: Load, _ epoch: Int) -> Bool {
         let hasJoined = state.withLock { state in
             guard state.mayBeJoined else { return false }
-            state.members.append(Member(load: load, epoch: epoch))
-            state.urgency.add(load.request.priority)
+            state.add(load, epoch)
             return true
         }
         updatePriority()
@@ -78,6 +120,8 @@ final class Carrier: LoadEnd {
         }
         if isAbandoned { return load.cancel() }
         updatePriority()
+        // For those that joined while it started.
+        isQueued(load)
     }
 
     /// Makes the load that is sent as urgent as the most urgent load that waits for it.
@@ -89,44 +133,51 @@ final class Carrier: LoadEnd {
         while let (load, priority) = state.withLock({ $0.nextPriority() }) {
             load.handle(.carries(priority))
         }
+        if let load = state.withLock({ $0.takeUnjudged() }) { isQueued(load) }
     }
 
     /// Ends a load that has joined, if its deadline passes before the request can start.
     func refuse(_ load: Load, _ epoch: Int) {
         guard let deadline = load.deadline,
-            case .running(let carrier) = state.withLock({ $0.stage }),
+            let carrier = state.withLock({ $0.judging() }),
             let wait = carrier.wait(tooLongFor: deadline)
         else { return }
         load.refuse(epoch, becauseOf: wait)
     }
 
-    /// Ends the loads whose deadlines pass before the request can start.
+    func deadline(of load: Load) -> Instant? {
+        let deadlines = state.withLock { $0.members.values.map(\.load.deadline) }
+        return deadlines.contains(nil) ? nil : deadlines.compactMap(\.self).max()
+    }
+
     func isQueued(_ load: Load) {
-        let members = state.withLock { $0.members }
-        guard let first = members.compactMap(\.load.deadline).min(),
-            let wait = load.wait(tooLongFor: first)
-        else { return }
+        let deadlines = state.withLock { $0.members.values.compactMap(\.load.deadline) }
+        guard let first = deadlines.min(), let wait = load.wait(tooLongFor: first) else { return }
+        waits(for: wait, load)
+    }
+
+    /// Ends the loads whose deadlines pass before the request can start.
+    func waits(for wait: Duration, _ load: Load) {
         let start = load.runtime.timerQueue.now + wait
-        for member in members where (member.load.deadline ?? .distantFuture) < start {
-            member.load.refuse(member.epoch, becauseOf: wait)
+        let late = state.withLock { state in
+            state.inOrder.filter { ($0.load.deadline ?? .distantFuture) < start }
         }
+        for member in late { member.load.refuse(member.epoch, becauseOf: wait) }
     }
 
     /// Removes a load that has ended by itself; the last one ends the carrier.
     ///
     /// - Returns: Whether a server may have got the request, or may get it while others wait.
     func leave(_ load: Load) -> Bool {
-        let (last, left) = state.withLock { state -> (Load?, [Member]) in
-            let left = state.members.filter { $0.load === load }
-            state.members.removeAll { $0.load === load }
-            for _ in left { state.urgency.remove(load.request.priority) }
-            guard !left.isEmpty, state.members.isEmpty else { return (nil, left) }
+        let (last, left) = state.withLock { state -> (Load?, Member?) in
+            let left = state.remove(load)
+            guard left != nil, state.members.isEmpty else { return (nil, left) }
             state.mayBeJoined = false
             guard case .running(let carrier) = state.stage else { return (nil, left) }
             return (carrier, left)
         }
         // A load is released outside the lock.
-        guard !left.isEmpty else { return mayHaveSent }
+        guard left != nil else { return mayHaveSent }
         if !state.withLock({ $0.mayBeJoined }) { table.remove(self, key) }
         last?.cancel()
         updatePriority()
@@ -171,10 +222,8 @@ final class Carrier: LoadEnd {
 
     private func distribute(_ response: DataLoaderResponse, mayHaveSent: Bool) {
         let members = state.withLock { state in
-            let members = state.members
             state.stage = .over(mayHaveSent: mayHaveSent)
-            state.members = []
-            return members
+            return state.removeAll()
         }
         for member in members {
             // One that has left at the last moment takes nothing: the next one does.

@@ -1,6 +1,7 @@
 // Copyright the DataLoading authors
 // SPDX-License-Identifier: Apache-2.0
 
+import DataLoadingSupport
 import DataLoadingTransport
 import Dispatch
 import Foundation
@@ -37,8 +38,12 @@ protocol LoadEnd: AnyObject, Sendable {
     /// Whether the load is sent for several others, each of which has its own outcome.
     var isShared: Bool { get }
 
-    /// Notifies that the load waits in the queue for its slots, perhaps for longer than before.
+    /// The deadline by which the outcome is wanted; nil for none.
+    func deadline(of load: Load) -> Instant?
+    /// Notifies that the load waits in the queue for its slots.
     func isQueued(_ load: Load)
+    /// Notifies that the turn of the load, which is in the queue, now comes after a wait.
+    func waits(for wait: Duration, _ load: Load)
 
     /// The loader whose turn in the queue the load takes; nil for its own.
     var loader: LoadRegistry? { get }
@@ -85,7 +90,11 @@ extension LoadEnd {
 
     var isShared: Bool { false }
 
+    func deadline(of load: Load) -> Instant? { load.deadline }
+
     func isQueued(_ load: Load) {}
+
+    func waits(for wait: Duration, _ load: Load) {}
 
     var loader: LoadRegistry? { nil }
 

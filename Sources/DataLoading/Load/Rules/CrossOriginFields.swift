@@ -19,16 +19,16 @@ enum CrossOriginFields {
     ]
 
     // RFC 9110, without its credentials and without `From`, which names a person; RFC 9111 and
-    // 9530; `Prefer` of RFC 7240, `Priority` of RFC 9218, and `traceparent` of W3C Trace Context,
-    // whose `tracestate` and `baggage` may carry anything. Entity tags belong to one origin, and a
-    // server can choose them to identify a user.
+    // 9530; `Prefer` of RFC 7240 and `Priority` of RFC 9218. Entity tags belong to one origin, and a
+    // server can choose them to identify a user. By the fields of W3C Trace Context two servers
+    // could tell that they serve the same one.
     private static let harmless: Set<String> = [
         "accept", "accept-charset", "accept-encoding", "accept-language", "accept-patch",
         "accept-ranges", "cache-control", "content-digest", "content-disposition",
         "content-encoding", "content-language", "content-location", "content-md5",
         "content-range", "content-type", "date", "digest", "dnt",
         "if-modified-since", "if-unmodified-since", "last-modified",
-        "max-forwards", "pragma", "prefer", "priority", "range", "repr-digest", "traceparent",
+        "max-forwards", "pragma", "prefer", "priority", "range", "repr-digest",
         "user-agent", "want-content-digest", "want-repr-digest",
     ]
 

@@ -6,9 +6,10 @@ import DataLoadingSupport
 
 /// What rates have admitted and how often they were closed, by their labels.
 ///
-/// A limiter tells of a host without a rate of its own only while that is closed, forgets it later,
-/// and forgets what it has counted for a rate that is replaced. What was seen of them then stays:
-/// counters never fall (OpenMetrics 1.0, section "Counter"; OTLP's cumulative sums).
+/// A limiter tells of a host without a rate of its own only while that is busy, forgets it later, and
+/// forgets what it has counted for a rate that is replaced. What was seen of them then stays: counters
+/// never fall (OpenMetrics 1.0, section "Counter"; OTLP's cumulative sums). What nobody has seen, and
+/// what hosts without labels did, is told together, so that the sums are the limiter's.
 struct RuleTotals: Sendable {
     struct Total: Hashable, Sendable {
         var admitted: Int64 = 0
@@ -22,6 +23,29 @@ struct RuleTotals: Sendable {
         var totals: [RuleLabels: Total] = [:]
         /// That of all labels beyond the maximum; nil while there are none.
         var rest: Total?
+        /// The hosts without labels; nil while there is nothing to tell of them.
+        var others: Others?
+    }
+
+    /// The hosts without labels, together.
+    struct Others: Sendable {
+        let total: Total
+        /// The highest of their rates; nil without a limit.
+        let requestsPerSecond: Double?
+        /// The longest time for which one is closed; zero when all are open.
+        let gateRemaining: Duration
+
+        fileprivate init?(
+            _ figures: RateFigures, _ states: [RuleState], without known: [Total]
+        ) {
+            var total = Total(admitted: figures.admitted, closings: figures.gateClosings)
+            for part in known { total = total.minus(part) }
+            let rates = states.compactMap(\.requestsPerSecond)
+            requestsPerSecond = (rates + [figures.defaultRequestsPerSecond].compactMap { $0 }).max()
+            guard requestsPerSecond != nil || total != Total() else { return nil }
+            self.total = total
+            gateRemaining = states.compactMap(\.gateRemaining).max() ?? .zero
+        }
     }
 
     /// A host, or a part of one, as the limiter counts them: several may have the same labels.
@@ -41,15 +65,19 @@ struct RuleTotals: Sendable {
         self.maxLabels = maxLabels
     }
 
-    /// Adds what was counted since the last look, for hosts that have labels.
+    /// Adds what was counted since the last look.
     ///
-    /// The states must be newer than those of the last look.
-    mutating func look(at states: [RuleState], _ hosts: HostTable) -> Look {
+    /// The figures must be newer than those of the last look.
+    mutating func look(at figures: RateFigures, _ hosts: HostTable) -> Look {
         var look = Look()
         var present: Set<Key> = []
-        for state in states {
+        var others: [RuleState] = []
+        for state in figures.states {
             let host = hosts.label(forURL: state.origin)
-            guard host != .other else { continue }
+            guard host != .other else {
+                others.append(state)
+                continue
+            }
             let key = Key(origin: state.origin, part: state.pathComponent)
             let labels = RuleLabels(host: host, part: state.pathComponent)
             present.insert(key)
@@ -61,6 +89,7 @@ struct RuleTotals: Sendable {
         look.totals = totals
         look.rules = look.rules.filter { totals[$0.key] != nil }
         look.rest = rest
+        look.others = Others(figures, others, without: totals.values + (rest.map { [$0] } ?? []))
         return look
     }
 
@@ -70,19 +99,23 @@ struct RuleTotals: Sendable {
         // The limiter has forgotten it in between, and has counted from zero since.
         if now.admitted < old.admitted || now.closings < old.closings { old = Total() }
         if totals[labels] != nil || totals.count < maxLabels {
-            totals[labels, default: Total()].add(now, since: old)
+            totals[labels, default: Total()].add(now.minus(old))
         } else {
             var sum = rest ?? Total()
-            sum.add(now, since: old)
+            sum.add(now.minus(old))
             rest = sum
         }
     }
 }
 
 extension RuleTotals.Total {
-    /// Adds what was counted from one look to the next.
-    fileprivate mutating func add(_ now: Self, since old: Self) {
-        admitted.addSaturated(now.admitted - old.admitted)
-        closings.addSaturated(now.closings - old.closings)
+    fileprivate mutating func add(_ more: Self) {
+        admitted.addSaturated(more.admitted)
+        closings.addSaturated(more.closings)
+    }
+
+    /// What a later look has found beyond an earlier one; never less than nothing.
+    fileprivate func minus(_ old: Self) -> Self {
+        Self(admitted: max(0, admitted - old.admitted), closings: max(0, closings - old.closings))
     }
 }
