@@ -7,15 +7,11 @@ import Foundation
 enum ServiceVariables {
     private static let names = ["NOTIFY_SOCKET", "WATCHDOG_USEC", "WATCHDOG_PID"]
 
-    /// Removes them from the environment of the process, so that programs that it starts do not have
-    /// them (sd_notify(3), `unset_environment`); not one that has another value than was read.
+    /// Removes those that were read from the environment of the process, so that programs that it
+    /// starts do not have them (sd_notify(3), `unset_environment`).
     ///
     /// A thread that looks for another variable at the same moment may miss it.
     static func remove(_ read: [String: String]) {
-        for name in names {
-            guard let value = read[name], let now = getenv(name), String(cString: now) == value
-            else { continue }
-            unsetenv(name)
-        }
+        for name in names where read[name] != nil { unsetenv(name) }
     }
 }

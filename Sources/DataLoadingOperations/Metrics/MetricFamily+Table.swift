@@ -46,7 +46,7 @@ extension MetricFamily {
 
     static let queueSize = MetricFamily(
         "dataloading.queue.size", unit: "{load}", .upDownCounter,
-        "Number of loads that wait for a rate or a connection slot.")
+        "Number of loads that wait for a rate or a connection; a host that is not told has none.")
     static let queueCapacity = MetricFamily(
         "dataloading.queue.capacity", unit: "{load}", .upDownCounter,
         "Number of loads that may wait in all.")

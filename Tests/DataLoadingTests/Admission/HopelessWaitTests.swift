@@ -14,6 +14,8 @@ import Testing
     ) -> TestBed {
         TestBed(otherwise: otherwise) {
             $0.rateLimiter = RateLimiter(defaultRequestsPerSecond: rate)
+            $0.limits.perOrigin = 100
+            $0.limits.total = 100
         }
     }
 

@@ -55,8 +55,8 @@ import Testing
             $0.retry.timer = ExponentialTimer(
                 initialTime: .seconds(30), maxTime: .seconds(30), jitter: .none)
         }
-        bed.loader.perform(shared(.seconds(5)))
         bed.loader.perform(shared(.seconds(50)))
+        bed.loader.perform(shared(.seconds(5)))
         _ = await bed.attempt(0)
         bed.settle()
         bed.advance(.seconds(5))

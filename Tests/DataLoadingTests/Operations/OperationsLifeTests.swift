@@ -53,11 +53,10 @@ import Testing
             await #expect(processExitsWith: .success) {
                 setenv("NOTIFY_SOCKET", "/nowhere/notify", 1)
                 setenv("WATCHDOG_USEC", "1000000", 1)
-                setenv("WATCHDOG_PID", "1", 1)
                 let (operations, service) = OperationsLifeTests.scene(OperationsConfiguration())
+                // What has come meanwhile is another's.
                 setenv("WATCHDOG_PID", "2", 1)
                 try operations.start(for: service)
-                // What has changed meanwhile is another's.
                 let names: [String] = ["NOTIFY_SOCKET", "WATCHDOG_USEC", "WATCHDOG_PID"]
                 let left = names.filter { getenv($0) != nil }
                 exit(left == ["WATCHDOG_PID"] ? EXIT_SUCCESS : EXIT_FAILURE)
