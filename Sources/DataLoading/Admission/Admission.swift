@@ -176,9 +176,10 @@ final class Admission: Sendable {
         case .part(let origin): askAgain([RuleKey(origin: origin)])
         case .all(let moved): askAgain(moved)
         }
-        let (started, late, shared) = withLanes { lanes in
+        let (started, late, shared, number) = withLanes { lanes in
+            lanes.noteChange()
             var started: [Candidate] = []
-            var (late, shared): ([Lanes.Judged], [Lanes.Judged]) = ([], [])
+            var (late, shared): ([Lane.Judged], [Lane.Judged]) = ([], [])
             for key in changedLanes(change, lanes) {
                 started += pump(key, &lanes)
                 // Nothing is known of the loads of a rate that is zero.
@@ -189,13 +190,15 @@ final class Admission: Sendable {
                 late += judged.late
                 shared += judged.shared
             }
-            return (started, late, shared)
+            return (started, late, shared, lanes.changes)
         }
         admit(started)
         for (load, wait) in late {
             load.waiting.refused(epoch: load.epoch, .rateLimited(wait: wait))
         }
-        for (load, wait) in shared { load.waiting.waits(for: wait) }
+        for (load, wait) in shared {
+            load.waiting.waits(for: state.withLock { $0.changes } == number ? wait : nil)
+        }
     }
 
     private func changedLanes(_ change: RateChange, _ lanes: Lanes) -> [LaneKey] {

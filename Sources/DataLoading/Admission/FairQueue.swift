@@ -120,24 +120,30 @@ struct FairQueue<Element: Sendable>: Sendable {
         }
     }
 
-    /// Removes the elements that match in their place, in the order in which they would leave.
+    /// What becomes of an element in its place.
+    enum Fate {
+        case stays
+        /// It stays, but is about to be removed, and takes no place before others.
+        case takesNoPlace
+        case isRemoved
+    }
+
+    /// Decides about each element in its place, in the order in which they would leave.
     ///
     /// The place of an element is the number of those that stay and leave before it.
-    mutating func removeAll(where matches: (Element, Int) -> Bool) -> [Element] {
-        var removed: [Element] = []
+    mutating func sift(_ fate: (Element, Int) -> Fate) {
         var rest = self
         var place = 0
         while let (waiter, line, _) = rest.next, let element = rest.waiters[waiter]?.element {
-            if matches(element, place) {
-                _ = rest.takeOut(waiter, line: line)
-                _ = takeOut(waiter, line: line)
-                removed.append(element)
-            } else {
+            let fate = fate(element, place)
+            if fate == .stays {
                 _ = rest.popFirst()
                 place += 1
+            } else {
+                _ = rest.takeOut(waiter, line: line)
             }
+            if fate == .isRemoved { _ = takeOut(waiter, line: line) }
         }
-        return removed
     }
 
     /// The number of elements that would leave before one that joins now, if no others join, or a

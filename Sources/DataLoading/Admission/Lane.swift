@@ -59,4 +59,41 @@ struct Lane: Sendable {
         guard number == ticket.lane, queue.remove(ticket.place) != nil else { return nil }
         return queue.count
     }
+
+    /// A load with the wait until its turn.
+    typealias Judged = (load: Admission.Candidate, wait: Duration)
+
+    /// Removes and returns the loads that would start after their deadline, and returns those left that
+    /// other loads wait for; `wait` is that of the load in a place, nil when it is not known.
+    ///
+    /// One for which no load can wait takes no place: its loads end, and take it along.
+    mutating func removeLate(
+        at now: Instant, wait: (_ position: Int) -> Duration?
+    ) -> (late: [Judged], shared: [Judged]) {
+        var (late, shared): ([Judged], [Judged]) = ([], [])
+        // The order of a long lane is only worked out when some load may be late.
+        let atEnd = wait(queue.count - 1).map { now + $0 } ?? .distantFuture
+        guard queue.contains(where: { $0.earliestDeadline < atEnd }) else { return (late, shared) }
+        queue.sift { load, position in
+            guard let wait = wait(position) else { return .stays }
+            let isLate = load.latestDeadline < now + wait
+            if load.waiting.isShared {
+                shared.append((load, wait))
+                return isLate ? .takesNoPlace : .stays
+            }
+            if isLate { late.append((load, wait)) }
+            return isLate ? .isRemoved : .stays
+        }
+        return (late, shared)
+    }
+}
+
+extension Admission.Candidate {
+    fileprivate var earliestDeadline: Instant {
+        waiting.isShared ? waiting.deadlines.earliest : deadline
+    }
+
+    fileprivate var latestDeadline: Instant {
+        waiting.isShared ? waiting.deadlines.latest : deadline
+    }
 }

@@ -36,6 +36,8 @@ struct Lanes: Sendable {
     private(set) var waiting = 0
     /// Whether the limiter has orders to carry out once the lock is released.
     var hasOrders = false
+    /// The number of changes after which waits of before may be wrong.
+    private(set) var changes: UInt64 = 0
 
     init(limits: Limits) {
         shared = SlotPool(perOrigin: limits.perOrigin, total: limits.total)
@@ -182,7 +184,10 @@ struct Lanes: Sendable {
         return true
     }
 
+    mutating func noteChange() { changes &+= 1 }
+
     mutating func move(_ ticket: Admission.Ticket, to priority: Priority) {
+        noteChange()
         lanes[ticket.key]?.move(ticket, to: priority)
     }
 
@@ -201,36 +206,16 @@ struct Lanes: Sendable {
         return removed
     }
 
-    /// A load with the wait until its turn.
-    typealias Judged = (load: Admission.Candidate, wait: Duration)
-
     /// Removes and returns the loads of a lane that would start after their deadline, and returns those
-    /// left that are shared; `wait` is that of the load in a place, or nil when it is not known.
+    /// left that other loads wait for.
     mutating func removeLate(
         _ key: LaneKey, _ timerQueue: TimerQueue, wait: (_ position: Int) -> Duration?
-    ) -> (late: [Judged], shared: [Judged]) {
+    ) -> (late: [Lane.Judged], shared: [Lane.Judged]) {
         guard let index = lanes.index(forKey: key) else { return ([], []) }
-        let now = timerQueue.now
-        // The order of a long lane is only worked out when some load may be late.
-        let atEnd = wait(lanes.values[index].queue.count - 1).map { now + $0 } ?? .distantFuture
-        let mustLook = lanes.values[index].queue.contains {
-            $0.deadline < atEnd || $0.waiting.isShared
-        }
-        guard mustLook else { return ([], []) }
-        var (late, shared): ([Judged], [Judged]) = ([], [])
-        let removed = lanes.values[index].queue.removeAll { candidate, position in
-            guard let wait = wait(position) else { return false }
-            let isLate = candidate.deadline < now + wait
-            if isLate {
-                late.append((candidate, wait))
-            } else if candidate.waiting.isShared {
-                shared.append((candidate, wait))
-            }
-            return isLate
-        }
-        waiting -= removed.count
+        let judged = lanes.values[index].removeLate(at: timerQueue.now, wait: wait)
+        waiting -= judged.late.count
         forgetIfEmpty(key, timerQueue)
-        return (late, shared)
+        return judged
     }
 
     /// Takes the first load of a lane and gives it a slot.

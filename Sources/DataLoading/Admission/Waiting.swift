@@ -1,6 +1,7 @@
 // Copyright the DataLoading authors
 // SPDX-License-Identifier: Apache-2.0
 
+import DataLoadingSupport
 import DataLoadingTransport
 
 /// A load that waits for admission.
@@ -13,7 +14,11 @@ protocol Waiting: AnyObject, Sendable {
     func refused(epoch: Int, _ error: DataLoaderError)
     /// Whether other loads, with deadlines of their own, wait for this one.
     var isShared: Bool { get }
-    /// The rate of a load that is shared has changed, and its turn now comes after a wait; called
-    /// under no lock.
-    func waits(for wait: Duration)
+    /// The earliest and the latest deadline of those loads, in the distant future without one.
+    ///
+    /// They are asked for under the lock of the admission.
+    var deadlines: (earliest: Instant, latest: Instant) { get }
+    /// The rate of a load that is shared has changed, and its turn now comes after a wait; nil when
+    /// that has changed again. Called under no lock.
+    func waits(for wait: Duration?)
 }

@@ -11,14 +11,15 @@ import Foundation
 struct Judge: Sendable {
     let facts: LoadFacts
     let runtime: Runtime
-    /// The deadline: of a request that loads share, the latest of theirs.
-    let deadline: Instant?
+    /// The deadline: of a request that loads share, the latest of theirs; in the distant future without
+    /// one.
+    let deadline: Instant
 
     init(_ facts: LoadFacts, _ load: Load) {
-        self.init(facts, load.runtime, deadline: load.end.deadline(of: load))
+        self.init(facts, load.runtime, deadline: load.end.deadlines(of: load).latest)
     }
 
-    private init(_ facts: LoadFacts, _ runtime: Runtime, deadline: Instant?) {
+    private init(_ facts: LoadFacts, _ runtime: Runtime, deadline: Instant) {
         self.facts = facts
         self.runtime = runtime
         self.deadline = deadline
@@ -212,7 +213,7 @@ struct Judge: Sendable {
             isDelivered: facts.isFinal)
         var circumstances = RetryPlanner.Circumstances(
             retries: facts.retries, request: facts.base, origin: target.origin,
-            remaining: deadline.map { $0 - runtime.timerQueue.now },
+            remaining: deadline == .distantFuture ? nil : deadline - runtime.timerQueue.now,
             date: runtime.timekeeper.date)
         circumstances.isSpared = isSpared
         if case .failure = end { circumstances.hasProgressed = facts.hasProgressed }

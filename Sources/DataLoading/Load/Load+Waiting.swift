@@ -1,6 +1,7 @@
 // Copyright the DataLoading authors
 // SPDX-License-Identifier: Apache-2.0
 
+import DataLoadingSupport
 import DataLoadingTransport
 
 /// Continues a load that has waited for its slots.
@@ -18,7 +19,12 @@ extension Load: Waiting {
 
     var isShared: Bool { end.isShared }
 
-    func waits(for wait: Duration) { end.waits(for: wait, self) }
+    var deadlines: (earliest: Instant, latest: Instant) { end.deadlines(of: self) }
+
+    func waits(for wait: Duration?) {
+        guard isQueued else { return }
+        if let wait { end.waits(for: wait, self) } else { end.isQueued(self) }
+    }
 
     func refused(epoch: Int, _ error: DataLoaderError) { handle(.failed(error, epoch: epoch)) }
 }

@@ -213,6 +213,9 @@ final class Load: Sendable {
     /// The request of the next attempt; nil when the epoch has passed.
     func sending(epoch: Int) -> Sending? { machine.withLock { $0.sending(epoch: epoch) } }
 
+    /// Whether the load waits in the queue for its slots.
+    var isQueued: Bool { machine.withLock { $0.ticket != nil } }
+
     /// The wait for the slots, if the load is in the queue and the wait ends after a deadline.
     func wait(tooLongFor deadline: Instant) -> Duration? {
         machine.withLock { $0.ticket }.flatMap {

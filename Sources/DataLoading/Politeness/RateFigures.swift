@@ -3,8 +3,8 @@
 
 /// What a limiter knows of its rates at one instant, for metrics.
 package struct RateFigures: Sendable {
-    /// The rates that were set, and the hosts without one that a `Retry-After` closes or that have
-    /// used the default rate lately.
+    /// The rates that were set, and the hosts without one that have lately used the default rate, or
+    /// that a `Retry-After` has closed.
     package let states: [RuleState]
     /// The default rate, in requests per second; nil without a limit.
     package let defaultRequestsPerSecond: Double?

@@ -58,22 +58,19 @@ extension RateLimiter {
 
     /// The rules, and the keys that are closed without one, with the time that each stays closed.
     package var ruleStates: [RuleState] {
-        withTable { table, clock in
-            let now = clock.now
-            return table.states(at: now).map { RuleState($0, at: now) }
-        }
+        let (table, now) = withTable { ($0, $1.now) }
+        return table.states(at: now).map { RuleState($0, at: now) }
     }
 
     /// The rates of all keys that are not idle, and what the limiter has done in all.
     package var rateFigures: RateFigures {
-        withTable { table, clock in
-            let now = clock.now
-            let all = table.allCounts
-            return RateFigures(
-                states: table.busyStates(at: now).map { RuleState($0, at: now) },
-                defaultRequestsPerSecond: table.defaultRule.requestsPerSecond,
-                admitted: all.admitted, gateClosings: all.closings)
-        }
+        // A copy, so that no load waits for the texts of thousands of hosts.
+        let (table, now) = withTable { ($0, $1.now) }
+        let all = table.allCounts
+        return RateFigures(
+            states: table.busyStates(at: now).map { RuleState($0, at: now) },
+            defaultRequestsPerSecond: table.defaultRule.requestsPerSecond,
+            admitted: all.admitted, gateClosings: all.closings)
     }
 
     /// The hosts that have a rate of their own; a server that answers `Retry-After` adds none.

@@ -242,10 +242,8 @@ struct RateTable: Sendable {
         states(at: now) { bucket in bucket.gate.map { $0 > now } ?? false }
     }
 
-    /// The rules, and the keys without one that are closed or have used the default rate lately.
-    func busyStates(at now: Instant) -> [State] {
-        states(at: now) { bucket in bucket.limit != nil || bucket.gate.map { $0 > now } ?? false }
-    }
+    /// The rules, and the keys without one that are not forgotten.
+    func busyStates(at now: Instant) -> [State] { states(at: now) { _ in true } }
 
     private func states(at now: Instant, also isMeant: (Bucket) -> Bool) -> [State] {
         let others = buckets.compactMap { isMeant($0.value) ? $0.key : nil }

@@ -24,9 +24,9 @@ extension DataLoaderRequest {
     /// request.fieldsKeptAcrossOrigins = ["X-Request-Id"]
     /// ```
     /// By default a redirect to another origin keeps only generic fields: `Accept`, `Content-Type`,
-    /// `User-Agent`, `Range`, `Cache-Control`, `traceparent` and the like. A custom field may be a
-    /// key, so it is dropped unless it is named here. The same applies to `If-None-Match`,
-    /// `tracestate` and `If-Range`, whose values one origin has chosen. Without its `If-Range`,
+    /// `User-Agent`, `Range`, `Cache-Control` and the like. A custom field may be a key, so it is
+    /// dropped unless it is named here. The same applies to `traceparent`, `tracestate`,
+    /// `If-None-Match` and `If-Range`, whose values were chosen for one origin. Without its `If-Range`,
     /// `Range` is dropped too.
     ///
     /// A redirect that would drop an `If-Match` is not followed: the 3xx is delivered.

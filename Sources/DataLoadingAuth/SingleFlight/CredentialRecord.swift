@@ -172,7 +172,7 @@ struct CredentialRecord<Credential: Sendable>: Sendable {
         let last = issued?.credential ?? seed
         var empty = Self(rules)
         (empty.resets, empty.fetches, empty.version) = (resets + 1, fetches, fetches)
-        empty.failures = failures
+        (empty.failures, empty.lastFailure) = (failures, lastFailure)
         empty.isResetting = true
         self = empty
         return last

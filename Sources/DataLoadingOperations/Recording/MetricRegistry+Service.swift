@@ -63,13 +63,13 @@ extension MetricVisitor {
         totals[others] = look.others?.total
         rates[others] = look.others?.requestsPerSecond
         gates[others] = look.others?.gateRemaining
-        guard !totals.isEmpty else { return }
+        guard !totals.isEmpty || look.rest != nil else { return }
         if !rates.isEmpty { begin(.rateLimit) }
         for (labels, rate) in rates { add(.real(rate), labels) }
         begin(.rateAdmitted)
         for (labels, total) in totals { add(.whole(total.admitted), labels) }
         if let rest = look.rest { add(.whole(rest.admitted), OverflowLabels()) }
-        begin(.gateRemaining)
+        if !gates.isEmpty { begin(.gateRemaining) }
         for (labels, gate) in gates { add(.real(gate.inSeconds), labels) }
         begin(.gateClosings)
         for (labels, total) in totals { add(.whole(total.closings), labels) }

@@ -38,7 +38,12 @@ import Testing
                 default:
                     guard id % 5 == 0 else { break }
                     let factor = Int.random(in: 2..<7, using: &generator)
-                    let removed = queue.removeAll { id, _ in id % factor == 0 }
+                    var removed: [Int] = []
+                    queue.sift { id, _ in
+                        guard id % factor == 0 else { return .stays }
+                        removed.append(id)
+                        return .isRemoved
+                    }
                     if removed.sorted() != model.removeAll(multiplesOf: factor) {
                         return "removed \(removed)"
                     }
@@ -156,21 +161,35 @@ import Testing
         property(cases: 300) { generator in
             var queue = FairQueue<Int>()
             var limits: [Int: Int] = [:]
+            var tickets: [FairQueue<Int>.Ticket] = []
             for id in 0..<Int.random(in: 1..<60, using: &generator) {
                 let owner = owners[Int.random(in: 0..<4, using: &generator)]
                 let priority = Priority.allCases.randomElement(using: &generator) ?? .normal
                 limits[id] = Int.random(in: 0..<30, using: &generator)
-                _ = queue.append(id, loader: ObjectIdentifier(owner), priority: priority)
+                tickets.append(
+                    queue.append(id, loader: ObjectIdentifier(owner), priority: priority))
             }
-            let all = Set(limits.keys)
-            let removed = queue.removeAll { id, place in place > limits[id, default: 0] }
+            var removed: [Int] = []
+            var places: [Int] = []
+            queue.sift { id, place in
+                if id % 7 == 0 { return .takesNoPlace }
+                guard place > limits[id, default: 0] else {
+                    places.append(id)
+                    return .stays
+                }
+                removed.append(id)
+                return .isRemoved
+            }
+            guard removed.allSatisfy({ queue.remove(tickets[$0]) == nil }) else {
+                return "left some of \(removed)"
+            }
+            for id in stride(from: 0, to: tickets.count, by: 7)
+            where queue.remove(tickets[id]) != id { return "removed \(id)" }
+            let count = queue.count
             var order: [Int] = []
             while let next = queue.popFirst() { order.append(next) }
-            guard Set(order + removed) == all, order.count + removed.count == all.count else {
-                return "lost \(all.subtracting(order + removed))"
-            }
-            let late = order.enumerated().first { $0.offset > limits[$0.element, default: 0] }
-            return late.map { "\($0.element) left in place \($0.offset)" }
+            return order == places && count == order.count
+                ? nil : "told the places of \(places), but they leave as \(order)"
         }
     }
 }

@@ -16,7 +16,8 @@ import Testing
         func mustAskAgain(epoch: Int) {}
         func refused(epoch: Int, _ error: DataLoaderError) {}
         var isShared: Bool { false }
-        func waits(for wait: Duration) {}
+        let deadlines = (earliest: Instant.distantFuture, latest: Instant.distantFuture)
+        func waits(for wait: Duration?) {}
     }
 
     private let clock = ManualClock()

@@ -200,4 +200,41 @@ import Testing
         #expect(bed.delegate.events.count == 2)
         bed.expectNothingLeft()
     }
+
+    @Test func `a request that none of its loads can wait for takes no place in the queue`() {
+        let bed = TestBed(otherwise: .respond(status: 200)) {
+            $0.rateLimiter = RateLimiter(defaultRequestsPerSecond: 10)
+        }
+        bed.loader.perform(.make("/first"))
+        bed.loader.perform(.make("/before") { $0.timeout = .seconds(60) })
+        let doomed = shared(.seconds(5))
+        bed.loader.perform(doomed)
+        let next = DataLoaderRequest.make("/next") { $0.timeout = .seconds(15) }
+        bed.loader.perform(next)
+        bed.service.rateLimiter.setRequestsPerSecond(
+            0.1, forHostOf: testURL("http://origin.test"))
+        #expect(error(bed, of: doomed) == .rateLimited(wait: .milliseconds(10_100)))
+        bed.advance(.seconds(15))
+        #expect(bed.starts.map(\.path) == ["/first", "/before", "/next"])
+        #expect(error(bed, of: next) == nil)
+        bed.expectNothingLeft()
+    }
+
+    @Test func `a load is judged anew when the request becomes less urgent`() {
+        let bed = TestBed(otherwise: .respond(status: 200)) {
+            $0.rateLimiter = RateLimiter(defaultRequestsPerSecond: 1)
+        }
+        bed.loader.perform(.make("/before"))
+        for _ in 0..<10 { bed.loader.perform(.make("/other") { $0.timeout = .seconds(90) }) }
+        var urgent = shared(.seconds(90))
+        urgent.priority = .high
+        let token = bed.loader.perform(urgent)
+        let hasty = shared(.seconds(5))
+        bed.loader.perform(hasty)
+        #expect(error(bed, of: hasty) == nil)
+        token.cancel()
+        #expect(error(bed, of: hasty) == .rateLimited(wait: .seconds(11)))
+        bed.loader.cancelAllLoads()
+        bed.expectNothingLeft()
+    }
 }

@@ -103,6 +103,69 @@ import Testing
         bed.settle()
     }
 
+    @Test func `what all hosts without labels did never falls, whatever becomes of them`() throws {
+        let bed = TestBed(otherwise: .respond(status: 200)) {
+            $0.rateLimiter = RateLimiter(defaultRequestsPerSecond: 100, burst: 100)
+        }
+        registry.nameHosts(of: bed.service, .configured)
+        registry.observe(bed.service)
+        let limiter = bed.service.rateLimiter
+        func admit(_ number: Int, _ url: String) throws {
+            let key = limiter.ruleKey(for: try RequestTarget(testURL(url)))
+            for _ in 0..<number { #expect(limiter.reserve(key) == .granted) }
+        }
+        func admitted(_ host: String) -> Double? {
+            samples("dataloading_rate_admitted_total")
+                .first { $0.labels["server_address"] == host }?.value
+        }
+        try admit(50, "https://late.test/")
+        #expect(admitted("_OTHER") == 50)
+        // A host that gets a rate, and so a label, begins at zero.
+        limiter.setRequestsPerSecond(100, burst: 100, forHostOf: testURL("https://late.test/"))
+        try admit(3, "https://late.test/")
+        #expect(admitted("_OTHER") == 53)
+        try admit(4, "https://late.test/")
+        #expect(admitted("_OTHER") == 53)
+        #expect(admitted("late.test") == 4)
+        // A gate that opens again between two looks.
+        try limiter.replaceRates([], defaultRequestsPerSecond: nil)
+        func closings(_ host: String) -> Double? {
+            samples("dataloading_gate_closings_total")
+                .first { $0.labels["server_address"] == host }?.value
+        }
+        for number in 1...2 {
+            try limiter.setRetryAfter(.seconds(1), for: testURL("https://late.test/"))
+            bed.advance(.seconds(1))
+            #expect(closings("late.test") == Double(number))
+            #expect(closings("_OTHER") == 0)
+        }
+        bed.settle()
+    }
+
+    @Test(arguments: [1, 2, 3, 5])
+    func `rates have no more series than the settings allow, the others' included`(
+        _ limit: Int
+    ) throws {
+        let bed = TestBed(otherwise: .respond(status: 200)) {
+            $0.rateLimiter = RateLimiter(defaultRequestsPerSecond: 1)
+        }
+        let small = MetricRegistry.make(maxSeries: limit)
+        small.observe(bed.service)
+        let limiter = bed.service.rateLimiter
+        let urls = (0..<9).map { "https://api.test/p\($0)/" } + ["https://other.test/"]
+        for url in urls.map(testURL) {
+            if url.host == "api.test" { limiter.setRequestsPerSecond(1, forPathOf: url) }
+            #expect(limiter.reserve(limiter.ruleKey(for: try RequestTarget(url))) == .granted)
+        }
+        for name in ["dataloading_rate_admitted_total", "dataloading_gate_closings_total"] {
+            // One more has what finds no room.
+            let count = small.samples().count { $0.name == name }
+            #expect(count <= limit, "\(name)")
+        }
+        #expect(small.total("dataloading_rate_admitted_total") == 10)
+        bed.settle()
+    }
+
     @Test func `parts beyond the maximum are counted together`() throws {
         let limiter = RateLimiter(defaultRequestsPerSecond: nil)
         limiter.adopt(ManualClock().timekeeper)
@@ -112,7 +175,7 @@ import Testing
             let key = limiter.ruleKey(for: try RequestTarget(url))
             #expect(limiter.reserve(key) == .granted)
         }
-        var totals = RuleTotals(maxLabels: 10)
+        var totals = RuleTotals(maxSeries: 12)
         for _ in 0..<2 {
             let look = totals.look(at: limiter.rateFigures, registry.hosts)
             #expect(look.rules.count == 10)

@@ -9,87 +9,12 @@ import Dispatch
 ///
 /// It is a load of its own, so that any of the others may leave: the last one that does cancels it.
 final class Carrier: LoadEnd {
-    private struct Member: Sendable {
-        let load: Load
-        let epoch: Int
-        /// The number of those that came before.
-        let arrival: Int
-    }
-
-    private enum Stage: Sendable {
-        /// The carrier's load is not started yet.
-        case starting
-        case running(Load)
-        case over(mayHaveSent: Bool)
-    }
-
-    private struct State: Sendable {
-        var stage = Stage.starting
-        /// The loads that wait.
-        private(set) var members: [ObjectIdentifier: Member] = [:]
-        private var arrivals = 0
-        var mayBeJoined = true
-        var urgency = Urgency()
-        /// Whether a load has joined that `refuse` has left to the thread that tells priorities.
-        var hasUnjudged = false
-        /// Whether a load has taken the bytes and times as its own.
-        var wasCounted = false
-
-        /// The loads that wait, in the order in which they came.
-        var inOrder: [Member] { members.values.sorted { $0.arrival < $1.arrival } }
-
-        mutating func add(_ load: Load, _ epoch: Int) {
-            members[ObjectIdentifier(load)] = Member(load: load, epoch: epoch, arrival: arrivals)
-            arrivals += 1
-            urgency.add(load.request.priority)
-        }
-
-        mutating func remove(_ load: Load) -> Member? {
-            guard let member = members.removeValue(forKey: ObjectIdentifier(load)) else {
-                return nil
-            }
-            urgency.remove(load.request.priority)
-            return member
-        }
-
-        mutating func removeAll() -> [Member] {
-            defer { members = [:] }
-            return inOrder
-        }
-
-        /// The load whose place a load that has joined is judged by; nil when another thread judges it,
-        /// which is about to give it another place, or to start it.
-        mutating func judging() -> Load? {
-            guard case .running(let load) = stage else { return nil }
-            guard urgency.isTelling else { return load }
-            hasUnjudged = true
-            return nil
-        }
-
-        /// The load that is sent, if loads that have joined are to be judged now.
-        mutating func takeUnjudged() -> Load? {
-            guard hasUnjudged, case .running(let load) = stage else { return nil }
-            hasUnjudged = false
-            return load
-        }
-
-        /// The load that is sent, and the priority that it has to be told next; nil, which ends the
-        /// telling, if there is none.
-        mutating func nextPriority() -> (Load, Priority)? {
-            guard case .running(let load) = stage, let priority = urgency.next() else {
-                urgency.endTelling()
-                return nil
-            }
-            return (load, priority)
-        }
-    }
-
     let queue: DispatchQueue
     /// The loader of the load that made it.
     let loader: LoadRegistry?
     private let key: SharedLoadKey
     private let table: CarrierTable
-    private let state = Locked(State())
+    private let state = Locked(CarrierState())
 
     init(
         _ key: SharedLoadKey, in table: CarrierTable, for loader: LoadRegistry, queue: DispatchQueue
@@ -145,14 +70,13 @@ final class Carrier: LoadEnd {
         load.refuse(epoch, becauseOf: wait)
     }
 
-    func deadline(of load: Load) -> Instant? {
-        let deadlines = state.withLock { $0.members.values.map(\.load.deadline) }
-        return deadlines.contains(nil) ? nil : deadlines.compactMap(\.self).max()
+    func deadlines(of load: Load) -> (earliest: Instant, latest: Instant) {
+        state.withLock { $0.deadlines }
     }
 
     func isQueued(_ load: Load) {
-        let deadlines = state.withLock { $0.members.values.compactMap(\.load.deadline) }
-        guard let first = deadlines.min(), let wait = load.wait(tooLongFor: first) else { return }
+        let first = state.withLock { $0.deadlines.earliest }
+        guard first < .distantFuture, let wait = load.wait(tooLongFor: first) else { return }
         waits(for: wait, load)
     }
 
@@ -169,7 +93,7 @@ final class Carrier: LoadEnd {
     ///
     /// - Returns: Whether a server may have got the request, or may get it while others wait.
     func leave(_ load: Load) -> Bool {
-        let (last, left) = state.withLock { state -> (Load?, Member?) in
+        let (last, left) = state.withLock { state -> (Load?, CarrierState.Member?) in
             let left = state.remove(load)
             guard left != nil, state.members.isEmpty else { return (nil, left) }
             state.mayBeJoined = false

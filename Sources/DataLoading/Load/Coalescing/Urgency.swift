@@ -5,7 +5,7 @@
 struct Urgency: Sendable {
     /// The number of loads of each priority, by rank.
     private var counts = [Int](repeating: 0, count: Priority.allCases.count)
-    private var told: Priority?
+    private(set) var told: Priority?
     private(set) var isTelling = false
 
     mutating func add(_ priority: Priority) { counts[priority.rank] += 1 }

@@ -38,8 +38,9 @@ protocol LoadEnd: AnyObject, Sendable {
     /// Whether the load is sent for several others, each of which has its own outcome.
     var isShared: Bool { get }
 
-    /// The deadline by which the outcome is wanted; nil for none.
-    func deadline(of load: Load) -> Instant?
+    /// The earliest and the latest deadline by which the outcome is wanted, in the distant future
+    /// without one; several loads may wait for it.
+    func deadlines(of load: Load) -> (earliest: Instant, latest: Instant)
     /// Notifies that the load waits in the queue for its slots.
     func isQueued(_ load: Load)
     /// Notifies that the turn of the load, which is in the queue, now comes after a wait.
@@ -90,7 +91,10 @@ extension LoadEnd {
 
     var isShared: Bool { false }
 
-    func deadline(of load: Load) -> Instant? { load.deadline }
+    func deadlines(of load: Load) -> (earliest: Instant, latest: Instant) {
+        let deadline = load.deadline ?? .distantFuture
+        return (deadline, deadline)
+    }
 
     func isQueued(_ load: Load) {}
 

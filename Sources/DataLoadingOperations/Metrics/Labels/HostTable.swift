@@ -18,6 +18,9 @@ struct HostTable: Sendable {
         add(hosts)
     }
 
+    /// The number of hosts, whatever their ports: their labels have indices below it.
+    var count: Int { known.withLock { $0.hosts } }
+
     /// Whether no further host has a label of its own.
     var isFull: Bool { known.withLock { $0.count >= Self.maxHosts } }
 

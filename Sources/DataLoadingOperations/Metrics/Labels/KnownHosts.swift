@@ -28,6 +28,9 @@ struct KnownHosts: Sendable {
     /// The number of hosts; a further port of a host counts as one more.
     private(set) var count = 0
 
+    /// The number of hosts, whatever their ports.
+    var hosts: Int { entries.count }
+
     /// The host of an entry as a label; nil where there is none.
     func address(at index: UInt8) -> String? {
         entries.indices.contains(Int(index)) ? entries[Int(index)].address : nil

@@ -32,7 +32,7 @@ final class MetricRegistry: Sendable {
         self.target = target
         self.hosts = hosts
         self.maxSeries = maxSeries
-        rules = Locked(RuleTotals(maxLabels: max(0, maxSeries - 1)))
+        rules = Locked(RuleTotals(maxSeries: maxSeries))
         stripes = Stripe.make(Self.stripeCount, maxSeries: maxSeries).map { Locked($0) }
     }
 

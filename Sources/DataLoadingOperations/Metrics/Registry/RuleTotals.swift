@@ -8,8 +8,9 @@ import DataLoadingSupport
 ///
 /// A limiter tells of a host without a rate of its own only while that is busy, forgets it later, and
 /// forgets what it has counted for a rate that is replaced. What was seen of them then stays: counters
-/// never fall (OpenMetrics 1.0, section "Counter"; OTLP's cumulative sums). What nobody has seen, and
-/// what hosts without labels did, is told together, so that the sums are the limiter's.
+/// never fall (OpenMetrics 1.0, section "Counter"; OTLP's cumulative sums). What hosts without labels
+/// did is told together, with what the limiter has forgotten before it was seen, so that the sums are
+/// the limiter's. What a host did before it got its label stays there.
 struct RuleTotals: Sendable {
     struct Total: Hashable, Sendable {
         var admitted: Int64 = 0
@@ -34,18 +35,6 @@ struct RuleTotals: Sendable {
         let requestsPerSecond: Double?
         /// The longest time for which one is closed; zero when all are open.
         let gateRemaining: Duration
-
-        fileprivate init?(
-            _ figures: RateFigures, _ states: [RuleState], without known: [Total]
-        ) {
-            var total = Total(admitted: figures.admitted, closings: figures.gateClosings)
-            for part in known { total = total.minus(part) }
-            let rates = states.compactMap(\.requestsPerSecond)
-            requestsPerSecond = (rates + [figures.defaultRequestsPerSecond].compactMap { $0 }).max()
-            guard requestsPerSecond != nil || total != Total() else { return nil }
-            self.total = total
-            gateRemaining = states.compactMap(\.gateRemaining).max() ?? .zero
-        }
     }
 
     /// A host, or a part of one, as the limiter counts them: several may have the same labels.
@@ -56,13 +45,22 @@ struct RuleTotals: Sendable {
 
     /// The number of label sets with totals of their own: parts may come and go with each reload.
     private let maxLabels: Int
+    private let maxSeries: Int
 
     private var totals: [RuleLabels: Total] = [:]
     private var rest: Total?
+    private var others = Total()
     private var seen: [Key: Total] = [:]
+    /// What the limiter had counted in all, and the number of hosts with labels, at the last look; nil
+    /// before the first one.
+    private var last: (all: Total, hosts: Int)?
+    /// What this look has added to labels.
+    private var added = Total()
 
-    init(maxLabels: Int) {
-        self.maxLabels = maxLabels
+    /// - Parameter maxSeries: The maximum number of label sets, that of all other hosts included.
+    init(maxSeries: Int) {
+        self.maxSeries = maxSeries
+        maxLabels = max(0, maxSeries - 2)
     }
 
     /// Adds what was counted since the last look.
@@ -71,11 +69,11 @@ struct RuleTotals: Sendable {
     mutating func look(at figures: RateFigures, _ hosts: HostTable) -> Look {
         var look = Look()
         var present: Set<Key> = []
-        var others: [RuleState] = []
+        var unlabelled: [RuleState] = []
         for state in figures.states {
             let host = hosts.label(forURL: state.origin)
             guard host != .other else {
-                others.append(state)
+                unlabelled.append(state)
                 continue
             }
             let key = Key(origin: state.origin, part: state.pathComponent)
@@ -86,24 +84,43 @@ struct RuleTotals: Sendable {
         }
         // A part that has no rule any more begins anew; a whole host may continue where it was.
         seen = seen.filter { $0.key.part == nil || present.contains($0.key) }
+        let all = Total(admitted: figures.admitted, closings: figures.gateClosings)
+        others.add(all.minus(last?.all ?? Total()).minus(added))
+        (last, added) = ((all, hosts.count), Total())
         look.totals = totals
         look.rules = look.rules.filter { totals[$0.key] != nil }
         look.rest = rest
-        look.others = Others(figures, others, without: totals.values + (rest.map { [$0] } ?? []))
+        if maxSeries < 2 {
+            // There is room for one set, that of all.
+            if rest != nil || others != Total() { look.rest = (rest ?? Total()).plus(others) }
+        } else {
+            look.others = othersNow(figures, unlabelled)
+        }
         return look
+    }
+
+    private func othersNow(_ figures: RateFigures, _ states: [RuleState]) -> Others? {
+        let rates = states.compactMap(\.requestsPerSecond)
+        let highest = (rates + [figures.defaultRequestsPerSecond].compactMap(\.self)).max()
+        guard highest != nil || others != Total() else { return nil }
+        return Others(
+            total: others, requestsPerSecond: highest,
+            gateRemaining: states.compactMap(\.gateRemaining).max() ?? .zero)
     }
 
     private mutating func note(_ state: RuleState, _ key: Key, _ labels: RuleLabels) {
         let now = Total(admitted: state.admitted, closings: state.gateClosings)
-        var old = seen.updateValue(now, forKey: key) ?? Total()
+        // What a host did until it got its label was told with the others'.
+        let isNew = last.map { Int(labels.host.index) >= $0.hosts } ?? false
+        var old = seen.updateValue(now, forKey: key) ?? (isNew ? now : Total())
         // The limiter has forgotten it in between, and has counted from zero since.
         if now.admitted < old.admitted || now.closings < old.closings { old = Total() }
+        let more = now.minus(old)
+        added.add(more)
         if totals[labels] != nil || totals.count < maxLabels {
-            totals[labels, default: Total()].add(now.minus(old))
+            totals[labels, default: Total()].add(more)
         } else {
-            var sum = rest ?? Total()
-            sum.add(now.minus(old))
-            rest = sum
+            rest = (rest ?? Total()).plus(more)
         }
     }
 }
@@ -112,6 +129,12 @@ extension RuleTotals.Total {
     fileprivate mutating func add(_ more: Self) {
         admitted.addSaturated(more.admitted)
         closings.addSaturated(more.closings)
+    }
+
+    fileprivate func plus(_ more: Self) -> Self {
+        var sum = self
+        sum.add(more)
+        return sum
     }
 
     /// What a later look has found beyond an earlier one; never less than nothing.
