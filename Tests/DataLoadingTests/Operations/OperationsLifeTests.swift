@@ -59,7 +59,8 @@ import Testing
                 try operations.start(for: service)
                 let names: [String] = ["NOTIFY_SOCKET", "WATCHDOG_USEC", "WATCHDOG_PID"]
                 let left = names.filter { getenv($0) != nil }
-                exit(left == ["WATCHDOG_PID"] ? EXIT_SUCCESS : EXIT_FAILURE)
+                // Without the handlers of `exit`, which look for leaks.
+                _exit(left == ["WATCHDOG_PID"] ? EXIT_SUCCESS : EXIT_FAILURE)
             }
         }
     }
