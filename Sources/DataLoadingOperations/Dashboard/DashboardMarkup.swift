@@ -69,7 +69,7 @@ enum DashboardMarkup {
                 <h2 id="rules-title">Hosts and rules</h2>
                 <div class="box">
                   <table id="rules">
-                    <caption>Requests per second as set and as kept over 10 seconds</caption>
+                    <caption>Requests/s, set and kept over 10 s</caption>
                     <thead><tr>
                         <th scope="col">Host or path</th>
                         <th scope="col">State</th>
@@ -89,11 +89,10 @@ enum DashboardMarkup {
                 <h2 id="addresses-title">Addresses</h2>
                 <div class="box">
                   <table id="addresses">
-                    <caption>Fallback addresses</caption>
+                    <caption>Fallbacks, and why they last failed</caption>
                     <thead><tr>
                         <th scope="col">Address, host</th>
                         <th scope="col">State</th>
-                        <th scope="col">Last failure</th>
                       </tr></thead>
                     <tbody></tbody>
                   </table>
@@ -105,14 +104,13 @@ enum DashboardMarkup {
               <h2 id="credentials-title">Credentials</h2>
               <div class="box">
                 <table id="credentials">
-                  <caption>Credentials; no token is shown</caption>
+                  <caption>No token is shown</caption>
                   <thead><tr>
                       <th scope="col">Authoriser</th>
                       <th scope="col">State</th>
                       <th scope="col" class="n">Waiting</th>
                       <th scope="col" class="n">Fetched</th>
                       <th scope="col" class="n">Failed</th>
-                      <th scope="col">Last failure</th>
                     </tr></thead>
                   <tbody></tbody>
                 </table>
@@ -129,7 +127,7 @@ enum DashboardMarkup {
               </div>
               <div class="box">
                 <table id="loads">
-                  <caption>The last 100 loads, newest first. Enter opens a load, the arrow keys move between
+                  <caption>The last 100 loads, newest first. Enter opens a load, arrow keys move between
                     loads; while one is open or in focus, newer loads wait.</caption>
                   <thead><tr>
                       <th scope="col">Ended, UTC</th>

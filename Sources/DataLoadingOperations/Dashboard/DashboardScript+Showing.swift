@@ -5,7 +5,6 @@ extension DashboardScript {
     /// The tables, the graphics and the controls.
     static let showing = #"""
         const svgSpace = "http://www.w3.org/2000/svg";
-        const nothing = ["–", "muted"];
         let shown = null, rates = new Map(), scale = 1;
 
         function make(name, attributes = {}, ...children) {
@@ -31,6 +30,8 @@ extension DashboardScript {
         }
         const state = (kind, mark, words) => make("span", { class: "state " + kind },
           make("span", { "aria-hidden": "true" }, mark + " "), words);
+        const failed = (shown, { lastFailure: last }) => last
+          ? make("span", {}, shown, make("small", {}, " last: " + last)) : shown;
 
         // Fills a table; a cell is its content, or [content, class].
         function rows(id, items, cells, empty) {
@@ -166,7 +167,7 @@ extension DashboardScript {
           return make("span", { class: "meter" }, graphic, make("span", {}, text));
         }
         function waits({ slot, authorisation, backOff, total }) {
-          if (!total) return nothing;
+          if (!total) return ["–", "muted"];
           const share = time => time / total * 100, all = share(slot + authorisation + backOff);
           return bar(112, "Queue " + took(slot) + ", token " + took(authorisation) + ", back-off " + took(backOff) + ", of "
               + took(total), [[share(slot), paint("slot")], [share(authorisation), paint("token")],
@@ -205,26 +206,25 @@ extension DashboardScript {
             return [rule.pathComponent ? ["/" + rule.pathComponent, "part"] : rule.origin.replace(/^https:\/\//, ""),
               mark, [set, rule.isUsual ? "n muted" : "n"], [kept === undefined ? "–" : rate(kept) + "/s", "n"],
               [many(host?.waiting), "n"], [host ? many(host.running) + " / " + many(host.limit) : "–", "n"],
-              host?.retryBudget === undefined ? nothing : budget(host.retryBudget),
+              host?.retryBudget === undefined ? ["–", "muted"] : budget(host.retryBudget),
               [rule.isUsual ? "–" : many(rule.gateClosings), "n"]];
             }, "No host has loads or a rate of its own.");
           more("rules", service.otherRules + service.otherOrigins, "host or rule", "hosts and rules");
           rows("addresses", service.addresses.slice().sort((a, b) => a.host.localeCompare(b.host)
               || a.address.localeCompare(b.address)), address => [make("span", {}, address.address,
-              make("small", {}, address.host)), {
+              make("small", {}, address.host)), failed({
                 inUse: () => state("good", "●", "in use"), probing: () => state("warn", "◆", "probing"),
                 due: () => state("warn", "◇", "tried next"),
                 ejected: () => state("bad", "✕", "left out for " + span(Math.ceil(address.ejectionRemaining ?? 0)))
-              }[address.condition]?.() ?? address.condition, address.lastFailure ?? nothing],
-            "No address is set.");
+              }[address.condition]?.() ?? address.condition, address)], "None is set.");
           more("addresses", service.otherAddresses, "address", "addresses");
           const credentials = service.credentials;
           $("credentials-section").hidden = !credentials;
           if (credentials) rows("credentials", credentials, item => [item.authoriser,
-            item.isUsable ? state("good", "●", item.remaining === undefined ? "valid" : "valid for " + span(item.remaining))
-              : state("bad", "✕", "no valid token"), [many(item.waiting), "n"], [many(item.fetches), "n"],
-            [many(item.failures), item.failures ? "n bad" : "n"], item.lastFailure ?? nothing],
-            "No authoriser has a credential.");
+            failed(item.isUsable
+              ? state("good", "●", item.remaining === undefined ? "valid" : "valid for " + span(item.remaining))
+              : state("bad", "✕", "no valid token"), item), [many(item.waiting), "n"], [many(item.fetches), "n"],
+            [many(item.failures), item.failures ? "n bad" : "n"]], "No authoriser has a credential.");
         }
         // How a rate is shared with other daemons.
         function shared({ source, present, known }) {

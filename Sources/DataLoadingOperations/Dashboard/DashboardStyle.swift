@@ -80,7 +80,7 @@ enum DashboardStyle {
         dt { color: var(--muted); font-size: 0.8125rem; }
         #figures dd { font-size: 1.25rem; line-height: 1.3; font-weight: 600; white-space: nowrap; }
         small { font-size: 0.8125rem; font-weight: 400; color: var(--muted); }
-        #addresses small { display: block; line-height: 1.2; }
+        #addresses small { display: block; line-height: 1.2; white-space: normal; }
         #figures .bad { color: var(--bad); }
         .box { overflow-x: auto; scrollbar-width: thin; position: relative; margin: 0.25rem -1rem 0; padding: 0 1rem; }
         table { border-collapse: collapse; width: 100%; }
