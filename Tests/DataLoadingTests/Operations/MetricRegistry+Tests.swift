@@ -26,6 +26,11 @@ extension MetricRegistry {
         loadEnded(load)
     }
 
+    /// The samples of one name.
+    func samples(named name: String) -> [ExpositionParser.Sample] {
+        samples().filter { $0.name == name }
+    }
+
     /// The samples of now, as a scraper reads them.
     func samples(in format: ExpositionFormat = .prometheus) -> [ExpositionParser.Sample] {
         ExpositionParser.samples(of: text(in: format))

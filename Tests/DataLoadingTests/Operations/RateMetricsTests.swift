@@ -13,7 +13,7 @@ import Testing
     private let registry = MetricRegistry.make()
 
     private func samples(_ name: String) -> [ExpositionParser.Sample] {
-        registry.samples().filter { $0.name == name }
+        registry.samples(named: name)
     }
 
     @Test func `what a host without a rate has counted stays when it opens, and never falls`()

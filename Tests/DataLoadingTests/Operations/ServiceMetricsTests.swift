@@ -15,7 +15,7 @@ import Testing
     private let registry = MetricRegistry.make()
 
     private func samples(_ name: String) -> [ExpositionParser.Sample] {
-        registry.samples().filter { $0.name == name }
+        registry.samples(named: name)
     }
 
     @Test func `open connections are active while attempts run, and idle after them`() throws {
@@ -171,7 +171,9 @@ import Testing
             "dataloading_gate_remaining_seconds", "dataloading_address_available",
         ]
         for name in names {
-            #expect((3...5).contains(counts[name] ?? 0), "\(name): \(counts[name] ?? 0)")
+            // One set is kept for the hosts without labels, which have done nothing.
+            let least = name.hasPrefix("dataloading_rate_limit") || name.contains("_gate_") ? 3 : 4
+            #expect((least...5).contains(counts[name] ?? 0), "\(name): \(counts[name] ?? 0)")
         }
     }
 

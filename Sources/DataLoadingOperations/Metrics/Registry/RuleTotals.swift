@@ -43,9 +43,9 @@ struct RuleTotals: Sendable {
         let part: String?
     }
 
-    /// The number of label sets with totals of their own: parts may come and go with each reload.
-    private let maxLabels: Int
     private let maxSeries: Int
+    /// The number of label sets with totals of their own: parts may come and go with each reload.
+    private var maxLabels: Int { max(0, maxSeries - 2) }
 
     private var totals: [RuleLabels: Total] = [:]
     private var rest: Total?
@@ -60,7 +60,6 @@ struct RuleTotals: Sendable {
     /// - Parameter maxSeries: The maximum number of label sets, that of all other hosts included.
     init(maxSeries: Int) {
         self.maxSeries = maxSeries
-        maxLabels = max(0, maxSeries - 2)
     }
 
     /// Adds what was counted since the last look.
