@@ -41,9 +41,9 @@
             defer { figures?.stop() }
             // Memory use settles in a fifth of the time.
             let first = try await scene.run(for: duration / 5)
-            let warm = ProcessFigures.residentBytes
+            let warm = ProcessFigures.heldBytes
             let disturbances = first + (try await scene.run(for: duration / 5 * 4))
-            let grown = ProcessFigures.residentBytes - warm
+            let grown = ProcessFigures.heldBytes - warm
             let time = ContinuousClock.now - begun
             server.stop()
             let logs = server.logs

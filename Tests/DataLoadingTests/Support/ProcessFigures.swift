@@ -66,6 +66,18 @@
             return (Int(fields.split(separator: " ").dropFirst().first ?? "") ?? 0) * 4_096
         }
 
+        /// The resident memory in bytes, once the allocator has returned what nobody holds.
+        ///
+        /// How much of it the arenas of a dozen threads keep differs by 20 MiB from one moment to
+        /// the next.
+        static var heldBytes: Int {
+            typealias Trim = @convention(c) (Int) -> Int32
+            if let symbol = dlsym(nil, "malloc_trim") {
+                _ = unsafeBitCast(symbol, to: Trim.self)(0)
+            }
+            return residentBytes
+        }
+
         /// The peak of the resident memory in bytes since `resetPeak`.
         static var peakResidentBytes: Int {
             let status = (try? String(contentsOfFile: "/proc/self/status", encoding: .utf8)) ?? ""
