@@ -66,6 +66,9 @@ final class AttemptSink: TransportSink {
     /// Whether a stored response is played, which no server sends.
     var isStored: Bool { source != .network }
 
+    /// Why the attempt follows another one; nil for the first of its load.
+    var cause: AttemptContext.Cause? { request.context.cause }
+
     /// Whether the request goes through a proxy.
     var isProxied: Bool { request.proxy != nil }
 

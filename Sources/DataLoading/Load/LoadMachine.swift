@@ -538,10 +538,11 @@ extension LoadMachine {
         _ actions: inout LoadActionList, at now: Instant
     ) {
         openAttempts -= 1
-        let countsConnecting = !hasCountedConnecting
-        facts.count { $0.add(report, countsConnecting: countsConnecting) }
-        if let failure, failure.sent != .nothingWritten { facts.mayHaveBeenProcessed = true }
         let isRunning = isRunning(context)
+        facts.count(
+            report, of: context, isRunning ? running?.value.head?.status : nil, failure,
+            countsConnecting: !hasCountedConnecting, at: now)
+        if let failure, failure.sent != .nothingWritten { facts.mayHaveBeenProcessed = true }
         if traits.reportsProgress { actions.append(.flushProgress) }
         let outcome: AddressOutcome? =
             context.isStored

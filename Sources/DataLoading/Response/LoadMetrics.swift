@@ -7,9 +7,9 @@ import DataLoadingTransport
 
 /// The attempts, bytes and times of a load, over all its attempts.
 ///
-/// Durations add up over attempts. Byte counts are those that the transport sent and received. A
-/// load that went through interceptors has the sums over the loads inside, whose numbers are not
-/// reported.
+/// Durations add up over attempts, which ``attemptMetrics`` has one by one. Byte counts are those
+/// that the transport sent and received. A load that went through interceptors has the sums over
+/// the loads inside, whose numbers are not reported.
 public struct LoadMetrics: Hashable, Sendable {
     /// The number of the load; loads of a process are numbered from 1 as they are performed.
     ///
@@ -79,6 +79,8 @@ public struct LoadMetrics: Hashable, Sendable {
     /// The protocol of the last attempt: "1.0", "1.1" or "2".
     public var httpVersion: String?
 
+    /// The attempts that have ended.
+    var ended = AttemptList.none
     /// Whether an authoriser makes the load for itself; set in what observers see.
     package var isInternal = false
 
@@ -102,6 +104,7 @@ public struct LoadMetrics: Hashable, Sendable {
     /// Adds those of a load inside.
     mutating func add(_ inside: LoadMetrics) {
         guard inside.load != 0 else { return }
+        list(inside.attemptMetrics)
         attempts += inside.attempts
         retries += inside.retries
         replacedConnections += inside.replacedConnections

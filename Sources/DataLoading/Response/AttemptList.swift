@@ -1,0 +1,72 @@
+// Copyright the DataLoading authors
+// SPDX-License-Identifier: Apache-2.0
+
+import DataLoadingSupport
+import DataLoadingTransport
+
+/// An attempt that the transport has ended.
+struct EndedAttempt {
+    let context: AttemptSink
+    let status: HTTPStatus?
+    let failure: DataLoaderError?
+    /// The time from its start to its end.
+    let nanoseconds: Int64
+}
+
+/// The attempts of a load that ended, in that order.
+///
+/// Most loads have one, with a response: it costs no allocation, because the sums of the load are
+/// its own numbers.
+enum AttemptList: Hashable, Sendable {
+    case none
+    /// One that got a whole response.
+    case answered(HTTPStatus?, nanoseconds: Int64)
+    case several([AttemptMetrics])
+
+    /// A load may wait for days for a connection, and try again and again.
+    static let limit = 32
+}
+
+extension LoadMetrics {
+    /// Each attempt of the load that had ended with it, in that order; the newest 32.
+    ///
+    /// Those at further addresses are here too, unlike in ``attempts``. One that was still open when
+    /// the load was cancelled or timed out is only in what observers are told of. There is none for
+    /// a stored response. A load that went through interceptors has those of the loads inside.
+    public var attemptMetrics: [AttemptMetrics] {
+        switch ended {
+        case .none: return []
+        case .several(let attempts): return attempts
+        case .answered(let status, let nanoseconds):
+            var attempt = AttemptMetrics()
+            attempt.address = addresses.first ?? remoteAddress
+            attempt.status = status
+            attempt.duration = .nanoseconds(nanoseconds)
+            attempt.connectTime = reusedConnection ? nil : connectTime
+            attempt.tlsTime = tlsTime == .zero ? nil : tlsTime
+            attempt.firstByteTime = firstByteTime
+            attempt.reusedConnection = reusedConnection
+            attempt.httpVersion = httpVersion
+            attempt.headBytesSent = headBytesSent
+            attempt.bodyBytesSent = bodyBytesSent
+            attempt.headBytesReceived = headBytesReceived
+            attempt.bodyBytesReceived = bodyBytesReceived
+            return [attempt]
+        }
+    }
+
+    /// Adds an attempt to the list, before its numbers are added to the sums.
+    @inline(__always) mutating func list(_ attempt: EndedAttempt, _ report: TransportReport) {
+        if case .none = ended, attempt.failure == nil {
+            ended = .answered(attempt.status, nanoseconds: attempt.nanoseconds)
+        } else {
+            list([AttemptMetrics(attempt, report)])
+        }
+    }
+
+    /// Adds attempts to the list, before their numbers are added to the sums.
+    mutating func list(_ attempts: [AttemptMetrics]) {
+        guard !attempts.isEmpty else { return }
+        ended = .several((attemptMetrics + attempts).suffix(AttemptList.limit))
+    }
+}
