@@ -20,6 +20,16 @@ final class ContentDecoder {
     static let codingLimit = 5
 
     private let stages: [InflateStage]
+    /// The pieces that any stage has decoded so far.
+    private(set) var pieces = 0
+    /// The bytes that stages have handed to the next one, and those that the last one has decoded.
+    private var (between, decoded): (Int64, Int64) = (0, 0)
+    /// The bytes between two stages for each that comes out, and before the first.
+    ///
+    /// Codings that honest servers apply in a row shrink the body each time, but for some bytes
+    /// with every flush. Members that are empty make any number of bytes out of a few, and nothing
+    /// comes out.
+    private static let (inflation, allowance): (Int64, Int64) = (16, 1 << 20)
 
     /// Makes a decoder for a Content-Encoding field; nil when the body is not encoded.
     ///
@@ -81,12 +91,20 @@ final class ContentDecoder {
         let stage = stages[index]
         while true {
             let count = try stage.inflate(into: output)
-            if count > 0 { return .output(count) }
+            if count > 0 {
+                pieces &+= 1
+                if index == stages.count - 1 { decoded.addSaturated(Int64(count)) }
+                return .output(count)
+            }
             guard index > 0 else { return .needsInput }
             guard case .output(let filled) = try pull(index - 1, into: stage.input) else {
                 return .needsInput
             }
             stage.filled(filled)
+            between.addSaturated(Int64(filled))
+            guard between / Self.inflation <= decoded || between <= Self.allowance else {
+                throw .decode(reason: "codings that decode to almost nothing")
+            }
         }
     }
 }

@@ -87,20 +87,19 @@ extension CurlTransfer {
     }
 
     /// Decodes the buffered bytes until none is left, the task is paused, or so many pieces of 64 KiB
-    /// were delivered; the loop continues with the others later.
+    /// were decoded, by any of several codings; the loop continues with the others later.
     ///
     /// A few bytes may become gigabytes, and other transfers have the same thread.
     func decode(atMost pieces: Int = 16) throws(DataLoaderError) {
         guard let decoder = state.decoder, let task else { return }
         state.isUndecoded = true
-        var left = pieces
+        let begun = decoder.pieces
         while !task.isPaused {
-            guard left > 0 else {
+            guard decoder.pieces &- begun < pieces else {
                 // As if it had been paused. A loop that ends takes no message, and ends the task.
                 _ = task.mailbox.post(.resume(task))
                 return
             }
-            left -= 1
             let scratch = loop.scratch
             guard case .output(let count) = try decoder.decode(into: scratch) else {
                 state.isUndecoded = false

@@ -72,7 +72,12 @@ extension FeedConfiguration: Decodable {
             resolver.setAddresses([address], forHost: host)
             return (try? resolver.validate()) != nil
         }
-        for key in fields.keys {
+        var hosts: Set<String> = []
+        // In an order, so that the same key is reported each time.
+        for key in fields.keys.sorted(by: { $0.stringValue < $1.stringValue }) {
+            guard hosts.insert(key.stringValue.lowercased()).inserted else {
+                throw fields.error(key, "is a host that is here in another spelling too")
+            }
             guard isUsable("127.0.0.1", forHost: key.stringValue) else {
                 throw fields.error(key, "is not a host name without a port")
             }

@@ -10,6 +10,7 @@ extension FeedConfiguration {
     /// Everything is checked first, so that an error leaves the service as it is.
     func apply(to service: DataLoaderService, _ authoriser: StaticTokenAuthoriser?) throws {
         try DataLoaderService.Configuration(self).validate()
+        try HostResolver().replaceAddresses(addresses)
         let settings = rates.map { rate -> RateLimiter.Setting in
             let limit = rate.requestsPerSecond
             return rate.isForPath

@@ -61,6 +61,7 @@ extension Attempt {
             limit: facts.traits.streamLimit, because: reason)
         facts.head = head
         facts.received = 0
+        facts.hasBegunAnew = facts.resumption.broken != nil
         facts.resumption = .none
         guard isStreaming else {
             if facts.traits.tellsHeads { actions.append(.tellHead) }

@@ -175,6 +175,8 @@ extension LoadFacts {
             else { return resumption = .none }
             broken.partial = attempt.body
             broken.noteBreak(at: received, error)
+            // It has brought what an earlier attempt had brought already.
+            if hasBegunAnew { broken.beginAttempt() }
             resumption = .from(broken)
         case .append:
             guard case .from(var broken) = resumption else { return }

@@ -28,6 +28,8 @@ struct LoadFacts: Sendable {
     var received: Int64 = 0
     /// The response that broke and is to be continued.
     var resumption = Resumption.none
+    /// Whether the server was asked for the rest of a response and has sent the whole.
+    var hasBegunAnew = false
     /// Whether a response that breaks may be continued; false once the server has served no range.
     var mayResume = true
 

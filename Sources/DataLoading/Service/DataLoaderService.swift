@@ -47,8 +47,8 @@ public final class DataLoaderService: Sendable {
     /// first of which is the outermost.
     ///
     /// Loads of all factories with one `cachePartition` see what the others have stored in the
-    /// cache. With nil, the default, factories without authorisers share what they store, and a
-    /// factory with authorisers has a partition of its own, which ends with the process.
+    /// cache. With nil, the default, factories without authorisers and interceptors share what they
+    /// store, and any other has a partition of its own, which ends with the process.
     public func makeFactory(
         authorisers: [any Authoriser] = [], interceptors: [any Interceptor] = [],
         cachePartition: String? = nil

@@ -22,6 +22,7 @@ extension StoredResponse {
         byHead head: ResponseHead, to request: HTTPHeaders, times: ResponseTimes, hasQuery: Bool,
         _ heuristic: HeuristicFreshness = HeuristicFreshness()
     ) -> StoredResponse? {
+        guard status == head.status else { return nil }
         let same = ["ETag", "Last-Modified", "Content-Length"].allSatisfy { name in
             let values = head.headers.values(for: name)
             return values.isEmpty || values.hasSameBytes(as: headers.values(for: name))

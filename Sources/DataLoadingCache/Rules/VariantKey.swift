@@ -20,7 +20,16 @@ package struct VariantKey: Hashable, Sendable {
     ///
     /// Who sends another value gets no answer that was made for this one, whatever `Vary` says: a
     /// process may act for several users, unlike a browser.
-    private static let secrets = ["authorization", "cookie", CacheRequest.authorisers]
+    private static let credentials: Set = [
+        "authorization", "cookie", CacheRequest.authorisers,
+        "api-key", "private-token", "x-api-key", "x-auth-token",
+    ]
+
+    /// Fields whose values are kept as they are; of every other one only a digest is kept, because
+    /// a server chooses the names, and a disk keeps what they had.
+    private static let plain: Set = [
+        "accept", "accept-charset", "accept-encoding", "accept-language",
+    ]
 
     /// The fields, sorted by their names.
     package private(set) var fields: [Field]
@@ -38,7 +47,7 @@ package struct VariantKey: Hashable, Sendable {
     /// than its request ("*").
     package init?(_ response: HTTPHeaders, request: HTTPHeaders) {
         guard var names = Self.names(response) else { return nil }
-        names.formUnion(Self.secrets)
+        names.formUnion(Self.credentials)
         // A transport decodes bodies for those who do not say what they accept. The stored body is
         // what one of the two got, also where a server forgets to say that it varies.
         if response.contains("Content-Encoding") { names.insert("accept-encoding") }
@@ -62,16 +71,19 @@ package struct VariantKey: Hashable, Sendable {
         !isOfNothing && fields.allSatisfy { Self.value(of: $0.name, in: request).isSame($0.value) }
     }
 
-    /// The value of all fields of a name in a form that is the same for values of one meaning: no
-    /// blanks around members, and languages in one case and order.
+    /// What tells the values of all fields of a name from others; nil without such a field.
     private static func value(of name: String, in request: HTTPHeaders) -> String? {
         guard request.contains(name) else { return nil }
         let values = request.values(for: name)
-        if secrets.contains(name) {
-            // Only what tells it from others is kept.
-            let text = values.joined(separator: "\n")
-            return SHA256.hash(text.utf8).reduce(into: "") { $0 += String($1, radix: 16) + "." }
-        }
+        let text =
+            credentials.contains(name) ? values.joined(separator: "\n") : normal(values, name)
+        guard !plain.contains(name) else { return text }
+        return SHA256.hash(text.utf8).reduce(into: "") { $0 += String($1, radix: 16) + "." }
+    }
+
+    /// The values in a form that is the same for values of one meaning: no blanks around members,
+    /// and languages in one case and order.
+    private static func normal(_ values: [String], _ name: String) -> String {
         guard !values.contains(where: { $0.utf8.contains(UInt8(ascii: "\"")) }) else {
             // A comma in a quoted string separates nothing.
             return values.map { String($0.trimmingBlanks) }.joined(separator: ",")

@@ -107,10 +107,11 @@ extension CurlTransfer {
         let taken = rest.prefix(count).withUnsafeBytes { receiveBody($0) }
         guard taken == count else { return state.stop ?? .truncatedBody }
         guard state.isUndecoded else { return nil }
-        // The transfer is over: there is no later.
+        // The transfer is over: there is no later. A few kilobytes that are more than 64 MiB are no
+        // explanation of a refusal.
         do throws(DataLoaderError) {
-            try decode(atMost: .max)
-            return nil
+            try decode(atMost: 1_024)
+            return state.isUndecoded ? .truncatedBody : nil
         } catch {
             return error
         }

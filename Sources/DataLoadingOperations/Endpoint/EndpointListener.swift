@@ -13,14 +13,26 @@ final class EndpointListener: Sendable {
     let descriptor: Int32
     /// The port; nil for a Unix-domain socket.
     let port: UInt16?
-    private let path: String?
+    /// The path of a Unix-domain socket, and which file it was there.
+    private let file: (path: String, identity: Identity?)?
+
+    private struct Identity: Equatable {
+        let (device, inode): (UInt64, UInt64)
+
+        /// Which file a path names; nil without one.
+        init?(of path: String) {
+            var status = stat()
+            guard lstat(path, &status) == 0 else { return nil }
+            (device, inode) = (UInt64(truncatingIfNeeded: status.st_dev), UInt64(status.st_ino))
+        }
+    }
 
     init(_ place: OperationsEndpoint.Place) throws {
         switch place {
         case .loopback(let port, _):
             let address = try SocketAddress(host: "127.0.0.1", port: port)
             descriptor = try ListeningSocket.make(boundTo: address)
-            path = nil
+            file = nil
             do {
                 self.port = try SocketAddress(boundTo: descriptor).port
                 try ListeningSocket.start(descriptor, backlog: Self.backlog)
@@ -32,7 +44,7 @@ final class EndpointListener: Sendable {
             let address = try SocketAddress(path: path)
             try Self.removeStaleSocket(path, address)
             descriptor = try ListeningSocket.make(boundTo: address)
-            self.path = path
+            file = (path, Identity(of: path))
             port = nil
             do {
                 // Before anybody can connect: until it listens the system refuses connections.
@@ -47,8 +59,9 @@ final class EndpointListener: Sendable {
     }
 
     deinit {
-        // First the path: once the socket is closed, the next process may bind its own.
-        if let path { unlink(path) }
+        // First the path: once the socket is closed, the next process may bind its own. Where the
+        // file was removed, that process may have done so already.
+        if let file, file.identity == Identity(of: file.path) { unlink(file.path) }
         SystemCall.release(descriptor)
     }
 

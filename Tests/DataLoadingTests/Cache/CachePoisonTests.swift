@@ -76,7 +76,7 @@ import Testing
         func entry(_ request: HTTPHeaders) throws -> MemoryStore.Entry {
             let response = try #require(
                 StoredResponse(
-                    ResponseHead(status: .ok, headers: ["Vary": "Foo"]), request: request,
+                    ResponseHead(status: .ok, headers: ["Vary": "Accept"]), request: request,
                     times: ResponseTimes(requested: moment.monotonic, received: moment),
                     hasQuery: false))
             return .init(response: response, body: Data())
@@ -90,7 +90,9 @@ import Testing
         #expect(store.usage.evicted == 8)
         let target = try RequestTarget(text: "http://origin.test/")
         for index in 0..<10 {
-            let request: HTTPHeaders = ["Foo": "\(index)" + String(repeating: "a", count: 40_000)]
+            let request: HTTPHeaders = [
+                "Accept": "\(index)" + String(repeating: "a", count: 40_000)
+            ]
             store.store(
                 try entry(request), CacheKey(.shared, target), for: request, since: store.stamp)
         }

@@ -141,6 +141,9 @@ import Testing
             "\"a.test\": [\"203", "\"a.test:80\": [\"203",
             "addresses[\"a.test:80\"] is not a host name"),
         Mistake(
+            "\"a.test\": [\"203", "\"A.test\": [\"b.test\"], \"a.test\": [\"203",
+            "addresses[\"a.test\"] is a host that is here in another spelling too"),
+        Mistake(
             "203.0.113.7", "http://203.0.113.7", "addresses[\"a.test\"][0] must be a name, 10.0.0.1"
         ),
         Mistake("\"value\": \"s3cret\", ", "", "token needs one of \"value\", \"environment\", "),

@@ -24,25 +24,28 @@ import Testing
         #expect(machine.takeOutgoing().isEmpty)
     }
 
-    @Test func `sixteen commands are outstanding, more wait, and the next is refused`() {
+    @Test func `a hundred commands and more are outstanding, more wait, and the next is refused`() {
+        let most = RedisMachine.maxOutstanding
+        #expect(most > 100)
         var machine = MachineScene.ready()
-        for id in 1...36
+        for id in 1...most + 20
         where machine.submit(MachineScene.command(id), now: MachineScene.start) != nil {
             Issue.record("\(id) was refused")
         }
-        let refused = machine.submit(MachineScene.command(37), now: MachineScene.start)
-        #expect(refused.map { MachineScene.results([$0]) } == ["37: too many commands wait"])
-        let sent = (1...16).map { "c\($0);" }.joined()
+        let refused = machine.submit(MachineScene.command(most + 21), now: MachineScene.start)
+        #expect(
+            refused.map { MachineScene.results([$0]) } == ["\(most + 21): too many commands wait"])
+        let sent = (1...most).map { "c\($0);" }.joined()
         #expect(MachineScene.text(machine.takeOutgoing()) == sent)
         #expect(
             MachineScene.results(machine.receive(.number(1), now: MachineScene.start)) == [
                 "1: number(1)"
             ])
-        #expect(MachineScene.text(machine.takeOutgoing()) == "c17;")
+        #expect(MachineScene.text(machine.takeOutgoing()) == "c\(most + 1);")
         let large = RedisMachine.Waiting(
-            id: 38, bytes: [UInt8](repeating: 0, count: RedisCommand.maxSize + 1), fallback: nil)
+            id: 999, bytes: [UInt8](repeating: 0, count: RedisCommand.maxSize + 1), fallback: nil)
         let tooLarge = machine.submit(large, now: MachineScene.start)
-        #expect(tooLarge.map { MachineScene.results([$0]) } == ["38: the command is too large"])
+        #expect(tooLarge.map { MachineScene.results([$0]) } == ["999: the command is too large"])
     }
 
     @Test func `a sent command that is not answered in time takes its connection with it`() {
@@ -63,18 +66,19 @@ import Testing
         for isAnswered in [true, false] {
             var machine = MachineScene.ready()
             // One more than may be outstanding, so that the last waits for a reply.
-            for id in 1...17 { _ = machine.submit(MachineScene.command(id), now: start) }
-            for id in 1...16 {
+            let last = RedisMachine.maxOutstanding + 1
+            for id in 1...last { _ = machine.submit(MachineScene.command(id), now: start) }
+            for id in 1..<last {
                 let endings = machine.receive(.number(1), now: start + ms(200))
                 #expect(MachineScene.results(endings) == ["\(id): number(1)"])
             }
-            let endings = MachineScene.results(machine.expire(17, now: start + ms(250)))
-            #expect(endings == ["17: the server did not answer in time"])
+            let endings = MachineScene.results(machine.expire(last, now: start + ms(250)))
+            #expect(endings == ["\(last): the server did not answer in time"])
             #expect(machine.isServing)
             let limit = start + ms(450)
             #expect(
                 MachineScene.job(&machine, start + ms(251)) == .serve(until: limit))
-            _ = machine.submit(MachineScene.command(18), now: start + ms(300))
+            _ = machine.submit(MachineScene.command(last + 1), now: start + ms(300))
             if isAnswered {
                 _ = machine.receive(.number(1), now: start + ms(400))
                 #expect(MachineScene.job(&machine, limit) == .serve(until: nil))
@@ -83,7 +87,7 @@ import Testing
                 let (_, lost) = machine.job(now: limit)
                 #expect(
                     MachineScene.results(lost) == [
-                        "18: the connection ended: the server does not answer"
+                        "\(last + 1): the connection ended: the server does not answer"
                     ])
                 #expect(!machine.isServing)
             }
@@ -92,10 +96,11 @@ import Testing
 
     @Test func `a server that answers one of two late commands, and then nothing, is noticed`() {
         let start = MachineScene.start
+        let most = RedisMachine.maxOutstanding
         var machine = MachineScene.ready()
-        for id in 1...18 { _ = machine.submit(MachineScene.command(id), now: start) }
-        for _ in 1...16 { _ = machine.receive(.number(1), now: start + ms(200)) }
-        for id in 17...18 {
+        for id in 1...most + 2 { _ = machine.submit(MachineScene.command(id), now: start) }
+        for _ in 1...most { _ = machine.receive(.number(1), now: start + ms(200)) }
+        for id in most + 1...most + 2 {
             let endings = MachineScene.results(machine.expire(id, now: start + ms(250)))
             #expect(endings == ["\(id): the server did not answer in time"])
         }
@@ -117,13 +122,16 @@ import Testing
     }
 
     @Test func `a cancelled command is not sent, and the reply of a sent one is dropped`() {
+        let most = RedisMachine.maxOutstanding
         var machine = MachineScene.ready()
-        for id in 1...18 { _ = machine.submit(MachineScene.command(id), now: MachineScene.start) }
-        #expect(machine.cancel(17) && machine.cancel(1))
-        #expect(!machine.cancel(1) && !machine.cancel(99))
+        for id in 1...most + 2 {
+            _ = machine.submit(MachineScene.command(id), now: MachineScene.start)
+        }
+        #expect(machine.cancel(most + 1) && machine.cancel(1))
+        #expect(!machine.cancel(1) && !machine.cancel(999))
         _ = machine.takeOutgoing()
         #expect(machine.receive(.number(1), now: MachineScene.start).isEmpty)
-        #expect(MachineScene.text(machine.takeOutgoing()) == "c18;")
+        #expect(MachineScene.text(machine.takeOutgoing()) == "c\(most + 2);")
         #expect(
             MachineScene.results(machine.receive(.number(2), now: MachineScene.start)) == [
                 "2: number(2)"

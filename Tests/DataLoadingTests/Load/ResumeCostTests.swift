@@ -61,6 +61,21 @@ import Testing
         bed.expectNothingLeft()
     }
 
+    @Test func `a body that begins anew, whatever range is asked for, costs tokens`() async {
+        let (bed, response) = await load(
+            .run { attempt in
+                attempt.sendHead(
+                    status: 200, headers: ["ETag": "\"v1\"", "Content-Length": "1000000"])
+                attempt.send(patternBytes(Self.piece))
+                attempt.fail(.truncatedBody, sent: .headReceived)
+            }, retries: 100, budget: 28)
+        #expect(response?.error == .truncatedBody)
+        // The first retry asks for the rest only, and is free.
+        #expect(bed.transport.attempts.count == 4)
+        #expect(bed.transport.attempts[1].request.headers["Range"] == "bytes=65536-")
+        bed.expectNothingLeft()
+    }
+
     @Test func `a body that makes little progress before each break costs tokens`() async {
         let (bed, response) = await load(
             Self.breaks(after: Self.piece - 1, of: 50 * Self.piece), retries: 100, budget: 28)

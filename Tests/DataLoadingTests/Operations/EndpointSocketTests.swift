@@ -55,6 +55,16 @@ extension SocketTests {
             await operations.shutDown(gracePeriod: .zero)
         }
 
+        @Test func `a process that ends leaves the socket of the next one`() async throws {
+            let first = try start()
+            try FileManager.default.removeItem(atPath: path)
+            let second = try start()
+            await first.shutDown(gracePeriod: .zero)
+            #expect(try await status() == .ok)
+            await second.shutDown(gracePeriod: .zero)
+            #expect(!FileManager.default.fileExists(atPath: path))
+        }
+
         @Test func `a socket that is in use is not taken, nor a file`() async throws {
             let first = try start()
             let reason = "\(path): bind: Address already in use"

@@ -72,6 +72,12 @@ import Testing
         #expect(table.label("a") == .known(0))
     }
 
+    @Test func `a source that is called as the others are is one of them`() {
+        let table = SourceTable()
+        #expect(table.label("_OTHER") == .other)
+        #expect(table.label("a") == .known(0))
+    }
+
     @Test func `a long text is cut at 256 characters, between characters`() {
         #expect(String(repeating: "a", count: 300).cutForLabel.utf8.count == 256)
         #expect(

@@ -51,7 +51,10 @@ final class LoadContext: Sendable {
         partition =
             switch cachePartition {
             case let name?: .named(NameBytes(name))
-            case nil: authorisers.isEmpty ? .shared : .unnamed(Self.partitions.next())
+            case nil:
+                // An interceptor may say who asks, in a field that no cache knows.
+                authorisers.isEmpty && interceptors.isEmpty
+                    ? .shared : .unnamed(Self.partitions.next())
             }
         backlog = Backlog(of: queue, limit: runtime.limits.queue)
         queue.setSpecific(key: Self.mark, value: ObjectIdentifier(self))

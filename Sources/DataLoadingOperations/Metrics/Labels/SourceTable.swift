@@ -36,6 +36,8 @@ struct SourceTable: Sendable {
         guard let identifier, !identifier.isEmpty else { return .none }
         // What is cut on its way out is not kept whole.
         let name = identifier.cutForLabel
+        // Two series of one name are no exposition.
+        guard name != LabelNames.other else { return .other }
         return state.withLock { state in
             if let index = state.index(of: name) { return .known(index) }
             guard state.names.count < Self.maxSources else { return .other }

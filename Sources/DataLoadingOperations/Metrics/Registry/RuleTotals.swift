@@ -76,7 +76,7 @@ struct RuleTotals: Sendable {
                 continue
             }
             let key = Key(origin: state.origin, part: state.pathComponent)
-            let labels = RuleLabels(host: host, part: state.pathComponent)
+            let labels = RuleLabels(host: host, part: state.pathComponent?.cutForLabel)
             present.insert(key)
             look.rules[labels, default: []].append(state)
             note(state, key, labels)
