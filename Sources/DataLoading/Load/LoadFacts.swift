@@ -217,23 +217,6 @@ extension LoadFacts {
         draft?.count(change)
     }
 
-    /// Counts an attempt that has ended.
-    mutating func count(
-        _ report: TransportReport, of context: AttemptSink, _ status: HTTPStatus?,
-        _ failure: TransportFailure?, countsConnecting: Bool, at now: Instant
-    ) {
-        count { metrics in
-            if !context.isStored {
-                let nanoseconds = now.nanoseconds(since: context.begun)
-                metrics.list(
-                    EndedAttempt(
-                        context: context, status: status, failure: failure?.error,
-                        nanoseconds: nanoseconds), report)
-            }
-            metrics.add(report, countsConnecting: countsConnecting)
-        }
-    }
-
     private func makeDraft() -> DataLoaderResponse.Draft {
         DataLoaderResponse.Draft(traits.request, number: number, begun: traits.begun)
     }

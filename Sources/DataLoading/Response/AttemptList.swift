@@ -4,15 +4,6 @@
 import DataLoadingSupport
 import DataLoadingTransport
 
-/// An attempt that the transport has ended.
-struct EndedAttempt {
-    let context: AttemptSink
-    let status: HTTPStatus?
-    let failure: DataLoaderError?
-    /// The time from its start to its end.
-    let nanoseconds: Int64
-}
-
 /// The attempts of a load that ended, in that order.
 ///
 /// Most loads have one, with a response: it costs no allocation, because the sums of the load are
@@ -55,12 +46,15 @@ extension LoadMetrics {
         }
     }
 
-    /// Adds an attempt to the list, before its numbers are added to the sums.
-    @inline(__always) mutating func list(_ attempt: EndedAttempt, _ report: TransportReport) {
-        if case .none = ended, attempt.failure == nil {
-            ended = .answered(attempt.status, nanoseconds: attempt.nanoseconds)
+    /// Adds a whole response to the list, before its numbers are added to the sums; `made` makes its
+    /// metrics, which the first one does not need.
+    @inline(__always) mutating func listAnswer(
+        _ status: HTTPStatus?, nanoseconds: Int64, _ made: () -> AttemptMetrics
+    ) {
+        if case .none = ended {
+            ended = .answered(status, nanoseconds: nanoseconds)
         } else {
-            list([AttemptMetrics(attempt, report)])
+            list([made()])
         }
     }
 

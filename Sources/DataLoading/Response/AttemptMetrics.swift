@@ -24,8 +24,8 @@ public struct AttemptMetrics: Hashable, Sendable {
     public var status: HTTPStatus?
     /// Why it failed; nil for a whole response, whatever its status.
     ///
-    /// It is `.cancelled` where the load had no more use for it.
-    public var failure: DataLoaderError.Kind?
+    /// It is `.cancelled` where the load had no more use for it, and has nothing but its kind.
+    public var failure: DataLoaderError?
     /// The time from its start to its end; the wait for its slots came before.
     public var duration: Duration = .zero
     /// The time spent on name resolution and connecting; nil on a reused connection.
@@ -50,13 +50,9 @@ public struct AttemptMetrics: Hashable, Sendable {
     /// Makes empty metrics.
     public init() {}
 
-    init(_ ended: EndedAttempt, _ report: TransportReport) {
-        cause = ended.context.cause
-        if case .address(let configured) = ended.context.candidate { address = configured }
-        address = address ?? report.remoteAddress
-        status = ended.status
-        failure = ended.failure?.kind
-        duration = .nanoseconds(ended.nanoseconds)
+    /// Makes those of an attempt that the transport has reported.
+    init(_ report: TransportReport) {
+        address = report.remoteAddress
         connectTime = report.connectTime
         tlsTime = report.tlsTime
         firstByteTime = report.firstByteTime

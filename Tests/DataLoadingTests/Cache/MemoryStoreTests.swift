@@ -128,7 +128,7 @@ import Testing
                     let path = Int(key.target.pathAndQuery.dropFirst())
                 else { return "no key" }
                 let foo = Int.random(in: 0..<3, using: &generator)
-                let request: HTTPHeaders = ["Foo": "\(foo)"]
+                let request: HTTPHeaders = ["Accept": "\(foo)"]
                 switch Int.random(in: 0..<8, using: &generator) {
                 case 0:
                     store.remove(key.target)
@@ -138,13 +138,13 @@ import Testing
                     let size = Int.random(in: 0...6_000, using: &generator)
                     guard
                         let entry = try? entry(
-                            size, vary: varies ? "Foo" : nil, request: request, at: Int64(step))
+                            size, vary: varies ? "Accept" : nil, request: request, at: Int64(step))
                     else { return "no entry" }
                     store.store(entry, key, for: request, since: store.stamp)
                     naive.removeAll { $0.path == path && ($0.foo == nil || $0.foo == foo) }
-                    // The body, the path, `Vary` and the value of `Foo`.
+                    // The body, the path, `Vary` and the value of `Accept`.
                     let field = MemoryLayout<HTTPHeaders.Field>.stride
-                    let whole = size + 512 + 2 + (varies ? field + 7 + 1 : 0)
+                    let whole = size + 512 + 2 + (varies ? field + 10 + 1 : 0)
                     guard whole <= capacity else { break }
                     naive.append((path, varies ? foo : nil, whole, size))
                     touch(&naive, path)
