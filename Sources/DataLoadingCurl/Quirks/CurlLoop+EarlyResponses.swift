@@ -111,7 +111,7 @@ extension CurlTransfer {
         // explanation of a refusal.
         do throws(DataLoaderError) {
             try decode(atMost: 1_024)
-            return state.isUndecoded ? .truncatedBody : nil
+            return state.isUndecoded && task?.isPaused != true ? .truncatedBody : nil
         } catch {
             return error
         }
