@@ -14,6 +14,11 @@ struct AddressTable: Sendable {
     /// What each listed address has gone through, which its health forgets.
     private var history: [String: History] = [:]
 
+    /// The ejections of addresses that no host lists any more, should they come back: counters of
+    /// them must not fall.
+    private var unlisted: [String: Int64] = [:]
+    private static let maxUnlisted = 1_024
+
     private struct History: Sendable {
         var ejections: Int64 = 0
         var lastTrouble: AddressTrouble?
@@ -50,7 +55,12 @@ struct AddressTable: Sendable {
         }
         let old = names.updateValue(order, forKey: host) ?? []
         if order.isEmpty { names[host] = nil }
-        for name in order { listings[name, default: 0] += 1 }
+        for name in order {
+            listings[name, default: 0] += 1
+            if let ejections = unlisted.removeValue(forKey: name) {
+                history[name, default: History()].ejections = ejections
+            }
+        }
         for name in old { unlist(name) }
     }
 
@@ -61,7 +71,7 @@ struct AddressTable: Sendable {
         for (host, new) in all { set(new.addresses, forHost: host, appendsName: new.appendsName) }
         // Of an address that has moved from one host to another too.
         health = known.filter { listings[$0.key] != nil }
-        history = before.filter { listings[$0.key] != nil }
+        history.merge(before.filter { listings[$0.key] != nil }) { $1 }
     }
 
     /// The addresses of all hosts, in their order, and their health.
@@ -85,7 +95,10 @@ struct AddressTable: Sendable {
         guard left == 0 else { return listings[name] = left }
         listings[name] = nil
         health[name] = nil
-        history[name] = nil
+        guard let ejections = history.removeValue(forKey: name)?.ejections, ejections > 0,
+            unlisted.count < Self.maxUnlisted
+        else { return }
+        unlisted[name] = ejections
     }
 
     /// The first usable address, else the one whose ejection ends first; nil when all are excluded.

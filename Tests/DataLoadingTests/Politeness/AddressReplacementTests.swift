@@ -66,6 +66,27 @@ import Testing
         }
     }
 
+    @Test func `the ejections of an address that comes back go on where they were`() throws {
+        func ejections() -> [Int64] {
+            resolver.addressStates.filter { $0.address == "10.0.0.1" }.map(\.ejections)
+        }
+        resolver.setAddresses(["10.0.0.1"], forHost: "a.test")
+        resolver.markAddressAsUnreachable("10.0.0.1")
+        #expect(ejections() == [1])
+        try resolver.replaceAddresses([:])
+        #expect(ejections().isEmpty)
+        try resolver.replaceAddresses(["b.test": ["10.0.0.1"]])
+        #expect(ejections() == [1])
+        resolver.setAddresses([], forHost: "b.test")
+        resolver.setAddresses(["10.0.0.1"], forHost: "b.test")
+        resolver.markAddressAsUnreachable("10.0.0.1")
+        #expect(ejections() == [2])
+        for number in 0..<2_000 {
+            resolver.setAddresses(["10.1.0.\(number)"], forHost: "c.test")
+        }
+        #expect(ejections() == [2])
+    }
+
     @Test func `a malformed ejection stays a fault`() throws {
         let resolver = HostResolver(firstEjection: .zero)
         try resolver.replaceAddresses(["a.test": ["10.0.0.1"]])
