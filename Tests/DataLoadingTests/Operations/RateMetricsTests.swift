@@ -49,6 +49,32 @@ import Testing
         bed.settle()
     }
 
+    @Test func `a port that gets its labels later than its host is counted once`() throws {
+        let bed = TestBed(otherwise: .respond(status: 200)) {
+            $0.rateLimiter = RateLimiter(defaultRequestsPerSecond: 1_000)
+        }
+        registry.observe(bed.service)
+        let limiter = bed.service.rateLimiter
+        registry.hosts.add(["https://api.test"])
+        func admitted() -> Double {
+            samples("dataloading_rate_admitted_total").map(\.value).reduce(0, +)
+        }
+        func admit() throws {
+            let target = try RequestTarget(testURL("https://api.test:8443/"))
+            #expect(limiter.reserve(limiter.ruleKey(for: target)) == .granted)
+            bed.advance(ms(1))
+        }
+        for _ in 0..<20 { try admit() }
+        #expect(admitted() == 20)
+        registry.hosts.add(["https://api.test:8443"])
+        #expect(admitted() == 20)
+        for _ in 0..<5 { try admit() }
+        #expect(admitted() == 25)
+        let own = samples("dataloading_rate_admitted_total")
+            .filter { $0.labels["server_port"] == "8443" }
+        #expect(own.map(\.value) == [5])
+    }
+
     @Test func `the default rate is told of hosts with labels, and of all others together`()
         throws
     {

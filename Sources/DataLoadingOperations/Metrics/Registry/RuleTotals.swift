@@ -54,6 +54,10 @@ struct RuleTotals: Sendable {
     /// What the limiter had counted in all, and the number of hosts with labels, at the last look; nil
     /// before the first one.
     private var last: (all: Total, hosts: Int)?
+    /// The origins without labels at the last look, as far as they are few: a port of a known host
+    /// may get its labels later than the host.
+    private var withoutLabels: Set<String> = []
+    private static let maxWithoutLabels = 1_024
     /// What this look has added to labels.
     private var added = Total()
 
@@ -86,6 +90,7 @@ struct RuleTotals: Sendable {
         let all = Total(admitted: figures.admitted, closings: figures.gateClosings)
         others.add(all.minus(last?.all ?? Total()).minus(added))
         (last, added) = ((all, hosts.count), Total())
+        withoutLabels = Set(unlabelled.prefix(Self.maxWithoutLabels).map(\.origin))
         look.totals = totals
         look.rules = look.rules.filter { totals[$0.key] != nil }
         look.rest = rest
@@ -110,7 +115,9 @@ struct RuleTotals: Sendable {
     private mutating func note(_ state: RuleState, _ key: Key, _ labels: RuleLabels) {
         let now = Total(admitted: state.admitted, closings: state.gateClosings)
         // What a host did until it got its label was told with the others'.
-        let isNew = last.map { Int(labels.host.index) >= $0.hosts } ?? false
+        let isNew =
+            last.map { Int(labels.host.index) >= $0.hosts || withoutLabels.contains(key.origin) }
+            ?? false
         var old = seen.updateValue(now, forKey: key) ?? (isNew ? now : Total())
         // The limiter has forgotten it in between, and has counted from zero since.
         if now.admitted < old.admitted || now.closings < old.closings { old = Total() }
