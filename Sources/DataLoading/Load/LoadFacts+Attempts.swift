@@ -10,6 +10,10 @@ extension LoadFacts {
         _ report: TransportReport, of context: AttemptSink, _ status: HTTPStatus?,
         _ failure: TransportFailure?, countsConnecting: Bool, at now: Instant
     ) {
+        // A stored response has asked no server.
+        guard !context.isStored else {
+            return count { $0.add(report, countsConnecting: countsConnecting) }
+        }
         let nanoseconds = now.nanoseconds(since: context.begun)
         func made() -> AttemptMetrics {
             var attempt = AttemptMetrics(report)
@@ -22,9 +26,7 @@ extension LoadFacts {
             return attempt
         }
         count { metrics in
-            if context.isStored {
-                // No server was asked.
-            } else if failure == nil {
+            if failure == nil {
                 metrics.listAnswer(status, nanoseconds: nanoseconds, made)
             } else {
                 metrics.list([made()])

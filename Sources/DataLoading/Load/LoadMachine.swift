@@ -539,17 +539,16 @@ extension LoadMachine {
     ) {
         openAttempts -= 1
         let isRunning = isRunning(context)
+        let head = isRunning ? running?.value.head : nil
         facts.count(
-            report, of: context, isRunning ? running?.value.head?.status : nil, failure,
-            countsConnecting: !hasCountedConnecting, at: now)
+            report, of: context, head?.status, failure, countsConnecting: !hasCountedConnecting,
+            at: now)
         if let failure, failure.sent != .nothingWritten { facts.mayHaveBeenProcessed = true }
         if traits.reportsProgress { actions.append(.flushProgress) }
         let outcome: AddressOutcome? =
             context.isStored
             ? nil
-            : facts.addressOutcome(
-                of: context, isRunning ? running?.value.head : nil, failure,
-                hasTimedOut: hasTimedOut, at: now)
+            : facts.addressOutcome(of: context, head, failure, hasTimedOut: hasTimedOut, at: now)
         if isRunning {
             // Before a verdict the slots are not kept.
             let isHeld = inAttempt(context) { attempt, _ in attempt.holdBack(failure) } == true
