@@ -18,7 +18,10 @@ final class BodyFeed: Sendable {
     }
 
     private struct State {
-        var chunks: [Data] = []
+        /// The pieces behind the first one.
+        var chunks = FIFO<Data>()
+        /// What is left of the first piece.
+        var first = Data()
         var buffered = 0
         var length: Int64?
         var isReading = true
@@ -29,6 +32,23 @@ final class BodyFeed: Sendable {
         var hasBegun = false
         var isAwaited = true
         var failure: DataLoaderError?
+
+        /// Moves bytes that wait to a buffer, of as many pieces as it has room for; returns their
+        /// number.
+        mutating func fill(_ buffer: UnsafeMutableRawBufferPointer) -> Int {
+            var filled = 0
+            while filled < buffer.count {
+                if first.isEmpty { first = chunks.popFirst() ?? Data() }
+                let count = min(first.count, buffer.count - filled)
+                guard count > 0 else { break }
+                first.copyBytes(
+                    to: UnsafeMutableRawBufferPointer(rebasing: buffer[filled...]), count: count)
+                first = count == first.count ? Data() : first.dropFirst(count)
+                filled += count
+            }
+            buffered -= filled
+            return filled
+        }
     }
 
     static let window = 262_144
@@ -87,20 +107,13 @@ final class BodyFeed: Sendable {
     /// Takes bytes; after `notYet`, `ready` will be called.
     func take(into buffer: UnsafeMutableRawBufferPointer) -> Portion {
         let (portion, wantsMore): (Portion, Bool) = state.withLock { state in
-            guard let first = state.chunks.first else {
+            let count = state.fill(buffer)
+            guard count > 0 else {
                 if let failure = state.failure { return (.failed(failure), false) }
                 if state.isAtEnd { return (.end, false) }
                 state.isAwaited = true
                 return (.notYet, Self.startReading(&state))
             }
-            let count = min(first.count, buffer.count)
-            first.copyBytes(to: buffer, count: count)
-            if count == first.count {
-                state.chunks.removeFirst()
-            } else {
-                state.chunks[0] = first.dropFirst(count)
-            }
-            state.buffered -= count
             return (.bytes(count), Self.startReading(&state))
         }
         if wantsMore { read(isFirst: false) { feed, reader in feed.fill(&reader) } }
@@ -111,7 +124,8 @@ final class BodyFeed: Sendable {
     func stop() {
         state.withLock { state in
             state.isStopped = true
-            state.chunks = []
+            state.chunks = FIFO()
+            state.first = Data()
         }
         reader.async { reader in
             reader?.close()
@@ -131,7 +145,7 @@ final class BodyFeed: Sendable {
         while let next = nextChunk(&reader) {
             let (goesOn, isAwaited) = state.withLock { state in
                 guard !state.isStopped else { return (false, false) }
-                state.chunks.append(next)
+                state.chunks.append(next) { $0.join(next) }
                 state.buffered += next.count
                 defer { state.isAwaited = false }
                 state.isReading = state.buffered < Self.window

@@ -42,6 +42,7 @@ extension CurlTransfer {
                 shape.headers = task.request.headers
                 try setHeaders(shape)
             }
+            if isHTTP2 { try pauseRefusalDetection() }
             self.shape = shape
         } else {
             let wanted = CurlShape(
@@ -112,7 +113,7 @@ extension CurlTransfer {
         try setBufferSize(shape)
         if shape.isFresh { try set(CurlOption.freshConnect, 1) }
         try set(CurlOption.httpVersion, shape.isHTTP2 ? Self.http2OverTLS : Self.http11)
-        if shape.isHTTP2 { try enableRefusalDetection() }
+        if shape.isHTTP2 { try prepareRefusalDetection() }
         // RFC 9325 section 3.1.1, whatever the system's configuration of TLS allows.
         if shape.isSecure { try set(CurlOption.minTLSVersion, 6) }  // CURL_SSLVERSION_TLSv1_2
         forgetAuthorities(shape)

@@ -25,6 +25,7 @@ extension CurlTransfer {
         state.stop = nil
         state.sends += 1
         leaveName(sends: true)
+        startRefusalDetection()
         state.isOnNewConnection = long(CurlInfo.newConnections) > 0
         if mayShare { loop.noteSharing(by: self) }
         if shape?.upload == .copied, let count = task.request.body?.bytes?.count {

@@ -108,7 +108,7 @@ extension Attempt {
 extension LoadFacts {
     /// Whether a response is delivered without a verdict, as most are.
     fileprivate borrowing func isPlain(_ head: ResponseHead) -> Bool {
-        head.status.isSuccess && resumption.broken == nil
+        head.status.isSuccess && head.status != .partialContent && resumption.broken == nil
             && (isPlaying || !base.hasRetryPolicy) && !isCodedUnasked(head)
     }
 

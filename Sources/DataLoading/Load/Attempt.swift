@@ -1,6 +1,7 @@
 // Copyright the DataLoading authors
 // SPDX-License-Identifier: Apache-2.0
 
+import DataLoadingSupport
 import DataLoadingTransport
 import Foundation
 
@@ -9,6 +10,9 @@ struct Attempt: Sendable {
     /// The number of bytes of a discarded body that are read to keep the connection; after more,
     /// the attempt is cancelled.
     private static let maxDiscarded = 65_536
+    /// The time for a discarded body to end, so that its connection can be kept; then the attempt is
+    /// cancelled.
+    static let longestDiscard = Duration.seconds(1)
     /// The maximum number of bytes that are reserved because a head announces them.
     ///
     /// Memory that nothing is written to is not taken from the machine.
@@ -44,6 +48,8 @@ struct Attempt: Sendable {
     /// A copy of a body that is handed on, for the cache; nil when none is kept.
     private(set) var copy: Data?
     private var discarded = 0
+    /// The end of the time for a discarded body; nil while there is none.
+    var discardTimer: TimerQueue.Entry?
     /// Whether there is room in the body for more than its first piece.
     private var hasRoom = false
     /// The events that came before the verdict of user code; nil when none are held back.

@@ -38,6 +38,10 @@ struct Judge: Sendable {
         // What the transport has not decoded must not become the file.
         if facts.isCodedUnasked(head) { return .discard(then: .startOver(then: .fetchWhole)) }
         if let verdict = resumed(head, target) { return verdict }
+        if facts.isPartUnasked(head) {
+            let error = DataLoaderError.framing(reason: "a range that was not asked for")
+            return .discard(then: .finish(error))
+        }
         let verdict =
             reauthorisation ?? redirection(head, target) ?? retry(head, target)
         return restricted(verdict)
@@ -223,6 +227,18 @@ struct Judge: Sendable {
         case .retry(let delay, let cost):
             return .next(isSpared ? .standBack(for: delay) : .retry(after: delay, cost: cost))
         }
+    }
+
+    /// Returns the pause of a request that waits for connectivity and whose authoriser has no
+    /// connection; nil otherwise.
+    func pause(without credential: DataLoaderError) -> NextStep? {
+        guard case .cannotAuthenticate = credential.kind else { return nil }
+        let error =
+            switch credential.underlyingError {
+            case AuthorisationError.load(let error)?: error
+            case let error: error as? DataLoaderError
+            }
+        return error.flatMap { connectivityPause(TransportFailure($0, sent: .nothingWritten)) }
     }
 
     /// Returns a growing pause, for a request that waits for connectivity and has no connection;

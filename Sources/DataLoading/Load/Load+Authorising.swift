@@ -26,12 +26,22 @@ extension Load {
         }
     }
 
+    /// Ends the load, unless it waits for the connection that an authoriser has not.
+    private func refused(_ error: DataLoaderError, _ epoch: Int) {
+        if let facts = facts(epoch: epoch), facts.base.waitsForConnectivity,
+            let pause = Judge(facts, self).pause(without: error)
+        {
+            return handle(.decided(pause, epoch: epoch))
+        }
+        handle(.failed(error, epoch: epoch))
+    }
+
     /// Asks the authorisers that were not asked yet.
     private func ask(_ chain: AuthoriserChain, _ epoch: Int) {
         var chain = chain
         switch chain.ask(for: .asking(token, epoch: epoch)) {
         case .unchanged, .use: handle(.authorised(chain, epoch: epoch))
-        case .refuse(let error): handle(.failed(chain.failure(error), epoch: epoch))
+        case .refuse(let error): refused(chain.failure(error), epoch)
         case .later(let body): answer(later: body, chain, epoch)
         }
     }
@@ -50,7 +60,7 @@ extension Load {
                 chain.take(try await body())
                 token.load?.askFurther(chain, epoch)
             } catch {
-                token.load?.handle(.failed(chain.failure(error), epoch: epoch))
+                token.load?.refused(chain.failure(error), epoch)
             }
         }
         handle(.authoriserAnswersLater(task, epoch: epoch))

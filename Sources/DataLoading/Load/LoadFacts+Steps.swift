@@ -102,6 +102,17 @@ extension LoadFacts {
             && head.headers.contains("Content-Encoding")
     }
 
+    /// Whether a response is a part of a body that was asked for as a whole.
+    ///
+    /// Some servers have ranges of their own, which are of no bytes.
+    func isPartUnasked(_ head: ResponseHead) -> Bool {
+        guard head.status == .partialContent, !outgoing.headers.contains("Range"),
+            resumption.broken == nil,
+            let range = head.headers["Content-Range"].flatMap(ContentRange.init)
+        else { return false }
+        return range.first > 0 || range.last < range.length - 1
+    }
+
     /// Puts a new stream in the place of a body stream that was read.
     mutating func replaceBody(by stream: OneShotStream) {
         guard case .oneShot(_, let length) = base.body else { return }

@@ -497,7 +497,11 @@ extension LoadMachine {
     }
 
     private mutating func judged(_ verdict: Verdict, _ context: AttemptSink) -> LoadActionList {
-        inAttempt(context) { $0.judged(verdict, &$1) } ?? refund(verdict.cost)
+        guard let actions = inAttempt(context, { $0.judged(verdict, &$1) }) else {
+            return refund(verdict.cost)
+        }
+        guard case .discard = verdict else { return actions }
+        return [.setTimer(Attempt.longestDiscard, epoch: epoch)] + actions
     }
 
     /// Takes one event that was held back, and asks for the next one.
@@ -576,6 +580,7 @@ extension LoadMachine {
         _ actions: inout LoadActionList, _ now: Instant
     ) {
         guard var attempt = running.take() else { return }
+        if let timer = attempt.value.discardTimer { actions.append(.cancelTimer(timer)) }
         enter(.deciding(slots: nil))
         // In place: the value of a box is copied when it is handed on.
         let (conclusion, keeping) = attempt.change { attempt in
@@ -670,6 +675,10 @@ extension LoadMachine {
             // The attempt was skipped, and its slots are given back already.
             facts.times.admission.addSaturated(now.nanoseconds(since: stageBegan))
             return proceed(to: next, now)
+        case .authorising(_, let slots):
+            // An authoriser has no connection to fetch a credential with.
+            facts.times.authorisation.addSaturated(now.nanoseconds(since: stageBegan))
+            return handOn(slots) + proceed(to: next, now)
         default:
             return refund(next.cost)
         }
@@ -702,7 +711,7 @@ extension LoadMachine {
             facts.mayResume = false
             return proceed(to: next, now)
         case .waitForConnectivity(let delay, let timer):
-            facts.cause = .retry
+            if facts.attempts > 0 { facts.cause = .retry }
             let isFirst = facts.connectivityTimer == nil
             facts.connectivityTimer = CopyOnWrite(timer)
             return (isFirst ? [.tellWaitingForConnectivity] : []) + pause(delay, now)
@@ -765,8 +774,14 @@ extension LoadMachine {
     }
 
     private mutating func timerSet(_ timer: TimerQueue.Entry, _ epoch: Int) -> LoadActionList {
-        guard epoch == self.epoch, case .resting = state else { return [.cancelTimer(timer)] }
-        state = .pausing(timer)
+        guard epoch == self.epoch else { return [.cancelTimer(timer)] }
+        switch state {
+        case .resting: state = .pausing(timer)
+        // A transport may send a second head.
+        case .running where running?.value.discardTimer == nil:
+            running?.change { $0.discardTimer = timer }
+        default: return [.cancelTimer(timer)]
+        }
         return []
     }
 
@@ -776,6 +791,10 @@ extension LoadMachine {
         case .resting, .pausing:
             facts.times.backOff.addSaturated(now.nanoseconds(since: stageBegan))
             return authorise(now)
+        case .running:
+            // A body that nobody wants has not ended; what comes after it is decided.
+            running?.change { $0.discardTimer = nil }
+            return running.map { [.cancelAttempt($0.value.context)] } ?? []
         default:
             return []
         }
@@ -826,6 +845,7 @@ extension LoadMachine {
             actions.append(.cancelTimer(timer))
         case .running:
             actions += refund(attempt?.value.verdict?.cost)
+            if let timer = attempt?.value.discardTimer { actions.append(.cancelTimer(timer)) }
             if let attempt { actions.append(.withdrawAttempt(attempt.value.context)) }
         case .askingForBody(let next, _):
             actions += refund(next.cost)
@@ -885,7 +905,9 @@ extension LoadMachine {
         // Only a cancelled attempt can say whether any of it was sent.
         guard let attempt = running?.value else { return timeOut(now, mayHaveSent: false) }
         enter(.timingOut(attempt.head == nil ? nil : .readingBody))
-        return refund(attempt.verdict?.cost) + [.withdrawAttempt(attempt.context)]
+        return refund(attempt.verdict?.cost)
+            + (attempt.discardTimer.map { [.cancelTimer($0)] } ?? [])
+            + [.withdrawAttempt(attempt.context)]
     }
 
     private mutating func timeOut(_ now: Instant, mayHaveSent: Bool) -> LoadActionList {

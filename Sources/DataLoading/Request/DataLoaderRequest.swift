@@ -118,6 +118,7 @@ public struct DataLoaderRequest: Sendable, OpaquelyMirrored {
     }
     /// Whether a load that cannot connect waits for a connection until its deadline; default false.
     ///
+    /// A load whose authoriser cannot connect to fetch a credential waits as well.
     /// While it waits, the load tries the addresses again with growing pauses. The delegate is told
     /// once.
     public var waitsForConnectivity: Bool {

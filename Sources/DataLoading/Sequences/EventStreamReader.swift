@@ -106,9 +106,9 @@ struct EventStreamReader: Sendable {
         parser.reset()
         stage = .over
         if error is EventParser.TooLong { throw StreamError.eventTooLong(limit: maxEventSize) }
-        guard reconnection != nil, let error = error as? DataLoaderError, error.isTemporary else {
-            throw inAll(error)
-        }
+        guard reconnection != nil, let error = error as? DataLoaderError,
+            error.isWorthReconnecting
+        else { throw inAll(error) }
         stage = .unconnected(pauses: true)
     }
 
@@ -129,22 +129,5 @@ extension DataLoaderResponse {
         let type = headers["Content-Type"]?.prefix { $0 != ";" } ?? ""
         return type.trimmingCharacters(in: .whitespaces)
             .equalsIgnoringASCIICase("text/event-stream")
-    }
-}
-
-extension DataLoaderError {
-    /// Whether another load may succeed: a load of a GET would be retried, or its queue was full.
-    fileprivate var isTemporary: Bool {
-        if case .overloaded = kind { return true }
-        let end: FinishedAttempt.End =
-            if case .status(let status) = kind {
-                .response(ResponseHead(status: status, headers: HTTPHeaders()))
-            } else {
-                .failure(self, .nothingWritten)
-            }
-        return switch RetryClassification(FinishedAttempt(end, mayBeSentTwice: true)) {
-        case .transient, .throttled: true
-        case .never, .ifAsked: false
-        }
     }
 }

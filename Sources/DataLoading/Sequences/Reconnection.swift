@@ -5,10 +5,10 @@ import DataLoadingSupport
 
 /// The pauses before the connections of an event stream.
 struct Reconnection: Sendable {
-    /// The range of a reconnection time that a server sets.
+    /// The range of a reconnection time that a server sets, and the shortest pause of all.
     ///
-    /// The smallest keeps a server that asks for none from being asked without a pause, the largest
-    /// is that of `Retry-After`.
+    /// The smallest keeps a server from being asked without a pause, whether it asks for none or
+    /// the timer begins at zero; the largest is that of `Retry-After`.
     static let range = Duration.milliseconds(100)...Duration.seconds(3_600)
 
     private var timer: ExponentialTimer
@@ -16,7 +16,10 @@ struct Reconnection: Sendable {
     private var connections = 0
 
     init(_ timer: ExponentialTimer) {
-        self.timer = timer
+        // Pauses that begin at zero would not grow.
+        self.timer =
+            timer.initialTime < Self.range.lowerBound
+            ? timer.starting(at: Self.range.lowerBound) : timer
     }
 
     /// The connection is in use: the next pause is the first again.
@@ -35,6 +38,6 @@ struct Reconnection: Sendable {
         let timer = timer
         let pause = random.withGenerator { timer.pause(beforeRetry: number, using: &$0) }
         // A client that the server asks to wait may wait longer, but not less.
-        return pause < shortest ? shortest + (shortest - pause) : pause
+        return max(pause < shortest ? shortest + (shortest - pause) : pause, Self.range.lowerBound)
     }
 }

@@ -9,13 +9,14 @@
 /// }
 /// ```
 /// The stream is parsed as section 9.2 of the HTML standard says. Each iterator has one connection
-/// at a time, which is a load of its own. Between two connections there is a pause, and the next
-/// request has the last ID in `Last-Event-ID`.
+/// at a time, which is a load of its own. Between two connections there is a pause of at least 0.1 s,
+/// and the next request has the last ID in `Last-Event-ID`.
 ///
 /// | what ends a connection | what follows |
 /// | --- | --- |
 /// | the end of the body | another connection |
 /// | a failure of the network, the idle limit, `.overloaded` | another connection |
+/// | a credential that could not be fetched for one of these reasons, or in time | another connection |
 /// | status 408, 425, 429, 500, 502, 503 or 504 | another connection |
 /// | status 204 | the end of the sequence |
 /// | another error, another content type, an event that is too long | the error is thrown |

@@ -35,9 +35,10 @@ struct SuccessfulBody: Sendable {
             while body.count < Self.maxErrorBody, let chunk = try await reader.next() {
                 body += chunk.prefix(Self.maxErrorBody - body.count)
             }
-        } catch var error as DataLoaderError where error.isWholeResponse {
+        } catch var error as DataLoaderError {
             error.keepBody(body)
-            throw error
+            // What breaks the body of an error leaves its status.
+            if error.isWholeResponse || error.comesFromOutside { throw error }
         }
         var error = DataLoaderError.status(status).ending(request, head.metrics)
         error.keepBody(body)

@@ -17,7 +17,8 @@ extension DataLoader {
     ///
     /// Calls that the program does not keep are listed too. `cancelAllLoads()` cancels all of them.
     public var calls: [DataLoaderCall] {
-        registry.loads.compactMap { load in
+        // The load that an interceptor has started ends in the end of the call too.
+        registry.loads.lazy.filter { $0.interception == nil }.compactMap { load in
             let end = (load.end as? any ForwardingEnd)?.base ?? load.end
             return (end as? CallEnd)?.call.handle(retaining: core)
         }

@@ -41,13 +41,15 @@ struct DevicePolling {
     }
 
     /// Whether the next poll may succeed; a wrong endpoint or an ended service is permanent.
-    private static func mayPass(_ error: DataLoaderError) -> Bool {
+    static func mayPass(_ error: DataLoaderError) -> Bool {
         switch error.kind {
         case .status(let status):
             status.rawValue >= 500 || [408, 429].contains(status.rawValue)
-        case .dns, .connectRefused, .connectTimeout, .noResponse, .connectionReset, .idleTimeout,
-            .truncatedHead, .truncatedBody, .timedOut, .rateLimited, .overloaded, .resources,
-            .http2, .transport:
+        case .proxy(let fault):
+            fault.isTemporary
+        case .dns, .connectRefused, .connectTimeout, .tls, .noResponse, .connectionReset,
+            .idleTimeout, .truncatedHead, .truncatedBody, .timedOut, .rateLimited, .overloaded,
+            .resources, .http2, .transport:
             true
         default:
             false

@@ -39,12 +39,27 @@ import CCurl
 // stream was refused is sent again", passes with it.
 
 extension CurlTransfer {
-    /// Makes libcurl print its debug texts, which cost time; only where it may speak HTTP/2.
-    func enableRefusalDetection() throws(DataLoaderError) {
-        try set(CurlOption.verbose, 1)
+    /// Prepares the debug texts, which cost time; only where libcurl may speak HTTP/2.
+    func prepareRefusalDetection() throws(DataLoaderError) {
         try check(
             ccurl_set_debug_callback(easy, CurlOption.debugFunction, CurlCallback.debug))
         try set(CurlOption.debugData, pointer: UnsafeRawPointer(context))
+        try pauseRefusalDetection()
+    }
+
+    /// Stops the debug texts until the request is about to be written.
+    ///
+    /// Nothing that is printed before says anything of its stream. A connection that is opened
+    /// without them does not describe each of its TLS records later (`ossl_trace` in
+    /// lib/vtls/openssl.c).
+    func pauseRefusalDetection() throws(DataLoaderError) {
+        try set(CurlOption.verbose, loop.library.canRefuseSends ? 0 : 1)
+    }
+
+    /// Makes libcurl print its debug texts; the request is about to be written.
+    func startRefusalDetection() {
+        guard shape?.isHTTP2 == true else { return }
+        ccurl_set_long(easy, CurlOption.verbose, 1)
     }
 
     /// Evaluates one of libcurl's debug texts.

@@ -107,6 +107,8 @@ struct BodyReader: BodySource {
             throw DataLoaderError(
                 .requestBody(reason: "the body cannot be read"), underlyingError: readError)
         }
+        // A part of the memory would keep all of it.
+        guard result > count / 2 else { return chunk.withUnsafeBytes { Data($0.prefix(result)) } }
         chunk.removeSubrange(min(result, count)...)
         return chunk
     }

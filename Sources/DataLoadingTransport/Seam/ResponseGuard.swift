@@ -148,11 +148,12 @@ package struct ResponseGuard {
     }
 
     private mutating func addField(_ line: UnsafeRawBufferPointer) throws(DataLoaderError) {
+        // A folded line counts too: each one may be copied to a longer value.
+        fieldCount += 1
+        guard fieldCount <= Self.fieldLimit else { throw .headTooLarge }
         if line[0] == UInt8(ascii: " ") || line[0] == UInt8(ascii: "\t") {
             return try fold(line)
         }
-        fieldCount += 1
-        guard fieldCount <= Self.fieldLimit else { throw .headTooLarge }
         if !isComplete, let field = memory?.field(at: remembered, like: line) {
             remembered += 1
             mayFold = true
@@ -197,7 +198,8 @@ package struct ResponseGuard {
         guard !text.isEmpty else { return }
         // A value has no white space around it, even where its first line is empty.
         let last = fields.count - 1
-        fields[last].value = fields[last].value.isEmpty ? text : fields[last].value + " " + text
+        if !fields[last].value.isEmpty { fields[last].value += " " }
+        fields[last].value += text
     }
 
     private mutating func setLength(_ value: UnsafeRawBufferPointer) throws(DataLoaderError) {

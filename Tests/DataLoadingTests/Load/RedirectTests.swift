@@ -28,6 +28,25 @@ import Testing
         bed.expectNothingLeft()
     }
 
+    // RFC 9110 section 10.2.2.
+    @Test(
+        arguments: [
+            ("/a", ["/b", "c"], nil), ("/a#part", ["/b", "c"], "part"),
+            ("/a#part", ["/b#other", "c"], "other"), ("/a", ["/b", "c#last"], "last"),
+            ("/a#part", ["/b#", "c"], ""),
+        ] as [(String, [String], String?)])
+    func `a redirect keeps the fragment unless its location has one`(
+        first: String, locations: [String], fragment: String?
+    ) async {
+        let bed = TestBed(locations.map { Self.moved($0) }, otherwise: .respond(status: 200))
+        bed.loader.perform(.make(first))
+        let resolved = await bed.outcome()?.response?.resolvedURL
+        #expect(resolved?.fragment == fragment)
+        #expect(resolved?.path == "/c")
+        let sent = bed.transport.attempts.dropFirst().map(\.request.url.absoluteString)
+        #expect(sent == ["http://origin.test/b", "http://origin.test/c"])
+    }
+
     @Test(arguments: [
         (301, "POST", "GET", false), (302, "POST", "GET", false), (303, "POST", "GET", false),
         (303, "PUT", "GET", false), (303, "HEAD", "HEAD", false), (307, "POST", "POST", true),

@@ -49,12 +49,16 @@ import Testing
             bed.loader.perform(
                 .make {
                     $0.retryPolicy = .immediately(maximumRetries: 1)
-                    $0.timeout = .seconds(9)
+                    $0.timeout = .milliseconds(900)
                 })
             await bed.attempt(0).sendHead(status: 503)
             bed.settle()
             #expect(bed.service.runtime.originHealth.busyOrigins == 1)
-            if end == "cancelled" { bed.loader.cancelAllLoads() } else { bed.advance(.seconds(9)) }
+            if end == "cancelled" {
+                bed.loader.cancelAllLoads()
+            } else {
+                bed.advance(.milliseconds(900))
+            }
             bed.settle()
             #expect(bed.service.runtime.originHealth.busyOrigins == 0, "\(end)")
             bed.expectNothingLeft()

@@ -238,34 +238,6 @@ import Testing
         bed.settle()
         #expect(bed.transport.attempts.map(\.request.needsFreshConnection) == [false, true])
     }
-
-    @Test func `a load waits for connectivity until its deadline and tells its delegate once`() {
-        let bed = TestBed(
-            [.fail(.dns), .fail(.connectRefused), .fail(.connectTimeout)],
-            otherwise: .respond(status: 200))
-        bed.loader.perform(.make { $0.waitsForConnectivity = true })
-        while bed.passPause() {}
-        #expect(bed.error == nil)
-        #expect(bed.transport.attempts.count == 4)
-        let waits = bed.delegate.events.count {
-            if case .waitingForConnectivity = $0 { true } else { false }
-        }
-        #expect(waits == 1)
-        bed.expectNothingLeft()
-    }
-
-    @Test func `a load does not wait for connectivity after other failures`() {
-        for answer in [
-            ScriptedAnswer.fail(.connectionReset, sent: .written), .fail(.certificate(reason: "x")),
-            .respond(status: 503), .fail(.dns, sent: .written),
-        ] {
-            let bed = TestBed([answer], otherwise: .respond(status: 200))
-            bed.loader.perform(.make { $0.waitsForConnectivity = true })
-            bed.settle()
-            #expect(bed.transport.attempts.count == 1)
-            #expect(bed.delegate.events.count == 1)
-        }
-    }
 }
 
 /// A policy with a list of pauses.

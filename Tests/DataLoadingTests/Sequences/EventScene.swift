@@ -19,9 +19,10 @@ struct EventScene: Sendable {
 
     init(
         _ answers: [ScriptedAnswer] = [], otherwise: ScriptedAnswer = .hold,
+        authorisers: [any Authoriser] = [],
         _ configure: (inout DataLoaderService.Configuration) -> Void = { _ in }
     ) {
-        bed = TestBed(answers, otherwise: otherwise, configure)
+        bed = TestBed(answers, otherwise: otherwise, authorisers: authorisers, configure)
     }
 
     /// Starts to read; the task ends with the error of the sequence, or nil at its end.

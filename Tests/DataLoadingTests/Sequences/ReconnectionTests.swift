@@ -51,6 +51,73 @@ import Testing
         scene.bed.expectNothingLeft()
     }
 
+    @Test(
+        arguments: [
+            AuthorisationError.load(.dns), AuthorisationError.load(.status(.serviceUnavailable)),
+            AuthorisationError.load(.overloaded),
+            AuthorisationError.load(.timedOut(after: .seconds(10), mayHaveBeenProcessed: false)),
+            AuthorisationError.timedOut, AuthorisationError.tooManyRefreshes,
+            AuthorisationError.store(reason: "x"), DataLoaderError.connectTimeout,
+        ] as [any Error])
+    func `a stream is loaded again when its credential could not be fetched in an outage`(
+        reason: any Error
+    ) async {
+        let scene = EventScene(
+            [.respond(status: 204)], authorisers: [FailingAuthoriser([reason, reason])])
+        let reading = scene.read()
+        await scene.passPause()
+        await scene.passPause()
+        #expect(await reading.value == nil)
+        #expect(scene.bed.transport.attempts.count == 1)
+    }
+
+    @Test(arguments: [
+        AuthorisationError.refused(code: "invalid_grant"), .noCredentials, .reset,
+        .load(.status(.unauthorised)), .load(.certificate(reason: "x")),
+        .invalidAnswer(reason: "x"),
+    ])
+    func `a stream ends when its credential was refused`(reason: AuthorisationError) async {
+        let scene = EventScene(
+            [.respond(status: 204)], authorisers: [FailingAuthoriser([reason])])
+        let error = await scene.read().value as? DataLoaderError
+        #expect(error?.underlyingError as? AuthorisationError == reason)
+        #expect(scene.bed.transport.attempts.isEmpty)
+        scene.bed.expectNothingLeft()
+    }
+
+    @Test(arguments: [ExponentialTimer.Jitter.none, .full])
+    func `a timer that begins at zero does not load without a pause`(
+        jitter: ExponentialTimer.Jitter
+    ) async {
+        let scene = EventScene(otherwise: .fail(.connectRefused))
+        let reading = scene.read(
+            reconnect: ExponentialTimer(
+                initialTime: .zero, maxTime: .seconds(60), jitter: jitter))
+        var pauses: [Duration] = []
+        for _ in 0..<8 { pauses.append(await scene.passPause()) }
+        reading.cancel()
+        _ = await reading.value
+        let shortest = pauses.min() ?? .zero
+        #expect(shortest >= .milliseconds(100))
+        let longest = pauses.max() ?? .zero
+        if jitter == .none { #expect(longest > .seconds(1)) }
+    }
+
+    @Test(arguments: [DataLoaderError.Kind.truncatedBody, .connectionReset, .idleTimeout])
+    func `an error status stays when its body breaks`(kind: DataLoaderError.Kind) async {
+        let scene = EventScene()
+        let reading = scene.read()
+        let attempt = await scene.bed.attempt(0)
+        attempt.sendHead(status: 410)
+        attempt.send(Data("gone".utf8))
+        attempt.fail(kind, sent: .headReceived)
+        let error = await reading.value as? DataLoaderError
+        #expect(error?.kind == .status(HTTPStatus(rawValue: 410)))
+        #expect(error?.body == Data("gone".utf8))
+        #expect(scene.bed.transport.attempts.count == 1)
+        scene.bed.expectNothingLeft()
+    }
+
     @Test func `a stream that breaks is loaded again after its last whole event`() async {
         let scene = EventScene()
         let reading = scene.read()

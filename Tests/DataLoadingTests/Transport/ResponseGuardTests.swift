@@ -71,6 +71,17 @@ import Testing
         #expect(late?.headers["Location"] == "/next")
     }
 
+    @Test func `folded lines count as fields`() throws {
+        let lines = { count in
+            ["HTTP/1.1 200 OK\r\n", "A: x\r\n"] + Array(repeating: " a\n", count: count) + ["\r\n"]
+        }
+        let (_, _, head) = try read(lines(ResponseGuard.fieldLimit - 1))
+        #expect(head?.headers["A"]?.utf8.count == 2 * ResponseGuard.fieldLimit - 1)
+        #expect(throws: DataLoaderError.headTooLarge) {
+            try read(lines(ResponseGuard.fieldLimit))
+        }
+    }
+
     @Test func `values that are not UTF-8 are read as Latin-1`() throws {
         var response = ResponseGuard(byteLimit: 1_000)
         var head: ResponseHead?

@@ -36,6 +36,17 @@ import Testing
         bed.expectNothingLeft()
     }
 
+    @Test func `a call that interceptors load twice is listed once`() async {
+        let bed = TestBed(interceptors: [Twice()])
+        let call = bed.loader.request(url)
+        call.response { _ in }
+        _ = await bed.attempt(1)
+        expectSame(bed.loader.calls, [call])
+        bed.loader.cancelAllLoads()
+        bed.settle()
+        #expect(bed.loader.calls.isEmpty)
+    }
+
     @Test func `a loader lists a call that nobody keeps, and that can be kept again`() async throws
     {
         let bed = TestBed()
@@ -136,5 +147,17 @@ import Testing
         held.cancel()
         await #expect(throws: DataLoaderError.cancelled) { try await held.value }
         bed.expectNothingLeft()
+    }
+}
+
+/// Loads each request twice at once.
+private struct Twice: Interceptor {
+    func intercept(
+        _ request: DataLoaderRequest, next: @escaping NextLoad
+    ) async throws -> DataLoaderResponse {
+        async let other = next(request)
+        let response = try await next(request)
+        _ = try await other
+        return response
     }
 }

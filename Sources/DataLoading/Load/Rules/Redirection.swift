@@ -77,7 +77,7 @@ enum Redirection: Sendable {
         guard visit != here, !visits.contains(visit) else { return .refuse(.redirectLimit) }
 
         var followed = request
-        followed.url = url
+        followed.url = withFragment(url, of: location, or: request.url)
         followed.method = method
         if !keepsBody {
             followed.body = nil
@@ -93,6 +93,19 @@ enum Redirection: Sendable {
             followed.dropOptionsOfOrigin()
         }
         return .follow(Next(request: followed, target: next))
+    }
+
+    /// Adds the fragment of a location, or else that of the URL before it (RFC 9110 section
+    /// 10.2.2).
+    private static func withFragment(_ url: URL, of location: String, or before: URL) -> URL {
+        let own = location.utf8.firstIndex(of: UInt8(ascii: "#")).map {
+            String(location[$0...].dropFirst())
+        }
+        guard let fragment = own ?? before.fragment(percentEncoded: true),
+            let whole = URL(string: url.absoluteString + "#" + fragment),
+            whole.host() == url.host()
+        else { return url }
+        return whole
     }
 
     /// Returns the location that a response names; nil when it names none, or several different

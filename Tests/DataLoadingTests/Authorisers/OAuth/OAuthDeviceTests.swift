@@ -151,6 +151,18 @@ import Testing
         test.expectNoViolation()
     }
 
+    @Test(
+        arguments: [
+            (.tls, true), (.proxy(.connectRefused), true), (.connectRefused, true),
+            (.status(.serviceUnavailable), true),
+            (.timedOut(after: .seconds(1), mayHaveBeenProcessed: false), true),
+            (.certificate(reason: "x"), false), (.pin, false), (.serviceInvalidated, false),
+            (.proxy(.status(.proxyAuthenticationRequired)), false),
+        ] as [(DataLoaderError, Bool)])
+    func `a device polls on after a failure that may pass`(error: DataLoaderError, passes: Bool) {
+        #expect(DevicePolling.mayPass(error) == passes)
+    }
+
     @Test(arguments: [404, 403, 301])
     func `a device's login fails at a server without that endpoint`(status: Int) async {
         let test = OAuthBed(.deviceCode)
