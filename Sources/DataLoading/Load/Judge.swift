@@ -232,13 +232,18 @@ struct Judge: Sendable {
     /// Returns the pause of a request that waits for connectivity and whose authoriser has no
     /// connection; nil otherwise.
     func pause(without credential: DataLoaderError) -> NextStep? {
-        guard case .cannotAuthenticate = credential.kind else { return nil }
-        let error =
+        guard case .cannotAuthenticate = credential.kind, facts.base.waitsForConnectivity else {
+            return nil
+        }
+        let isOffline =
             switch credential.underlyingError {
-            case AuthorisationError.load(let error)?: error
-            case let error: error as? DataLoaderError
+            case AuthorisationError.load(let error)?: error.concernsConnectivity
+            // The waiting has used up the fetches of half a minute.
+            case AuthorisationError.tooManyRefreshes?: facts.connectivityTimer != nil
+            case let error as DataLoaderError: error.concernsConnectivity
+            default: false
             }
-        return error.flatMap { connectivityPause(TransportFailure($0, sent: .nothingWritten)) }
+        return isOffline ? connectivityPause() : nil
     }
 
     /// Returns a growing pause, for a request that waits for connectivity and has no connection;
@@ -247,6 +252,10 @@ struct Judge: Sendable {
         guard facts.base.waitsForConnectivity, failure.sent == .nothingWritten,
             failure.error.concernsConnectivity
         else { return nil }
+        return connectivityPause()
+    }
+
+    private func connectivityPause() -> NextStep {
         var timer =
             facts.connectivityTimer?.value
             ?? ExponentialTimer(initialTime: .seconds(1), maxTime: .seconds(60))

@@ -32,7 +32,10 @@ import Testing
             otherwise: .respond(status: 200),
             authorisers: [
                 FailingAuthoriser(
-                    [AuthorisationError.load(.dns), DataLoaderError.connectRefused] as [any Error],
+                    [
+                        AuthorisationError.load(.dns), DataLoaderError.connectRefused,
+                        AuthorisationError.tooManyRefreshes,
+                    ] as [any Error],
                     answersLater: answersLater)
             ])
         bed.loader.perform(
@@ -56,7 +59,7 @@ import Testing
     }
 
     @Test(arguments: [
-        AuthorisationError.refused(code: "invalid_grant"), .noCredentials,
+        AuthorisationError.refused(code: "invalid_grant"), .noCredentials, .tooManyRefreshes,
         .load(.status(.unauthorised)), .load(.certificate(reason: "x")),
     ])
     func `a load does not wait where an authoriser lacks no connection`(
