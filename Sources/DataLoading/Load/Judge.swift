@@ -237,10 +237,10 @@ struct Judge: Sendable {
         }
         let isOffline =
             switch credential.underlyingError {
-            case AuthorisationError.load(let error)?: error.concernsConnectivity
-            // The waiting has used up the fetches of half a minute.
-            case AuthorisationError.tooManyRefreshes?: facts.connectivityTimer != nil
-            case let error as DataLoaderError: error.concernsConnectivity
+            // Where packets are dropped, a fetch has no time for its last attempt to fail.
+            case AuthorisationError.timedOut?: true
+            case AuthorisationError.load(let error)?: error.mayLackConnection
+            case let error as DataLoaderError: error.mayLackConnection
             default: false
             }
         return isOffline ? connectivityPause() : nil
@@ -280,5 +280,13 @@ private enum Retry {
         case .next(let next): next
         case .stop(let reason): .finish(error.stopped(by: reason))
         }
+    }
+}
+
+extension DataLoaderError {
+    /// Whether a fetch ended for lack of a connection, or before it had one.
+    fileprivate var mayLackConnection: Bool {
+        if case .timedOut(_, mayHaveBeenProcessed: false) = kind { return true }
+        return concernsConnectivity
     }
 }

@@ -102,15 +102,28 @@ extension LoadFacts {
             && head.headers.contains("Content-Encoding")
     }
 
-    /// Whether a response is a part of a body that was asked for as a whole.
+    /// Whether a response is a part of a body that a sink is to get as a whole.
     ///
-    /// Some servers have ranges of their own, which are of no bytes.
+    /// Elsewhere its status shows what it is.
     func isPartUnasked(_ head: ResponseHead) -> Bool {
-        guard head.status == .partialContent, !outgoing.headers.contains("Range"),
-            resumption.broken == nil,
-            let range = head.headers["Content-Range"].flatMap(ContentRange.init)
+        guard traits.delivery == .pieces || traits.delivery == .restartable,
+            head.status == .partialContent, resumption.broken == nil, !asksForPart
         else { return false }
+        let type = head.headers["Content-Type"]?.prefix { $0 != ";" } ?? ""
+        if type.lowercased().hasPrefix("multipart/byteranges") { return true }
+        // Some servers have ranges of their own, which are of no bytes.
+        guard let text = head.headers["Content-Range"], text.lowercased().hasPrefix("bytes") else {
+            return false
+        }
+        guard let range = ContentRange(text) else { return true }
         return range.first > 0 || range.last < range.length - 1
+    }
+
+    /// Whether the request asks for a part: by `Range`, or in the way of Azure (`x-ms-range`) or S3
+    /// (`partNumber`).
+    private var asksForPart: Bool {
+        outgoing.headers.fields.contains { $0.name.lowercased().hasSuffix("range") }
+            || outgoing.url.query()?.lowercased().contains("partnumber=") == true
     }
 
     /// Puts a new stream in the place of a body stream that was read.

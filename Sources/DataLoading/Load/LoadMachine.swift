@@ -678,6 +678,8 @@ extension LoadMachine {
         case .authorising(_, let slots):
             // An authoriser has no connection to fetch a credential with.
             facts.times.authorisation.addSaturated(now.nanoseconds(since: stageBegan))
+            let cause = facts.cause
+            defer { facts.cause = cause }
             return handOn(slots) + proceed(to: next, now)
         default:
             return refund(next.cost)

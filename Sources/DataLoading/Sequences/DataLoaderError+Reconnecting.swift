@@ -23,13 +23,12 @@ extension DataLoaderError {
 
     /// Whether an authoriser that ended with this error may have a credential later.
     ///
-    /// An authorization server that has refused will do so again.
+    /// An authorization server that has refused will do so again, and a store that cannot be read
+    /// may never be.
     private static func mayFetchLater(_ error: any Error) -> Bool {
         switch error {
         case AuthorisationError.load(let error): error.mayHavePassed
-        case AuthorisationError.timedOut, AuthorisationError.tooManyRefreshes,
-            AuthorisationError.store:
-            true
+        case AuthorisationError.timedOut: true
         case let error as DataLoaderError: error.mayHavePassed
         default: false
         }

@@ -16,8 +16,8 @@
 /// | --- | --- |
 /// | the end of the body | another connection |
 /// | a failure of the network, the idle limit, `.overloaded` | another connection |
-/// | a credential that could not be fetched for one of these reasons, or in time | another connection |
 /// | status 408, 425, 429, 500, 502, 503 or 504 | another connection |
+/// | a credential that could not be fetched for one of these reasons, or in time | another connection |
 /// | status 204 | the end of the sequence |
 /// | another error, another content type, an event that is too long | the error is thrown |
 ///

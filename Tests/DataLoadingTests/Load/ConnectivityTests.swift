@@ -34,8 +34,10 @@ import Testing
                 FailingAuthoriser(
                     [
                         AuthorisationError.load(.dns), DataLoaderError.connectRefused,
-                        AuthorisationError.tooManyRefreshes,
-                    ] as [any Error],
+                        AuthorisationError.timedOut,
+                        AuthorisationError.load(
+                            .timedOut(after: .seconds(30), mayHaveBeenProcessed: false)),
+                    ] as [(any Error)?],
                     answersLater: answersLater)
             ])
         bed.loader.perform(
@@ -43,9 +45,10 @@ import Testing
                 request.method = .post
                 request.waitsForConnectivity = true
             })
-        while bed.transport.attempts.isEmpty {
+        await eventually {
             bed.passPause()
-            await Task.yield()
+            return !bed.transport.attempts.isEmpty
+                || bed.delegate.events.contains { $0.isTerminal }
         }
         #expect(await bed.outcome()?.response?.error == nil)
         let attempts = bed.transport.attempts
@@ -61,6 +64,7 @@ import Testing
     @Test(arguments: [
         AuthorisationError.refused(code: "invalid_grant"), .noCredentials, .tooManyRefreshes,
         .load(.status(.unauthorised)), .load(.certificate(reason: "x")),
+        .load(.timedOut(after: .seconds(30), mayHaveBeenProcessed: true)),
     ])
     func `a load does not wait where an authoriser lacks no connection`(
         reason: AuthorisationError
@@ -85,5 +89,18 @@ import Testing
             #expect(bed.transport.attempts.count == 1)
             #expect(bed.delegate.events.count == 1)
         }
+    }
+
+    @Test func `an attempt after a wait has the cause that it had before`() async {
+        let bed = TestBed(
+            [.respond(status: 302, headers: ["Location": "/b"])], otherwise: .respond(status: 200),
+            authorisers: [FailingAuthoriser([nil, AuthorisationError.load(.dns)])])
+        bed.loader.perform(.make { $0.waitsForConnectivity = true })
+        bed.settle()
+        #expect(bed.transport.attempts.count == 1)
+        bed.passPause()
+        #expect(await bed.outcome()?.response?.error == nil)
+        #expect(bed.transport.attempts.map(\.request.context.cause) == [nil, .redirect])
+        bed.expectNothingLeft()
     }
 }

@@ -56,8 +56,7 @@ import Testing
             AuthorisationError.load(.dns), AuthorisationError.load(.status(.serviceUnavailable)),
             AuthorisationError.load(.overloaded),
             AuthorisationError.load(.timedOut(after: .seconds(10), mayHaveBeenProcessed: false)),
-            AuthorisationError.timedOut, AuthorisationError.tooManyRefreshes,
-            AuthorisationError.store(reason: "x"), DataLoaderError.connectTimeout,
+            AuthorisationError.timedOut, DataLoaderError.connectTimeout,
         ] as [any Error])
     func `a stream is loaded again when its credential could not be fetched in an outage`(
         reason: any Error
@@ -74,7 +73,7 @@ import Testing
     @Test(arguments: [
         AuthorisationError.refused(code: "invalid_grant"), .noCredentials, .reset,
         .load(.status(.unauthorised)), .load(.certificate(reason: "x")),
-        .invalidAnswer(reason: "x"),
+        .invalidAnswer(reason: "x"), .store(reason: "x"), .tooManyRefreshes,
     ])
     func `a stream ends when its credential was refused`(reason: AuthorisationError) async {
         let scene = EventScene(

@@ -4,13 +4,13 @@
 import DataLoadingSupport
 @testable import DataLoading
 
-/// An authoriser that has no credential at first, for one reason after another.
+/// An authoriser that has no credential for one reason after another; nil for a time when it has.
 final class FailingAuthoriser: Authoriser {
     let identifier = "failing"
-    private let reasons: Locked<[any Error]>
+    private let reasons: Locked<[(any Error)?]>
     private let answersLater: Bool
 
-    init(_ reasons: [any Error], answersLater: Bool = false) {
+    init(_ reasons: [(any Error)?], answersLater: Bool = false) {
         self.reasons = Locked(reasons)
         self.answersLater = answersLater
     }
