@@ -35,7 +35,7 @@ final class BodyFeed: Sendable {
 
         /// Moves bytes that wait to a buffer, of as many pieces as it has room for; returns their
         /// number.
-        mutating func fill(_ buffer: UnsafeMutableRawBufferPointer) -> Int {
+        mutating func move(to buffer: UnsafeMutableRawBufferPointer) -> Int {
             var filled = 0
             while filled < buffer.count {
                 if first.isEmpty { first = chunks.popFirst() ?? Data() }
@@ -107,7 +107,7 @@ final class BodyFeed: Sendable {
     /// Takes bytes; after `notYet`, `ready` will be called.
     func take(into buffer: UnsafeMutableRawBufferPointer) -> Portion {
         let (portion, wantsMore): (Portion, Bool) = state.withLock { state in
-            let count = state.fill(buffer)
+            let count = state.move(to: buffer)
             guard count > 0 else {
                 if let failure = state.failure { return (.failed(failure), false) }
                 if state.isAtEnd { return (.end, false) }

@@ -38,10 +38,7 @@ struct Judge: Sendable {
         // What the transport has not decoded must not become the file.
         if facts.isCodedUnasked(head) { return .discard(then: .startOver(then: .fetchWhole)) }
         if let verdict = resumed(head, target) { return verdict }
-        if facts.isPartUnasked(head) {
-            let error = DataLoaderError.framing(reason: "a range that was not asked for")
-            return .discard(then: .finish(error))
-        }
+        if facts.isPartUnasked(head) { return .discard(then: .finish(.unaskedRange)) }
         let verdict =
             reauthorisation ?? redirection(head, target) ?? retry(head, target)
         return restricted(verdict)

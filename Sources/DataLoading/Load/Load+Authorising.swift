@@ -28,12 +28,9 @@ extension Load {
 
     /// Ends the load, unless it waits for the connection that an authoriser has not.
     private func refused(_ error: DataLoaderError, _ epoch: Int) {
-        if let facts = facts(epoch: epoch), facts.base.waitsForConnectivity,
-            let pause = Judge(facts, self).pause(without: error)
-        {
-            return handle(.decided(pause, epoch: epoch))
-        }
-        handle(.failed(error, epoch: epoch))
+        guard let facts = facts(epoch: epoch) else { return }
+        let pause = Judge(facts, self).pause(without: error)
+        handle(pause.map { .decided($0, epoch: epoch) } ?? .failed(error, epoch: epoch))
     }
 
     /// Asks the authorisers that were not asked yet.

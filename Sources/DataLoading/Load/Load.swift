@@ -291,6 +291,6 @@ extension Load: TimerTarget {
     private static let deadlineTag = -1
 
     func timerFired(_ tag: Int) {
-        handle(tag == Self.deadlineTag ? .deadlineHasPassed : .pauseIsOver(epoch: tag))
+        handle(tag == Self.deadlineTag ? .deadlineHasPassed : .timeIsOver(epoch: tag))
     }
 }

@@ -53,10 +53,10 @@ enum LoadEvent: Sendable {
     case mustApplyAgain(epoch: Int)
     /// The priority of the most urgent load that waits for this one.
     case carries(Priority)
-    /// The pause's timer was set.
+    /// The timer of a pause, or of a discarded body, was set.
     case timerSet(TimerQueue.Entry, epoch: Int)
-    /// The pause is over.
-    case pauseIsOver(epoch: Int)
+    /// The time of that timer is over.
+    case timeIsOver(epoch: Int)
     /// The step after an attempt, made or skipped, was decided.
     case decided(NextStep, epoch: Int)
     /// A stage failed.

@@ -109,14 +109,12 @@ extension LoadFacts {
         guard traits.delivery == .pieces || traits.delivery == .restartable,
             head.status == .partialContent, resumption.broken == nil, !asksForPart
         else { return false }
-        let type = head.headers["Content-Type"]?.prefix { $0 != ";" } ?? ""
-        if type.lowercased().hasPrefix("multipart/byteranges") { return true }
+        let type = head.headers["Content-Type"]?.lowercased() ?? ""
+        let text = head.headers["Content-Range"]?.lowercased() ?? ""
+        guard !type.hasPrefix("multipart/byteranges") else { return true }
         // Some servers have ranges of their own, which are of no bytes.
-        guard let text = head.headers["Content-Range"], text.lowercased().hasPrefix("bytes") else {
-            return false
-        }
-        guard let range = ContentRange(text) else { return true }
-        return range.first > 0 || range.last < range.length - 1
+        guard text.hasPrefix("bytes ") else { return false }
+        return ContentRange(text).map { !$0.isWhole } ?? true
     }
 
     /// Whether the request asks for a part: by `Range`, or in the way of Azure (`x-ms-range`) or S3

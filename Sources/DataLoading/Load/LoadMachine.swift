@@ -128,7 +128,7 @@ struct LoadMachine: Sendable {
         case .mustApplyAgain(let epoch): mustApplyAgain(epoch, now())
         case .carries(let priority): carries(priority)
         case .timerSet(let timer, let epoch): timerSet(timer, epoch)
-        case .pauseIsOver(let epoch): pauseIsOver(epoch, now())
+        case .timeIsOver(let epoch): timeIsOver(epoch, now())
         case .decided(let next, let epoch): decided(next, epoch, now())
         case .failed(let error, let epoch): epoch == self.epoch ? fail(error, now()) : []
         case .overloaded: complete(.overloaded, now())
@@ -676,7 +676,8 @@ extension LoadMachine {
             facts.times.admission.addSaturated(now.nanoseconds(since: stageBegan))
             return proceed(to: next, now)
         case .authorising(_, let slots):
-            // An authoriser has no connection to fetch a credential with.
+            // An authoriser has no connection to fetch a credential with. What was to be sent stays,
+            // and so does the reason for it.
             facts.times.authorisation.addSaturated(now.nanoseconds(since: stageBegan))
             let cause = facts.cause
             defer { facts.cause = cause }
@@ -787,7 +788,7 @@ extension LoadMachine {
         return []
     }
 
-    private mutating func pauseIsOver(_ epoch: Int, _ now: Instant) -> LoadActionList {
+    private mutating func timeIsOver(_ epoch: Int, _ now: Instant) -> LoadActionList {
         guard epoch == self.epoch else { return [] }
         switch state {
         case .resting, .pausing:

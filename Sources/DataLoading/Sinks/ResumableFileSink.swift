@@ -87,9 +87,7 @@ struct ResumableFileSink: BodySink {
     mutating func begin(_ response: DataLoaderResponse) throws(DataLoaderError) {
         guard file.size != nil else { throw .responseSink(reason: "there is no part") }
         // No range was asked for, and a part of the body must not become the file.
-        guard response.statusCode != .partialContent else {
-            throw .framing(reason: "a range that was not asked for")
-        }
+        guard response.statusCode != .partialContent else { throw .unaskedRange }
         isWorthless = true
         try place.removeRecord()
         try file.begin()

@@ -16,7 +16,7 @@ struct MachineWorld {
         case bytes(Int)
         case end(Int)
         case failed(Int, isWritten: Bool)
-        case deadline, cancel, reset, take, pauseIsOver
+        case deadline, cancel, reset, take, timeIsOver
         /// A load in the queue gets a slot, or has to ask again.
         case grant, askAgain
         /// The load that is sent for several, of which this is one, ends.
@@ -167,7 +167,7 @@ struct MachineWorld {
                 steps += [.end(number), .failed(number, isWritten: true)]
             }
         }
-        if !player.pauses.isEmpty { steps.append(.pauseIsOver) }
+        if !player.pauses.isEmpty { steps.append(.timeIsOver) }
         if player.queued != nil { steps += freeSlots > 0 ? [.grant, .askAgain] : [.askAgain] }
         if !player.deadlineIsOver { steps.append(.deadline) }
         if player.announcements > 0, player.deliveries == 0 { steps.append(.take) }
@@ -202,8 +202,8 @@ struct MachineWorld {
         case .cancel: handle(.endFromOutside(.cancelled), index)
         case .reset: handle(.endFromOutside(.reset), index)
         case .take: deliver(index)
-        case .pauseIsOver:
-            handle(.pauseIsOver(epoch: players[index].pauses.removeFirst()), index)
+        case .timeIsOver:
+            handle(.timeIsOver(epoch: players[index].pauses.removeFirst()), index)
         case .grant: grant(index)
         case .carrierEnds(let isSuccess): endCarrier(isSuccess: isSuccess, index)
         case .askAgain:
@@ -242,7 +242,7 @@ struct MachineWorld {
             if all.contains(.take) { return (index, .take) }
             for step in all {
                 switch step {
-                case .answer, .end, .pauseIsOver, .grant: return (index, step)
+                case .answer, .end, .timeIsOver, .grant: return (index, step)
                 case .failed(_, isWritten: true): return (index, step)
                 case .failed(let number, _) where players[index].attempts[number].context.isStored:
                     return (index, step)

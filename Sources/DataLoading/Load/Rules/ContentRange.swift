@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import DataLoadingSupport
+import DataLoadingTransport
 
 /// The `Content-Range` field of a 206 with one range: `bytes 5-9/10` (RFC 9110 section 14.4).
 struct ContentRange: Equatable {
@@ -26,8 +27,16 @@ struct ContentRange: Equatable {
         self.length = length
     }
 
+    /// Whether it is the whole body.
+    var isWhole: Bool { first == 0 && last == length - 1 }
+
     private static func number(_ text: Substring) -> Int64? {
         guard !text.isEmpty, text.utf8.allSatisfy(\.isDigit) else { return nil }
         return Int64(text)
     }
+}
+
+extension DataLoaderError {
+    /// The end of a load whose server sends a part instead of the whole.
+    static let unaskedRange = DataLoaderError.framing(reason: "a range that was not asked for")
 }

@@ -101,11 +101,10 @@ enum Redirection: Sendable {
         let own = location.utf8.firstIndex(of: UInt8(ascii: "#")).map {
             String(location[$0...].dropFirst())
         }
-        guard let fragment = own ?? before.fragment(percentEncoded: true),
-            let whole = URL(string: url.absoluteString + "#" + fragment),
-            whole.host() == url.host()
-        else { return url }
-        return whole
+        guard let fragment = own ?? before.fragment(percentEncoded: true) else {
+            return url
+        }
+        return URL(string: url.absoluteString + "#" + fragment) ?? url
     }
 
     /// Returns the location that a response names; nil when it names none, or several different
