@@ -72,11 +72,25 @@ public final class ManualClock: Sendable {
 
     /// Waits until at least `count` alarms and sleeps are pending, or the task is cancelled.
     ///
+    /// They still are when the scripted transports of this clock's services have delivered what they
+    /// had begun: a response whose body has not ended yet may set an alarm that its end cancels.
+    ///
     /// - Parameters:
     ///   - count: The number of alarms. A service has one alarm for any number of waiting loads.
     ///   - duration: Counts only alarms that are due within this time from now; nil counts all.
     public func waitForAlarms(_ count: Int, within duration: Duration? = nil) async {
         let latest = duration.map { instant + $0 } ?? .distantFuture
+        repeat {
+            await waitForAlarms(count, until: latest)
+            for queue in transportQueues {
+                await withCheckedContinuation { ran in queue.async { ran.resume() } }
+            }
+        } while !Task.isCancelled && state.withLock { $0.count(until: latest) } < count
+    }
+
+    private func waitForAlarms(
+        _ count: Int, until latest: DataLoadingSupport.Instant
+    ) async {
         let waiter = state.withLock { $0.makeIdentifier() }
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
@@ -122,8 +136,15 @@ extension ManualClock {
         }
     }
 
-    /// The queues of the services that were made with the clock.
+    /// The queues of the services that were made with the clock, and of their scripted transports.
     var workQueues: [DispatchQueue] {
+        presentQueues.flatMap { queues, transport in queues + [transport].compactMap { $0 } }
+    }
+
+    /// The queues of the scripted transports, which no callback of a service can block.
+    private var transportQueues: [DispatchQueue] { presentQueues.compactMap(\.transport) }
+
+    private var presentQueues: [(service: [DispatchQueue], transport: DispatchQueue?)] {
         let lists = queueLists.withLock { $0 }.map { (list: $0, queues: $0.queues()) }
         let gone = lists.filter { $0.queues == nil }.map(\.list)
         if !gone.isEmpty {
@@ -131,12 +152,12 @@ extension ManualClock {
                 present.removeAll { list in gone.contains { $0 === list } }
             }
         }
-        return lists.flatMap { $0.queues ?? [] }
+        return lists.compactMap { list, queues in queues.map { ($0, list.transport) } }
     }
 
-    /// Adds a source of queues, which returns nil when it is over.
-    func add(queues: @escaping @Sendable () -> [DispatchQueue]?) {
-        queueLists.withLock { $0.append(QueueList(queues: queues)) }
+    /// Adds the queues of a service, which are nil when it is over, and that of its transport.
+    func add(queues: @escaping @Sendable () -> [DispatchQueue]?, transport: DispatchQueue?) {
+        queueLists.withLock { $0.append(QueueList(queues: queues, transport: transport)) }
     }
 
     func makeIdentifier() -> UInt64 {
@@ -163,8 +184,10 @@ extension ManualClock {
 /// Where queues come from.
 private final class QueueList: Sendable {
     let queues: @Sendable () -> [DispatchQueue]?
+    let transport: DispatchQueue?
 
-    init(queues: @escaping @Sendable () -> [DispatchQueue]?) {
+    init(queues: @escaping @Sendable () -> [DispatchQueue]?, transport: DispatchQueue?) {
         self.queues = queues
+        self.transport = transport
     }
 }

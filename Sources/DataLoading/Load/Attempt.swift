@@ -165,6 +165,9 @@ struct Attempt: Sendable {
     /// Whether events are held back.
     var holdsBack: Bool { held != nil }
 
+    /// Whether the end is held back.
+    var holdsEnd: Bool { held?.hasEnd == true }
+
     /// Takes the next event that was held back; after the last one nothing is held back any more.
     mutating func takeHeld() -> HeldEvents.Event? {
         let event = held?.next()

@@ -20,6 +20,9 @@ struct HeldEvents: Sendable {
     /// Whether the transfer must be paused, because as many bytes are held as fill a `ChunkWindow`.
     private(set) var isFull = false
 
+    /// Whether the attempt has ended.
+    var hasEnd: Bool { end != nil }
+
     mutating func append(_ bytes: Data) {
         pieces.append(bytes) { $0.join(bytes) }
         count += bytes.count

@@ -500,7 +500,8 @@ extension LoadMachine {
         guard let actions = inAttempt(context, { $0.judged(verdict, &$1) }) else {
             return refund(verdict.cost)
         }
-        guard case .discard = verdict else { return actions }
+        // A body whose end is held back has ended.
+        guard case .discard = verdict, running?.value.holdsEnd != true else { return actions }
         return [.setTimer(Attempt.longestDiscard, epoch: epoch)] + actions
     }
 

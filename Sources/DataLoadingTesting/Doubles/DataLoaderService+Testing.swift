@@ -17,8 +17,7 @@ extension DataLoaderService {
         self.init(
             configuration: configuration, timekeeper: clock.timekeeper,
             random: RandomSource(SeededGenerator(seed: seed)))
-        let scripted = (configuration.transport as? ScriptedTransport).map { [$0.queue] } ?? []
-        let queues = workQueues
-        clock.add { queues().map { $0 + scripted } }
+        clock.add(
+            queues: workQueues, transport: (configuration.transport as? ScriptedTransport)?.queue)
     }
 }

@@ -4,6 +4,7 @@
 import DataLoadingSupport
 import DataLoading
 import DataLoadingTesting
+import Dispatch
 import Foundation
 import Testing
 
@@ -136,5 +137,36 @@ import Testing
         let waiter = Task { [clock] in await clock.waitForAlarms(1) }
         waiter.cancel()
         await waiter.value
+    }
+
+    @Test func `an alarm counts when the answer that set it has been delivered`() async throws {
+        let sent = EventRecorder<Void>()
+        let gate = DispatchSemaphore(value: 0)
+        let hasEnded = Locked(false)
+        var configuration = DataLoaderService.Configuration()
+        configuration.transport = ScriptedTransport([
+            .run { attempt in
+                attempt.sendHead(status: 503)
+                sent.record(())
+                gate.wait()
+                attempt.end()
+                hasEnded.withLock { $0 = true }
+            }, .respond(status: 200),
+        ])
+        let service = DataLoaderService(configuration: configuration, clock: clock)
+        let loader = service.makeFactory().makeDataLoader()
+        async let response = loader.response(
+            for: .make { $0.retryPolicy = .constant(.seconds(5), maximumRetries: 1) })
+        _ = await sent.first(1)
+        // The service's alarm is set for the limit of a body that nobody wants.
+        let waiter = Task { [clock] in
+            await clock.waitForAlarms(1, within: .seconds(5))
+            return hasEnded.withLock { $0 }
+        }
+        for _ in 0..<100 { await Task.yield() }
+        gate.signal()
+        #expect(await waiter.value)
+        clock.advance(by: .seconds(5))
+        #expect(try await response.statusCode == .ok)
     }
 }
