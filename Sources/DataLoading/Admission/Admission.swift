@@ -181,7 +181,9 @@ final class Admission: Sendable {
             var started: [Candidate] = []
             var (late, shared): ([Lane.Judged], [Lane.Judged]) = ([], [])
             for key in changedLanes(change, lanes) {
-                started += pump(key, &lanes)
+                // A lane that waits for a connection keeps its place.
+                let waits = lanes.waitsForConnection(key)
+                started += waits ? pumpAlone(key.unlimited, &lanes) : pump(key, &lanes)
                 // Nothing is known of the loads of a rate that is zero.
                 guard limiter.wait(for: key.rule, position: 0) != nil else { continue }
                 let judged = lanes.removeLate(key, timerQueue) {
@@ -288,10 +290,8 @@ final class Admission: Sendable {
         func wait(_ position: Int) -> Duration? {
             limiter.wait(for: application.key, position: position)
         }
-        // The exact place is computed only when the end of the lane is too late, because it costs
-        // more.
         guard let atEnd = wait(lanes.length(application.lane)) else { return nil }
-        guard atEnd > remaining else { return nil }
+        guard atEnd > remaining else { return nil }  // The exact place costs more to find.
         guard let inTurn = wait(lanes.position(of: application)), inTurn > remaining else {
             return nil
         }

@@ -223,7 +223,9 @@ extension Load {
 
     /// Tells the resolver what an attempt showed about its address.
     private func note(_ outcome: AddressOutcome, of attempt: AttemptSink) {
-        runtime.resolver.report(attempt.candidate, forHost: attempt.origin.host, outcome: outcome)
+        runtime.resolver.report(
+            attempt.candidate, forHost: attempt.origin.host, outcome: outcome,
+            begun: attempt.begun)
     }
 
     /// Tells the retry budget of a success: clean, or after a retry that had a cost.
@@ -237,7 +239,7 @@ extension Load {
 
     /// Closes the gate that a 429 or 503 asks for; it applies to every load of the key.
     private func noteRetryAfter(_ head: ResponseHead, _ target: RequestTarget) {
-        let delay = RetryAfter.delay(in: head.headers, date: runtime.timekeeper.date)
+        let delay = RetryAfter.delay(inArriving: head.headers, date: runtime.timekeeper.date)
         guard let delay else { return }
         runtime.limiter.setRetryAfter(delay, for: runtime.limiter.ruleKey(for: target))
     }

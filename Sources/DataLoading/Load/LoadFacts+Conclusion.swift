@@ -59,6 +59,20 @@ extension LoadFacts {
         return .next(.finish(error.stopped(by: reason)))
     }
 
+    /// Whether an origin has answered well, though the load has no success of its own.
+    ///
+    /// A load that only polls gets nothing but 304, and one that looks for a file 404.
+    func isAnswer(_ next: NextStep) -> Bool {
+        switch next {
+        case .useStored(.confirmed): return true
+        case .finish(let error):
+            guard case .status(let status)? = error?.kind, !isRefusedByProxy else { return false }
+            return status.rawValue < 500
+                && ![.requestTimeout, .tooEarly, .tooManyRequests].contains(status)
+        default: return false
+        }
+    }
+
     /// The error of a response that was to be held whole; nil for a whole response.
     private func broken(_ attempt: Attempt, _ failure: TransportFailure?) -> DataLoaderError? {
         // The limit comes first: an attempt with a body that is too large is cancelled.
@@ -88,9 +102,24 @@ extension LoadFacts {
         if isCutShort, failure.sent == .nothingWritten, isSlow {
             return .serverTrouble(.error(.timedOut))
         }
+        if isCutShort, hasTimedOut, isUnanswered(since: context.begun, failure, at: now) {
+            return .serverTrouble(.error(.timedOut))
+        }
         // An address that is too slow for one impatient request is fast enough for the others.
         if case .idleTimeout = failure.error.kind, traits.hasShortIdleTimeout { return .neutral }
         return AddressOutcome(failure)
+    }
+
+    /// Whether an attempt without a head had half of the load's time, at its deadline, and no body that
+    /// may have kept it from an answer.
+    ///
+    /// Where deadlines are shorter than the idle limit, nothing else shows that a server is silent.
+    private func isUnanswered(
+        since begun: Instant, _ failure: TransportFailure, at now: Instant
+    ) -> Bool {
+        guard let deadline = traits.deadline, outgoing.body == nil else { return false }
+        guard !traits.hasShortDeadline, !failure.wasHeldBack else { return false }
+        return now - begun >= (deadline - traits.begun) / 2
     }
 
     /// The phase of an attempt without a head, by whether any of it may have been sent; nil when a

@@ -607,9 +607,7 @@ extension LoadMachine {
         case .success: break
         case .next(let next):
             if let keeping { actions.append(keeping) }
-            if case .useStored(.confirmed) = next, !context.isStored {
-                // The server has answered well, though the body comes from the cache. A load that
-                // only polls gets no other success.
+            if !context.isStored, facts.isAnswer(next) {
                 actions.append(facts.takeSuccess(of: context.origin))
             }
             if let slots { actions.append(.leave(slots)) }

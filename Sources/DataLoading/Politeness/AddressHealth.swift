@@ -10,7 +10,7 @@ enum AddressOutcome: Hashable, Sendable {
     case success
     /// No connection was made, so nothing was written.
     case nothingWritten(AddressTrouble)
-    /// 502, 503, 504, an idle timeout, or no connection before a load's deadline.
+    /// 502, 503, 504, an idle timeout, or no connection or answer before a load's deadline.
     ///
     /// Five in a row eject the address.
     case serverTrouble(AddressTrouble)
@@ -76,6 +76,7 @@ struct AddressHealth: Sendable {
     private let ejection: Ejection
     private var troubles = 0
     private var ejections = 0
+    private var ejectedSince: Instant?
     private var ejectedUntil: Instant?
     private var probedUntil: Instant?
 
@@ -88,6 +89,9 @@ struct AddressHealth: Sendable {
 
     /// The instant from which a probe may use it; the distant past when it is healthy.
     var freeAt: Instant { ejectedUntil ?? Instant(nanoseconds: .min) }
+
+    /// Whether the latest ejection began after an instant.
+    func wasEjected(after instant: Instant) -> Bool { ejectedSince.map { $0 > instant } ?? false }
 
     /// Whether the ejection is over and no probe is under way.
     func needsProbe(at now: Instant) -> Bool {
@@ -121,6 +125,7 @@ struct AddressHealth: Sendable {
     mutating func eject(at now: Instant, random: RandomSource) {
         if let ejectedUntil, ejectedUntil > now { return }
         ejections = min(ejections + 1, 16)
+        ejectedSince = now
         ejectedUntil = now + nextEjection(random)
         probedUntil = nil
     }
@@ -132,6 +137,7 @@ struct AddressHealth: Sendable {
     }
 
     mutating func rebase(by shift: Duration) {
+        ejectedSince = ejectedSince.map { $0 + shift }
         ejectedUntil = ejectedUntil.map { $0 + shift }
         probedUntil = probedUntil.map { $0 + shift }
     }

@@ -132,11 +132,14 @@ struct AddressTable: Sendable {
     }
 
     mutating func note(
-        _ outcome: AddressOutcome, of name: String, forHost host: String,
+        _ outcome: AddressOutcome, of name: String, forHost host: String, begun: Instant? = nil,
         at now: Instant, random: RandomSource
     ) {
         guard let order = names[host], order.contains(name) else { return }
+        // A connection that was there before the ejection shows nothing about another one.
+        let isOld = begun.map { health[name]?.wasEjected(after: $0) == true } ?? false
         switch outcome {
+        case .success where isOld, .neutral where isOld: break
         case .success: health[name] = nil
         case .neutral: health[name]?.endProbe()
         case .nothingWritten(let trouble):

@@ -25,6 +25,12 @@ enum GateRecovery {
         return GCRA.Rate(requestsPerSecond: first * Double(1 << elapsed) / Double(daemons))
     }
 
+    /// The instant after which another rate holds: the next whole second, or the first of all.
+    static func change(after now: Instant, gate: Instant) -> Instant {
+        guard now > gate else { return gate + .seconds(1) }
+        return gate + .seconds((now - gate).components.seconds + 1)
+    }
+
     /// The start of the load after `position` others, if the first may start at `start`.
     static func start(
         position: Int, from start: Instant, gate: Instant, daemons: Int = 1

@@ -225,13 +225,18 @@ extension HostResolver {
 
     /// Records the outcome of an attempt.
     ///
-    /// Call it once for each choice, at the head or at the failure.
-    func report(_ candidate: Candidate, forHost host: String, outcome: AddressOutcome) {
+    /// Call it once for each choice, at the attempt's end, with the instant at which it began; nil for
+    /// an attempt that never did.
+    func report(
+        _ candidate: Candidate, forHost host: String, outcome: AddressOutcome,
+        begun: Instant? = nil
+    ) {
         state.withLock { state in
             guard state.table.concerns(outcome) else { return }
             let name = candidate.exclusion(forHost: host)
             state.table.note(
-                outcome, of: name, forHost: host, at: state.timekeeper.now, random: state.random)
+                outcome, of: name, forHost: host, begun: begun, at: state.timekeeper.now,
+                random: state.random)
         }
     }
 

@@ -20,6 +20,17 @@ extension RateTable {
             return .granted
         }
 
+        /// Takes a slot after a gate, at a rate that holds until an instant.
+        ///
+        /// The debt of a limit that was lifted, or of the rate before, counts as one interval.
+        mutating func recover(
+            at now: Instant, _ rate: GCRA.Rate, until change: Instant
+        ) -> Reservation {
+            slots.change(to: rate, at: now)
+            guard case .wait(let start) = reserve(at: now, rate) else { return .granted }
+            return .wait(until: min(start, change))
+        }
+
         /// Takes a slot of the daemon's own share, of a rate that is all daemons' together.
         mutating func reserve(
             _ share: OwnShare, of perSecond: Double, at now: Instant, _ rate: GCRA.Rate

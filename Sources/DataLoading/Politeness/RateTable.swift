@@ -185,7 +185,8 @@ struct RateTable: Sendable {
             guard let gate = buckets[key]?.gate,
                 let recovery = GateRecovery.rate(at: now, gate: gate, daemons: daemons)
             else { return .granted }
-            rate = recovery
+            let change = GateRecovery.change(after: now, gate: gate)
+            return bucket(of: key, at: now) { $0.recover(at: now, recovery, until: change) }
         }
         return bucket(of: key, at: now) { $0.reserve(at: now, rate) }
     }
@@ -220,7 +221,9 @@ struct RateTable: Sendable {
             guard let gate = bucket.gate,
                 let rate = GateRecovery.rate(at: now, gate: gate, daemons: daemons)
             else { return now }
-            let first = slots.start(position: 0, at: now, notBefore: gate, rate: rate)
+            var recovering = slots
+            recovering.change(to: rate, at: now)
+            let first = recovering.start(position: 0, at: now, notBefore: gate, rate: rate)
             return GateRecovery.start(
                 position: position, from: first, gate: gate, daemons: daemons)
         }

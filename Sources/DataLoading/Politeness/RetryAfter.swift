@@ -18,6 +18,29 @@ enum RetryAfter {
         delay(from: headers.values(for: "Retry-After"), date: date)
     }
 
+    /// The delay in the fields of a response that arrives at a date of the local clock.
+    ///
+    /// A date is compared with the response's own `Date` (RFC 9110 section 6.6.1), where it has one: the
+    /// local clock may be wrong, as before a machine has asked for the time. A cache on the way adds
+    /// the response's `Age` to it (RFC 9111 section 5.1).
+    static func delay(inArriving headers: HTTPHeaders, date: Date) -> Duration? {
+        guard headers.contains("Retry-After") else { return nil }
+        return delay(in: headers, date: serverDate(headers, date) ?? date)
+    }
+
+    private static func serverDate(_ headers: HTTPHeaders, _ date: Date) -> Date? {
+        let now = secondsSince1970(date)
+        guard let text = headers["Date"],
+            let sent = HTTPDate.secondsSince1970(trimmed(text[...]), now: now)
+        else { return nil }
+        let age = headers["Age"].flatMap { seconds(trimmed($0[...])) } ?? 0
+        return Date(timeIntervalSince1970: Double(sent) + Double(age))
+    }
+
+    private static func secondsSince1970(_ date: Date) -> Int64 {
+        Int64(min(max(-1e12, date.timeIntervalSince1970.rounded(.down)), 1e12))
+    }
+
     /// The delay in the values of `Retry-After`.
     static func delay(from values: [String], date: Date) -> Duration? {
         values.lazy.compactMap { delay(of: $0, date: date) }.max()
@@ -50,8 +73,8 @@ enum RetryAfter {
         if let seconds = seconds(text) {
             return min(longest, .seconds(seconds))
         }
-        let now = Int64(min(max(-1e12, date.timeIntervalSince1970.rounded(.down)), 1e12))
-        return HTTPDate.secondsSince1970(text, now: now).map { delay(until: $0, date: date) }
+        return HTTPDate.secondsSince1970(text, now: secondsSince1970(date))
+            .map { delay(until: $0, date: date) }
     }
 
     private static func delay(until seconds: Int64, date: Date) -> Duration {

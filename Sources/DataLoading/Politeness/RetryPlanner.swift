@@ -156,7 +156,7 @@ struct RetryPlanner: Sendable {
         case .response(let head):
             outcome = AttemptOutcome(
                 of: request, status: head.status, headers: head.headers,
-                retryAfter: RetryAfter.delay(in: head.headers, date: date))
+                retryAfter: RetryAfter.delay(inArriving: head.headers, date: date))
         case .failure(let error, _):
             outcome = AttemptOutcome(of: request, error: error)
         }

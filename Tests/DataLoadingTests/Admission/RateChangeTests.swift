@@ -54,6 +54,30 @@ import Testing
         #expect(bed.starts.map(\.at) == [0, 1_000, 2_000].map { ms($0) })
     }
 
+    // A daemon that sets its rates each second would otherwise starve the hosts that it sets first.
+    @Test(arguments: [50.0, nil, 0])
+    func `a host keeps its place in the queue for a connection when its rate changes`(rate: Double?)
+    {
+        let bed = TestBed { $0.limits.total = 1 }
+        bed.loader.perform(.make("/running"))
+        let first = testURL("http://first.test")
+        bed.loader.perform(.make("/a", host: "http://first.test"))
+        bed.loader.perform(.make("/b", host: "http://second.test"))
+        bed.settle()
+        bed.service.rateLimiter.setRequestsPerSecond(rate, forHostOf: first)
+        for _ in 0..<2 {
+            bed.transport.attempts.last?.respond(status: 200)
+            bed.settle()
+        }
+        let order = ["/running"] + (rate == 0 ? ["/b"] : ["/a", "/b"])
+        #expect(bed.starts.map(\.path) == order)
+        bed.service.rateLimiter.setRequestsPerSecond(nil, forHostOf: first)
+        bed.settle()
+        #expect(bed.starts.count == 3)
+        bed.loader.cancelAllLoads()
+        bed.expectNothingLeft()
+    }
+
     @Test func `after a slower rate each waiting load is judged by its own place`() {
         let bed = TestBed(otherwise: .respond(status: 200)) {
             $0.rateLimiter = RateLimiter(defaultRequestsPerSecond: 10)

@@ -50,6 +50,26 @@ import Testing
         await bed.service.shutDown(gracePeriod: .zero)
     }
 
+    @Test(arguments: [LossPolicy.pause, .share(for: .seconds(1))])
+    func `a service that is made after the goodbye has its share, whatever a loss would do`(
+        policy: LossPolicy
+    ) async {
+        let quota = SharedQuota(clock: clock)
+        let limiter = RateLimiter(defaultRequestsPerSecond: 10)
+        limiter.share(through: quota.makeMember("a"), expectedMembers: 2, whenLost: policy)
+        func bed() -> TestBed {
+            TestBed(otherwise: .respond(status: 200), clock: clock) { $0.rateLimiter = limiter }
+        }
+        await bed().service.shutDown(gracePeriod: .zero)
+        clock.advance(by: .seconds(60))
+        let later = bed()
+        for _ in 0..<3 { later.loader.perform(.make()) }
+        await clock.autoAdvance { _ = await later.delegate.outcomes(3) }
+        let starts = later.starts.map(\.at)
+        #expect(zip(starts, starts.dropFirst()).allSatisfy { $1 - $0 == ms(200) }, "\(starts)")
+        await later.service.shutDown(gracePeriod: .zero)
+    }
+
     @Test func `a gate is over when its time is, though the store's clock was set back`() {
         var line = QuotaLine()
         let question = QuotaLine.Question(member: "a", interval: 1e5, want: 1)

@@ -120,6 +120,45 @@ import Testing
         transport.letGo()
     }
 
+    // The deadline of every load of a service may pass before its idle limit, which would then never
+    // show that a server is silent.
+    @Test(arguments: [
+        (Duration?.none, HTTPMethod.get, Duration.zero, "10.0.0.2"),
+        (nil, .get, .seconds(6), "10.0.0.1"), (nil, .put, .zero, "10.0.0.1"),
+        (.seconds(9), .get, .zero, "10.0.0.1"), (.seconds(20), .get, .zero, "10.0.0.2"),
+    ])
+    func `an address is skipped after five loads in a row had no answer in the service's time`(
+        timeout: Duration?, method: HTTPMethod, waited: Duration, next: String
+    ) {
+        let transport = ManualTransport()
+        let bed = TestBed { configuration in
+            configuration.transport = transport
+            configuration.timeouts.total = .seconds(10)
+        }
+        bed.service.resolver.setAddresses(["10.0.0.1", "10.0.0.2"], forHost: "origin.test")
+        let url = testURL("http://origin.test/")
+        var used: [String?] { transport.attempts.elements.map(\.request.address) }
+        for _ in 0..<5 {
+            bed.service.rateLimiter.setRequestsPerSecond(waited > .zero ? 0 : nil, forHostOf: url)
+            bed.loader.perform(
+                .make { request in
+                    request.method = method
+                    if method == .put { request.body = .data(Data("x".utf8)) }
+                    request.timeout = timeout
+                })
+            bed.advance(waited)
+            bed.service.rateLimiter.setRequestsPerSecond(nil, forHostOf: url)
+            bed.advance((timeout ?? .seconds(10)) - waited)
+            transport.attempts.elements.last?.sink.didFail(
+                TransportFailure(.cancelled, sent: .written))
+        }
+        #expect(used == Array(repeating: "10.0.0.1", count: 5))
+        bed.loader.perform(.make())
+        #expect(used.last == next)
+        bed.loader.cancelAllLoads()
+        transport.letGo()
+    }
+
     @Test func `one slot covers all addresses of an attempt`() {
         let bed = Self.bed()
         bed.loader.perform(.make())

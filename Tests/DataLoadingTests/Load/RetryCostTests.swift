@@ -150,6 +150,32 @@ import Testing
         bed.expectNothingLeft()
     }
 
+    @Test(arguments: [
+        (304, true), (404, true), (401, true), (408, false), (425, false), (429, false),
+        (500, false), (503, false),
+    ])
+    func `a response that is no sign of trouble counts for the budget`(status: Int, isAnswer: Bool)
+    {
+        let bed = TestBed(otherwise: .respond(status: status))
+        let health = bed.service.runtime.originHealth
+        #expect(health.withdraw(.transient, for: Self.origin))
+        bed.loader.perform(.make())
+        bed.settle()
+        #expect(health.balance(of: Self.origin) == (isAnswer ? 487 : 486))
+        bed.expectNothingLeft()
+    }
+
+    @Test func `a retry that is answered with a 304 costs the budget nothing`() {
+        let bed = TestBed(
+            [.fail(.connectionReset, sent: .written)], otherwise: .respond(status: 304))
+        let health = bed.service.runtime.originHealth
+        bed.loader.perform(.make { $0.retryPolicy = .immediately(maximumRetries: 1) })
+        bed.settle()
+        #expect(bed.transport.attempts.count == 2)
+        #expect(health.balance(of: Self.origin) == 500)
+        bed.expectNothingLeft()
+    }
+
     // The server was not asked, and has shown nothing.
     @Test func `a stored redirect adds nothing to the budget of its origin`() async throws {
         let caching = CacheBed()

@@ -92,6 +92,30 @@ import Testing
         #expect(choose() == .address("10.0.0.1"))
     }
 
+    // A server that takes no new connections still ends the transfers that it has.
+    @Test(arguments: [AddressOutcome.success, .neutral])
+    func `an attempt that began before an ejection does not end it`(outcome: AddressOutcome) {
+        resolver.setAddresses(["10.0.0.1"], forHost: "a.test")
+        let old = clock.instant
+        clock.advance(by: .seconds(1))
+        func reportOld() {
+            resolver.report(
+                .address("10.0.0.1"), forHost: "a.test", outcome: outcome, begun: old)
+        }
+        report("10.0.0.1", .unreachable)
+        reportOld()
+        #expect(choose() == .name)
+        clock.advance(by: .seconds(31))
+        #expect(choose() == .address("10.0.0.1"))
+        // One load at a time probes.
+        reportOld()
+        #expect(choose() == .name)
+        resolver.report(
+            .address("10.0.0.1"), forHost: "a.test", outcome: .success, begun: clock.instant)
+        #expect(choose() == .address("10.0.0.1"))
+        #expect(resolver.unhealthyCount == 0)
+    }
+
     @Test func `the resolver ejects an address after five server errors in a row`() {
         resolver.setAddresses(["10.0.0.1"], forHost: "a.test")
         for _ in 0..<2 {

@@ -84,6 +84,28 @@ import Testing
         #expect(limiter.reserve(key) == .paused)
     }
 
+    @Test func `the debt of a limit that was lifted does not prolong a Retry-After`() throws {
+        let limiter = limiter(nil)
+        limiter.setRequestsPerSecond(1, burst: 100, forHostOf: host)
+        let key = limiter.ruleKey(for: try RequestTarget(host))
+        for _ in 0..<100 { #expect(limiter.reserve(key) == .granted) }
+        limiter.setRequestsPerSecond(nil, forHostOf: host)
+        try limiter.setRetryAfter(.seconds(1), for: host)
+        #expect(limiter.wait(for: key, position: 0) == .seconds(1))
+        #expect(limiter.reserve(key) == .wait(until: Instant(nanoseconds: 1_000_000_000)))
+        clock.advance(by: .seconds(1))
+        #expect(limiter.reserve(key) == .granted)
+        // A tenth of a second, at ten requests a second.
+        #expect(limiter.reserve(key) == .wait(until: Instant(nanoseconds: 1_100_000_000)))
+        clock.advance(by: ms(100))
+        #expect(limiter.reserve(key) == .granted)
+        // A limit that holds again has the debt of its loads.
+        clock.advance(by: .seconds(20))
+        limiter.setRequestsPerSecond(1, forHostOf: host)
+        #expect(limiter.reserve(key) == .granted)
+        #expect(limiter.reserve(key) == .wait(until: Instant(nanoseconds: 22_100_000_000)))
+    }
+
     @Test func `a Retry-After outlives the rate of its part`() throws {
         let limiter = limiter(nil)
         limiter.setRequestsPerSecond(5, forPathOf: search)

@@ -108,6 +108,38 @@ import Testing
         #expect(delay == .seconds(53))
     }
 
+    @Test(
+        arguments: [
+            ("Sun, 06 Nov 1994 08:49:27 GMT", nil, Duration.seconds(10)),
+            ("Sun, 06 Nov 1994 08:49:27 GMT", "4", .seconds(6)),
+            ("Sun, 06 Nov 1994 08:49:27 GMT", "99999999999999999999", .zero),
+            ("Sun, 06 Nov 1994 08:49:38 GMT", nil, .zero), (nil, nil, .seconds(30)),
+            ("no date", "20", .seconds(30)),
+        ] as [(String?, String?, Duration)])
+    func `a date in Retry-After is compared with the date of its response`(
+        date: String?, age: String?, delay: Duration
+    ) {
+        var headers: HTTPHeaders = ["Retry-After": "Sun, 06 Nov 1994 08:49:37 GMT"]
+        headers["Date"] = date
+        headers["Age"] = age
+        #expect(RetryAfter.delay(inArriving: headers, date: Self.now) == delay)
+    }
+
+    @Test func `a wrong local clock does not change the gate of a host`() {
+        let bed = TestBed([
+            .respond(
+                status: 503,
+                headers: [
+                    "Date": "Sun, 06 Nov 2044 08:49:27 GMT",
+                    "Retry-After": "Sun, 06 Nov 2044 08:49:37 GMT",
+                ])
+        ])
+        bed.loader.perform(.make())
+        bed.settle()
+        let wait = bed.service.rateLimiter.earliestTimeUntilRequestCanBeExecuted(.make())
+        #expect(wait == .seconds(10))
+    }
+
     @Test func `a fraction of a second of the wall clock counts in Retry-After`() {
         let date = Self.now.addingTimeInterval(0.25)
         let delay = RetryAfter.delay(

@@ -82,7 +82,9 @@ struct FleetCircuit: Hashable, Sendable {
     func mode(_ policy: LossPolicy, at now: Instant) -> FleetMode {
         switch state {
         case .shared: .shared
-        case .lost(let since), .ended(let since): policy.mode(since: since, at: now)
+        case .lost(let since): policy.mode(since: since, at: now)
+        // It has not lost the store, and its share is its own for as long as it runs.
+        case .ended(let since): .share(since: since)
         }
     }
 }

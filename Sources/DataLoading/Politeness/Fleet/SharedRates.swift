@@ -199,7 +199,7 @@ struct SharedRates: Sendable {
             let share = ownShare(entry, perSecond, since: since)
             entry.ownShare = OwnShareUse(
                 share, at: now, interval: share.interval(of: perSecond),
-                notAfter: policy.end(since: since))
+                notAfter: circuit.isEnded ? .distantFuture : policy.end(since: since))
             return .ownShare(share)
         }
     }
