@@ -15,6 +15,8 @@ package protocol Timekeeper: Sendable {
     var date: Date { get }
     /// Makes an unset alarm that calls `handler` each time it fires, never inline in `set`.
     func makeAlarm(_ handler: @escaping @Sendable () -> Void) -> any Alarm
+    /// Whether an alarm that has become too early must be set again at once, for who counts alarms.
+    var hasExactAlarms: Bool { get }
     /// Notes that a thread does something for which a clock that moves by itself must wait.
     func workBegan()
     /// Notes that a thread has done it.
@@ -22,6 +24,8 @@ package protocol Timekeeper: Sendable {
 }
 
 extension Timekeeper {
+    package var hasExactAlarms: Bool { false }
+
     package func workBegan() {}
 
     package func workEnded() {}
@@ -31,8 +35,14 @@ extension Timekeeper {
 package protocol Alarm: AnyObject, Sendable {
     /// Replaces the instant at which the alarm fires.
     func set(for instant: Instant)
+    /// Keeps the alarm from firing until it is set again; no effect on one that may fire early.
+    func unset()
     /// Stops the alarm for good.
     func cancel()
+}
+
+extension Alarm {
+    package func unset() {}
 }
 
 /// The machine's own time, which counts sleep like `ContinuousClock`.

@@ -33,13 +33,27 @@ package final class TimerQueue: Sendable {
             armedFor = instant
             alarm?.set(for: instant)
         }
+
+        /// Sets the alarm for the earliest entry, or unsets it without one.
+        mutating func armExactly() {
+            guard let earliest = calls.earliest else {
+                armedFor = .distantFuture
+                alarm?.unset()
+                return
+            }
+            guard earliest != armedFor else { return }
+            armedFor = earliest
+            alarm?.set(for: earliest)
+        }
     }
 
     private let timekeeper: any Timekeeper
+    private let hasExactAlarms: Bool
     private let state = Locked(State())
 
     package init(timekeeper: any Timekeeper) {
         self.timekeeper = timekeeper
+        hasExactAlarms = timekeeper.hasExactAlarms
         // The alarm keeps the state, not the timer queue: a weak reference would slow down every
         // other reference.
         let alarm = timekeeper.makeAlarm { [state] in Self.wake(state, timekeeper) }
@@ -74,7 +88,10 @@ package final class TimerQueue: Sendable {
     /// Cancels an entry; no effect once it was called.
     package func cancel(_ entry: Entry) {
         // The entry is released after the lock, because that may release its target too.
-        _ = state.withLock { $0.calls.remove(entry) }
+        _ = state.withLock { state in
+            defer { if hasExactAlarms { state.armExactly() } }
+            return state.calls.remove(entry)
+        }
     }
 
     private static func wake(_ state: Locked<State>, _ timekeeper: any Timekeeper) {

@@ -45,12 +45,14 @@ extension ManualClock {
         while !Task.isCancelled {
             await waitForAlarms(1)
             var idle = 0
+            var seen = uses
             while idle < Self.idleRounds, !Task.isCancelled {
-                let before = uses
+                seen = uses
                 await finishRound()
-                idle = uses == before && !isWorking ? idle + 1 : 0
+                idle = uses == seen && !isWorking ? idle + 1 : 0
             }
-            if !Task.isCancelled { advanceToNextAlarm() }
+            // Another one may have advanced meanwhile, for whose news there were no rounds.
+            if !Task.isCancelled { advanceToNextAlarm(unlessUsedSince: seen) }
         }
     }
 

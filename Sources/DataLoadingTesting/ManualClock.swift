@@ -64,7 +64,17 @@ public final class ManualClock: Sendable {
     /// Moves the clock to the earliest pending alarm; false without one.
     @discardableResult
     public func advanceToNextAlarm() -> Bool {
-        let pause = state.withLock { state in state.pending.last.map { $0.instant - state.now } }
+        advanceToNextAlarm(unlessUsedSince: nil)
+    }
+
+    /// Moves to the earliest alarm, if the clock has been used so often and no work is under way.
+    @discardableResult
+    func advanceToNextAlarm(unlessUsedSince uses: Int?) -> Bool {
+        let pause = state.withLock { state -> Duration? in
+            guard uses == nil || uses == state.uses && state.work == 0 else { return nil }
+            state.uses += 1
+            return state.pending.last.map { $0.instant - state.now }
+        }
         guard let pause else { return false }
         advance(by: pause)
         return true

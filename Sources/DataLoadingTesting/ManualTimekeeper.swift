@@ -13,6 +13,9 @@ struct ManualTimekeeper: Timekeeper {
 
     var date: Date { clock.date }
 
+    /// Tests count pending alarms, and advance to the next one.
+    var hasExactAlarms: Bool { true }
+
     func makeAlarm(_ handler: @escaping @Sendable () -> Void) -> any Alarm {
         ManualAlarm(clock: clock, handler: handler)
     }
@@ -44,6 +47,10 @@ private final class ManualAlarm: Alarm {
         isCancelled.withLock { isCancelled in
             if !isCancelled { clock.set(identifier, for: instant, handler: handler) }
         }
+    }
+
+    func unset() {
+        clock.remove(identifier)
     }
 
     func cancel() {

@@ -19,7 +19,8 @@
 /// The first interceptor in the factory's list is the outermost. It may call `next` once, several
 /// times, also at the same time, or never, when it answers by itself. Each call of the innermost
 /// `next` is a load inside the intercepted one, with its own cache lookup, authorisation,
-/// admission, redirects and retries.
+/// admission, redirects and retries. A `oneShot` body is there for one of them; a later one that
+/// sends it ends `.requestBody`.
 ///
 /// The intercepted load stays one load for its owner: with one token, one deadline and one
 /// outcome. What ends it, such as a cancellation, a reset or its deadline, ends the loads inside,

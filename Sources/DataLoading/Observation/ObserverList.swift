@@ -59,6 +59,7 @@ final class ObserverList: Sendable {
         // Observers need counts; bodies would stay in memory for as long as the queue is busy.
         response.body = nil
         if response.request.body != nil { response.request.body = nil }
+        if response.error?.body != nil { response.error?.dropBody() }
         for observer in observers.inline { observer.tell(response) }
         for entry in observers.entries {
             let (delivery, dropsOne) = entry.add(response)

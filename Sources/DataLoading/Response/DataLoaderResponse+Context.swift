@@ -18,9 +18,16 @@ extension DataLoaderError {
 }
 
 extension DataLoaderResponse {
+    /// The error of a load that has no whole response; nil for one of any status.
+    ///
+    /// An interceptor or a transport may end a load with the error of a status, and no response.
+    var failure: DataLoaderError? {
+        guard let error else { return nil }
+        return error.isWholeResponse && statusCode != nil ? nil : error
+    }
+
     /// The response, whatever its status; the error of a load that has no whole one.
     var whole: Result<DataLoaderResponse, DataLoaderError> {
-        guard let error, !error.isWholeResponse else { return .success(self) }
-        return .failure(error)
+        failure.map { .failure($0) } ?? .success(self)
     }
 }

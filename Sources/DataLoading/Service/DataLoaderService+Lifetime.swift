@@ -76,8 +76,9 @@ extension DataLoaderService {
     ///
     /// The function waits at most 2 seconds for outcomes to be delivered, 150 seconds for an
     /// authoriser and 30 seconds for the transport. A factory with a slow authoriser stays closed
-    /// until its reset ends. The other factories open again after at most 5 seconds and the time of
-    /// the transport.
+    /// until its reset ends. The other factories open again after at most 5 seconds and the times of
+    /// the proxy's authoriser, whose credential their authorisers may need to log out, of the transport
+    /// and of the cache, 30 seconds at most.
     ///
     /// - Returns: What the function stopped waiting for; usually empty.
     @discardableResult public func reset() async -> LeftBehind {

@@ -161,10 +161,7 @@ final class CallCore: Sendable {
 
     /// Runs the validators and the handlers when the load has ended; called on the loader's queue.
     func end(with response: DataLoaderResponse) {
-        var failure: (any Error)? = nil
-        if let error = response.error {
-            if case .status = error.kind {} else { failure = error }
-        }
+        var failure: (any Error)? = response.failure
         var handlers: [Handler]?
         var checked = 0
         while handlers == nil {

@@ -83,7 +83,7 @@ public struct Request<Value: Sendable>: Sendable, OpaquelyMirrored {
     /// - Throws: The error of a load that has no whole response; `DataLoaderError.undecodable` in
     ///   place of a `DecodingError`; any other error as the request's own function throws it.
     public func value(from response: DataLoaderResponse) throws -> Value {
-        if let error = response.error, !error.isWholeResponse { throw error }
+        if let failure = response.failure { throw failure }
         do {
             return try decode(response)
         } catch let error as DecodingError {

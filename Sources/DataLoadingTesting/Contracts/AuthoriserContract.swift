@@ -150,11 +150,16 @@ private struct AuthoriserContract: Sendable {
 
     private func checkOtherHosts() async {
         let host = request.url.host() ?? ""
+        let domain = host.split(separator: ".").suffix(2)
+        // On the same port, so that the scheme alone is wrong.
+        var plain = URLComponents(url: request.url, resolvingAgainstBaseURL: false)
+        plain?.scheme = "http"
         let urls = [
             ("https://other.invalid/", "another host"),
             ("https://\(host).other.invalid/", "a host that begins like its own"),
             ("https://other.invalid/\(host)?host=\(host)", "a host whose path names its own"),
-            ("http://\(host)/", "plain http"),
+            ("https://not\(domain.joined(separator: "."))/", "a host that ends like its own"),
+            (plain?.string ?? "", "plain http"),
         ]
         for (text, place) in urls {
             guard let url = URL(string: text) else { continue }

@@ -76,7 +76,7 @@ private struct ObserverContract: Sendable {
         guard told != nil else {
             return report.note("endedRequest(with:…) blocks: it does not return in time.")
         }
-        expectCount(
+        await expectCount(
             4, since: before,
             "of a success, an error status, a failure without a status and a cancellation")
     }
@@ -93,14 +93,21 @@ private struct ObserverContract: Sendable {
         guard ended != nil else {
             return report.note("The observer is too slow for \(loads) loads \(how).")
         }
-        expectCount(loads, since: before, "that ended \(how)")
+        await expectCount(loads, since: before, "that ended \(how)")
     }
 
-    private func expectCount(_ loads: Int, since before: Int?, _ which: String) {
-        guard let before, let after = count?() else { return }
+    private func expectCount(_ loads: Int, since before: Int?, _ which: String) async {
+        guard let before, let count else { return }
+        // It may count on a queue of its own, a little later.
+        let _: Void? = await TimeLimit(min(limit.duration, .seconds(1))).runTask {
+            while count() &- before < loads, !Task.isCancelled {
+                try? await Task.sleep(for: .milliseconds(1))
+            }
+        }
+        let counted = count() &- before
         report.expect(
-            after - before == loads,
-            "The observer counts \(after - before) instead of \(loads) loads \(which).")
+            counted == loads,
+            "The observer counts \(counted) instead of \(loads) loads \(which).")
     }
 
     private func told(_ response: DataLoaderResponse) {

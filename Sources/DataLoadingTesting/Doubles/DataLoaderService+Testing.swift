@@ -18,6 +18,7 @@ extension DataLoaderService {
             configuration: configuration, timekeeper: clock.timekeeper,
             random: RandomSource(SeededGenerator(seed: seed)))
         clock.add(
-            queues: workQueues, transport: (configuration.transport as? ScriptedTransport)?.queue)
+            queues: workQueues,
+            transport: configuration.transport?.first(ScriptedTransport.self)?.queue)
     }
 }

@@ -7,7 +7,7 @@ public import DataLoading
 ///
 /// Bytes of consecutive steps are sent together. Every other step, `.flush` at least, first sends
 /// what was gathered. Steps run on the connection's own thread, so a pause or a gate holds no other
-/// connection. When the client closes, the remaining steps are skipped.
+/// connection. When the client resets it, the remaining steps are skipped.
 public struct LoopbackStep: Sendable {
     enum Action: Sendable {
         case head(status: Int, reason: String?, headers: HTTPHeaders)

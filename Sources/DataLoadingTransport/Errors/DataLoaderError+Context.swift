@@ -45,6 +45,9 @@ extension DataLoaderError {
     /// The maximum number of bytes that an error keeps of a body.
     private static let maxBody = 65_536
 
+    /// Forgets the body, for who keeps errors.
+    package mutating func dropBody() { note { $0.body = nil } }
+
     /// Keeps the body of a response whose status is an error, or that cannot be decoded.
     package mutating func keepBody(_ body: Data?) {
         switch kind {

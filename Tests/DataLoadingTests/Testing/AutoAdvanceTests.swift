@@ -49,6 +49,37 @@ import Testing
         #expect(clock.pendingAlarms == 0)
     }
 
+    @Test func `a clock that was used meanwhile does not move by itself`() async {
+        let alarm = clock.timekeeper.makeAlarm {}
+        alarm.set(for: Instant(nanoseconds: 1_000))
+        let seen = clock.uses
+        #expect(clock.advanceToNextAlarm())
+        alarm.set(for: Instant(nanoseconds: 2_000))
+        #expect(!clock.advanceToNextAlarm(unlessUsedSince: seen))
+        #expect(!clock.advanceToNextAlarm(unlessUsedSince: clock.uses - 1))
+        clock.noteWork(1)
+        #expect(!clock.advanceToNextAlarm(unlessUsedSince: clock.uses))
+        clock.noteWork(-1)
+        #expect(clock.advanceToNextAlarm(unlessUsedSince: clock.uses))
+        #expect(clock.elapsed == .nanoseconds(2_000))
+    }
+
+    @Test func `a clock that moves by itself does not pass the deadline of a load that has ended`()
+        async throws
+    {
+        var configuration = DataLoaderService.Configuration()
+        configuration.transport = ScriptedTransport(otherwise: .respond(status: 200))
+        let service = DataLoaderService(configuration: configuration, clock: clock)
+        let loader = service.makeFactory().makeDataLoader()
+        let elapsed = try await clock.autoAdvance {
+            _ = try await loader.response(for: .make())
+            // For many rounds nothing is done.
+            for _ in 0..<2_000 { await Task.yield() }
+            return clock.elapsed
+        }
+        #expect(elapsed == .zero)
+    }
+
     @Test func `a clock that moves by itself goes from alarm to alarm until the body returns`()
         async throws
     {

@@ -139,12 +139,39 @@ import Testing
         await waiter.value
     }
 
-    @Test func `an alarm counts when the answer that set it has been delivered`() async throws {
+    @Test func `a service that waits for nothing has no alarm`() async throws {
+        var configuration = DataLoaderService.Configuration()
+        configuration.transport = ScriptedTransport(
+            [.respond(status: 302, headers: ["Location": "/b"])], otherwise: .respond(status: 200))
+        let service = DataLoaderService(configuration: configuration, clock: clock)
+        let loader = service.makeFactory().makeDataLoader()
+        for _ in 0..<3 {
+            _ = try await loader.response(for: .make())
+            #expect(clock.pendingAlarms == 0)
+        }
+        // The next alarm is that of the earliest thing that is left.
+        let queue = TimerQueue(timekeeper: clock.timekeeper)
+        let target = TimerNoise()
+        let early = queue.schedule(at: clock.instant + .seconds(1), for: target, tag: 0)
+        let late = queue.schedule(at: clock.instant + .seconds(5), for: target, tag: 0)
+        queue.cancel(early)
+        #expect(clock.pendingAlarms == 1)
+        #expect(clock.advanceToNextAlarm())
+        #expect(clock.elapsed == .seconds(5))
+        #expect(target.calls == 1)
+        queue.cancel(late)
+        #expect(clock.pendingAlarms == 0)
+    }
+
+    @Test(arguments: [false, true])
+    func `an alarm counts when the answer that set it has been delivered`(isWrapped: Bool)
+        async throws
+    {
         let sent = EventRecorder<Void>()
         let gate = DispatchSemaphore(value: 0)
         let hasEnded = Locked(false)
         var configuration = DataLoaderService.Configuration()
-        configuration.transport = ScriptedTransport([
+        let scripted = ScriptedTransport([
             .run { attempt in
                 attempt.sendHead(status: 503)
                 sent.record(())
@@ -153,6 +180,7 @@ import Testing
                 hasEnded.withLock { $0 = true }
             }, .respond(status: 200),
         ])
+        configuration.transport = isWrapped ? Wrapper(base: scripted) : scripted
         let service = DataLoaderService(configuration: configuration, clock: clock)
         let loader = service.makeFactory().makeDataLoader()
         async let response = loader.response(
@@ -169,4 +197,28 @@ import Testing
         clock.advance(by: .seconds(5))
         #expect(try await response.statusCode == .ok)
     }
+}
+
+/// A transport around another one.
+private struct Wrapper: Transport {
+    let base: any Transport
+
+    var wrapped: (any Transport)? { base }
+
+    func start(_ request: TransportRequest, sink: any TransportSink) -> any TransportTask {
+        base.start(request, sink: sink)
+    }
+
+    func reset() async { await base.reset() }
+
+    func shutDown() async { await base.shutDown() }
+}
+
+/// Counts the calls of a timer queue.
+private final class TimerNoise: TimerTarget {
+    private let counter = Locked(0)
+
+    var calls: Int { counter.withLock { $0 } }
+
+    func timerFired(_ tag: Int) { counter.withLock { $0 += 1 } }
 }

@@ -14,7 +14,7 @@ final class RequestLog {
 
     init(recorder: Recorder, request: RecordedRequest, bodyLimit: Int) {
         self.recorder = recorder
-        self.bodyLimit = bodyLimit
+        self.bodyLimit = max(0, bodyLimit)
         initial = request
         number = recorder.record(reaching: .heads) { state in
             state.connections.update(request.connection) { $0.requestCount += 1 }

@@ -13,6 +13,9 @@ import Testing
 @Suite(.timeLimit(.minutes(5))) struct AuthoriserContractTests {
     private static let request = DataLoaderRequest(url: testURL("https://api.example.com/feed"))
 
+    private static let requestWithPort = DataLoaderRequest(
+        url: testURL("https://api.example.com:8443/feed"))
+
     @Test func `the check accepts the library's authorisers`() async throws {
         let hosts: Set = ["api.example.com"]
         let authorisers: [any Authoriser] = [
@@ -26,7 +29,8 @@ import Testing
     }
 
     private enum Flaw: String, CaseIterable, Sendable {
-        case anyHost, anyHostThatBeginsLikeIt, plainHTTP, newRequest, body, method, place, fields
+        case anyHost, anyHostThatBeginsLikeIt, anyHostThatEndsLikeIt, plainHTTP, plainOnItsPort
+        case newRequest, body, method, place, fields
         case nothing, refusal, blocks, blocksInRecover, ignoresCancellation, neverLater, neverReset
         case mixesThreads, tellsItsSecret
 
@@ -35,7 +39,8 @@ import Testing
             switch self {
             case .anyHost: "to another host."
             case .anyHostThatBeginsLikeIt: "a host that begins like its own"
-            case .plainHTTP: "plain http"
+            case .anyHostThatEndsLikeIt: "a host that ends like its own"
+            case .plainHTTP, .plainOnItsPort: "plain http"
             case .newRequest: "new request"
             case .body: "changes the body"
             case .method: "changes the method"
@@ -63,7 +68,7 @@ import Testing
         let authoriser = FlawedAuthoriser(flaw)
         let error = await #expect(throws: ContractViolations.self) {
             try await checkAuthoriser(
-                authoriser, for: Self.request,
+                authoriser, for: flaw == .plainOnItsPort ? Self.requestWithPort : Self.request,
                 limit: flaw.isWaitedFor ? .seconds(10 * min(patience, 6)) : .seconds(60))
         }
         authoriser.letGo()
@@ -99,7 +104,10 @@ import Testing
             case .anyHost: url.scheme == "https"
             case .anyHostThatBeginsLikeIt:
                 url.scheme == "https" && url.host()?.hasPrefix("api.example.com") == true
+            case .anyHostThatEndsLikeIt:
+                url.scheme == "https" && url.host()?.hasSuffix("example.com") == true
             case .plainHTTP: url.host() == "api.example.com"
+            case .plainOnItsPort: url.host() == "api.example.com" && url.port == 8443
             default: url.scheme == "https" && url.host() == "api.example.com"
             }
         }

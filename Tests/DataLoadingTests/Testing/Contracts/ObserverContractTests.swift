@@ -5,6 +5,7 @@
 import DataLoadingSupport
 import DataLoading
 import DataLoadingTesting
+import Dispatch
 import Foundation
 import Testing
 
@@ -16,6 +17,27 @@ import Testing
         let lines = EventRecorder<String>()
         let logger = ConsumptionLogger { lines.record($0) }
         try await checkObserver(logger, limit: .seconds(60)) { lines.elements.count }
+    }
+
+    @Test func `the check accepts an observer that counts on a queue of its own`() async throws {
+        let late = LateObserver()
+        try await checkObserver(late, limit: .seconds(60)) { late.count }
+    }
+
+    /// Counts when the test's thread has long gone on.
+    private final class LateObserver: ConsumptionObserver {
+        private let counter = Locked(0)
+        private let queue = DispatchQueue(label: "late")
+
+        var count: Int { counter.withLock { $0 } }
+
+        func endedRequest(
+            with response: DataLoaderResponse, bytesDownloaded: Int64, bytesUploaded: Int64
+        ) {
+            queue.asyncAfter(deadline: .now() + .milliseconds(20)) { [counter] in
+                counter.withLock { $0 += 1 }
+            }
+        }
     }
 
     private enum Flaw: CaseIterable, Sendable {
