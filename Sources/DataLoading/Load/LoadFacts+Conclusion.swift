@@ -118,7 +118,7 @@ extension LoadFacts {
         since begun: Instant, _ failure: TransportFailure, at now: Instant
     ) -> Bool {
         guard let deadline = traits.deadline, outgoing.body == nil else { return false }
-        guard !traits.hasShortDeadline, !failure.wasHeldBack else { return false }
+        guard traits.hasUsualPatience, !failure.wasHeldBack else { return false }
         return now - begun >= (deadline - traits.begun) / 2
     }
 

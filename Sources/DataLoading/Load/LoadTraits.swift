@@ -26,8 +26,9 @@ struct LoadTraits: Sendable {
     let reportsProgress: Bool
     /// Whether the request's own idle limit is shorter than that of the service.
     let hasShortIdleTimeout: Bool
-    /// Whether the request's own deadline is shorter than the limits of the service.
-    let hasShortDeadline: Bool
+    /// Whether the request neither ends sooner than the service's limits nor lets a server be silent
+    /// for longer.
+    let hasUsualPatience: Bool
     /// Whether the load may share the answer to another one's request.
     let mayShare: Bool
     /// Whether the end is told of each head that arrives.
@@ -75,7 +76,9 @@ extension LoadTraits {
         let usualIdle = runtime.attempts.timeouts.idle
         hasShortIdleTimeout = request.idleTimeout.map { $0 < usualIdle } ?? false
         let usualTotal = runtime.attempts.total.map { Duration.nanoseconds($0) } ?? usualIdle
-        hasShortDeadline = request.timeout.map { $0 < min(usualTotal, usualIdle) } ?? false
+        hasUsualPatience =
+            request.timeout ?? usualTotal >= min(usualTotal, usualIdle)
+            && request.idleTimeout ?? usualIdle <= usualIdle
         mayShare =
             delivery == .whole && !isForAuthoriser && !reports && request.coalescing != .none
         tellsHeads = end.wantsHeads

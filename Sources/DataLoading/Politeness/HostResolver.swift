@@ -11,10 +11,12 @@ import DataLoadingSupport
 /// the host's own name, resolved by DNS, is last, unless it is excluded.
 ///
 /// An address is ejected as soon as a connection to it fails, or after five 502, 503, 504 or
-/// timed-out attempts in a row. Ejections last 30 s, 60 s, 120 s and so on up to 300 s, or as
-/// configured; half of each is random. Then one load at a time probes the address. A success clears
-/// its record. When all addresses are ejected, the resolver returns the one whose ejection ends
-/// first.
+/// timed-out attempts in a row. A deadline counts when it is no shorter than the service's limits,
+/// the idle limit no longer, and the attempt, without a body to send, waited for half of it.
+/// Ejections last 30 s, 60 s, 120 s and so on up to 300 s, or as configured; half of each is random.
+/// Then one load at a time probes the address. A success clears its record, unless its attempt began
+/// before the ejection. When all addresses are ejected, the resolver returns the one whose ejection
+/// ends first.
 ///
 /// An address that several hosts share is ejected for all of them. Any thread may call.
 ///

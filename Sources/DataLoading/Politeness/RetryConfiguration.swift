@@ -27,7 +27,8 @@ public struct RetryConfiguration: Sendable {
     ///
     /// A retry takes 14 tokens, or 5 after 429 and 503. They are returned when the retry succeeds,
     /// or when its load ends before the retry is made. A load that succeeds at once adds one token
-    /// (the figures of the AWS SDKs, 2026). A retry takes none when it asks for the rest of a body
+    /// (the figures of the AWS SDKs, 2026). A response below 500 that is no reason for a retry, such
+    /// as 304 or 404, is a success here. A retry takes none when it asks for the rest of a body
     /// and the attempt before it brought at least 64 KiB of that body; it still counts as a retry
     /// of its load. An outage costs 35 retries per origin, or 100 after 429 and 503, for any number
     /// of loads.

@@ -109,7 +109,7 @@ struct MachineWorld {
                 delivery: form.delivery, isForAuthoriser: false, isAuthorised: true,
                 isIntercepted: false,
                 hasUsersPolicy: form == .askingPolicy,
-                reportsProgress: false, hasShortIdleTimeout: false, hasShortDeadline: false,
+                reportsProgress: false, hasShortIdleTimeout: false, hasUsualPatience: true,
                 mayShare: form == .sharing,
                 tellsHeads: false, usesCache: form.isCached, keepLimit: 1_000,
                 bodyLimit: 1_000,
